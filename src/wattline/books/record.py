@@ -56,7 +56,7 @@ class Record(KernelArrays):
     """Arrays by column; `meter` has one record.
 
     `decided` keeps what the last decision asked for, and `answers` how the world answered otherwise
-    than was expected. Both are empty where nobody wants to know.
+    than was expected. Both are empty where nobody wants to know, and so is `spans`.
     """
 
     FIELDS = ("meter", "spans", "decided", "answers", *LOG)
@@ -97,6 +97,12 @@ def unheard(record: Record) -> Record:
     record.meter[0].decided = record.meter[0].answers = 0
     return record.with_arrays(decided=ActionRecord.table(0),
                               answers=np.zeros(0, ANSWER).view(np.recarray))
+
+
+def unplaced(record: Record) -> Record:
+    """The same record without a list of where jobs were placed, in which nobody makes room."""
+    record.meter[0].spans = 0
+    return record.with_arrays(spans=record.spans[:0])
 
 
 def grow_log(record: Record) -> Record:

@@ -98,16 +98,16 @@ def policy(
     loaded = load_scenario(scenario, trace, changes)
     common: dict[str, Any] = {
         "candidates": candidates, "horizon": horizon, "samples": samples, "objective": objective,
-        "arrivals": arrivals, "seed": seed,
+        "limits": limits, "risk": risk, "arrivals": arrivals, "seed": seed,
         "allow_code": code_allowed(scenario, loaded, changes, options)}
     if follow is not None:
-        _follow(loaded, follow, limits, common, as_json)
+        _follow(loaded, follow, common, as_json)
         return
     assert at is not None
     from wattline.analysis.summary import time_text
 
     with progress("running ahead") as advance:
-        found = advise_policy(loaded, at=at, limits=limits, risk=risk, progress=advance, **common)
+        found = advise_policy(loaded, at=at, progress=advance, **common)
     if as_json:
         print_json(found.to_dict())
     else:
@@ -182,13 +182,9 @@ def start(
         _print_start(found)
 
 
-def _follow(
-    loaded: Scenario, every: str, limits: tuple[str, ...], common: dict[str, Any], as_json: bool
-) -> None:
+def _follow(loaded: Scenario, every: str, common: dict[str, Any], as_json: bool) -> None:
     from wattline.advice.futures.self_tuning import self_tune
 
-    if limits:
-        raise InputError("--limit goes with --at; --follow judges by the objective")
     with progress("following", remaining=True) as advance:
         found = self_tune(loaded, every=every, progress=advance, **common)
     if as_json:
@@ -200,6 +196,8 @@ def _follow(
     click.echo(f"{len(found.switches):,} switches in {found.decisions:,} decisions; the best fixed "
                f"policy was {found.best_fixed}: self-tuning is {abs(found.regret):.1%} "
                f"{'worse' if found.regret > 0 else 'better'}")
+    for name, why in found.left_out.items():
+        click.echo(f"note: {name} is not compared: {why}")
     for line in found.assumed:
         click.echo(f"note: {line}")
 
@@ -210,12 +208,15 @@ def _print_policies(found: PolicyAdvice, when: str) -> None:
     click.echo(f"at {when}: {found.waiting:,} jobs wait, {found.running:,} run; "
                f"the next {time_text(found.horizon_s)}, {found.samples:,} draws")
     limits = list(found.candidates[0].breaks)
+    above = any(each.means["time_above_cap_s"] > 0 for each in found.candidates)
     rows = [(each.name + (" *" if each.name == found.best else ""),
              time_text(each.means["wait_s.mean"]), each.means["bounded_slowdown.mean"],
              each.means["jobs.started"], energy_text(each.means["energy_j"]),
              power_text(each.means["power_w.peak"]),
+             *((time_text(each.means["time_above_cap_s"]),) if above else ()),
              *(f"{each.breaks[limit]:.0%}" for limit in limits)) for each in found.candidates]
     print_table(("candidate", "mean wait", "slowdown", "started", "energy", "peak",
+                 *(("above the cap",) if above else ()),
                  *(f"breaks {limit}" for limit in limits)), rows)
     click.echo("no candidate keeps the limits" if found.best is None
                else f"* smallest {found.objective}: {found.best}")
@@ -234,7 +235,8 @@ def _print_start(found: StartAdvice) -> None:
                f"{said(found.start_s['p10'])} or before, one in ten {said(found.start_s['p90'])} "
                "or after)")
     print_table(("starts within", "probability"),
-                [(text, f"{share:.0%}") for text, share in found.by.items()])
+                [(text, "unknown: beyond the horizon" if share is None else f"{share:.0%}")
+                 for text, share in found.by.items()])
     energy = found.energy_j
     cost = "" if found.cost is None else (
         f"; costs {found.cost['p50']:.2f} ({found.cost['p10']:.2f} to {found.cost['p90']:.2f})")

@@ -15,6 +15,9 @@ from wattline.model.units import counted
 if TYPE_CHECKING:
     from wattline.sweeps.results import SweepResult
 
+MOST_ROWS = 20
+"""So many settings of a front are printed."""
+
 
 @click.command()
 @click.argument("sweep")
@@ -86,17 +89,21 @@ def _print(found: SweepResult, objectives: list[str]) -> None:
     from wattline.sweeps.results import OBJECTIVES, shown
 
     goals = objectives or list(OBJECTIVES)
-    front = found.pareto(goals)
+    front = found.front(goals)
     if front:
         from wattline.analysis.expressions import Expression
 
         values = [Expression.parse(goal) for goal in goals]
+        equal = any(len(alike) > 1 for alike in front)
         print_table(
-            [*found.axes, "runs", *goals],
+            [*found.axes, "runs", *goals, *(["equal to it"] if equal else [])],
             [[*(shown(each.values[axis]) for axis in found.axes), each.runs,
-              *(figure_text(goal.text, goal.value(each.means)) for goal in values)]
-             for each in front],
+              *(figure_text(goal.text, goal.value(each.means)) for goal in values),
+              *([_others(len(others))] if equal else [])]
+             for each, *others in front[:MOST_ROWS]],
             "Settings that no other beats:" if len(goals) > 1 else "The best:")
+        if len(front) > MOST_ROWS:
+            click.echo(f"and {len(front) - MOST_ROWS:,} more, which the table has")
     counts = found.counts
     click.echo(f"{counted(counts.points, 'point')}: {counts.computed:,} computed, "
                f"{counts.cached:,} known before, {counts.failed:,} failed, in "
@@ -109,6 +116,10 @@ def _print(found: SweepResult, objectives: list[str]) -> None:
         click.echo(f"table: {found.folder / 'results.parquet'}")
     if found.page is not None:
         click.echo(f"report: {found.page}")
+
+
+def _others(count: int) -> str:
+    return counted(count, "other") if count else ""
 
 
 @contextmanager

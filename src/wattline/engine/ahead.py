@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from wattline.books import Books
 from wattline.books.keeping import bring_up_to_date, integrate
-from wattline.books.record import Record, make_record, unheard
+from wattline.books.record import Record, make_record, unheard, unplaced
 from wattline.books.roll import OVER_STATES, Roll
 from wattline.books.rows import kept_rows, mend_chains, only_rows
 from wattline.engine.again import Again
@@ -211,7 +211,7 @@ class Candidate:
             clock.cap_w_max = max(highest_w, moment.highest_w)
             clock.cap_w = clock.cap_w if len(steps) else np.inf
         self.books = books if policy is None else books.with_policy(policy)
-        self.books.record = unheard(self.books.record)
+        self.books.record = unplaced(unheard(self.books.record))
         ends = make_ends(len(self.books.state.running), steps)
         ends.tally[0].until_s = until_s
         if len(steps) and policy is None:

@@ -49,7 +49,7 @@ def _must_stop(st: State, record: Record, until_s: float) -> int:
         return FINISHED
     if meter.spare_rows < 2 * st.clock[0].running + 64:
         return LOG_FULL
-    if record.spans.size - meter.spans < st.nodes.size + 1 and st.nodes.size > 0:
+    if 0 < record.spans.size < meter.spans + st.nodes.size + 1 and st.nodes.size > 0:
         return SPANS_FULL
     # At worst every job that is left asks for a wake-up in one instant.
     if st.timers.size - meter.timers < st.jobs.size - meter.done + 128:

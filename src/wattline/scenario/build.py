@@ -71,6 +71,13 @@ class Plan:
 
         A second run is the same again. `before_compiling` is called where it has to be waited for.
         """
+        return Result.of(self.plain_run(progress, before_compiling))
+
+    def plain_run(
+        self, progress: Callable[[float], None] | None = None,
+        before_compiling: Callable[[], None] | None = None,
+    ) -> Run:
+        """The same as a plain run: for who asks thousands of them for their figures alone."""
         policy = self.policy
         if self.scenario.policy.python is not None:  # an object may remember: make it anew
             policy = load_policy(self.scenario.policy.python)
@@ -84,10 +91,13 @@ class Plan:
             raise PolicyError(
                 f"the policy {name} failed: {type(error).__name__}: {error}"
             ) from error
-        return self.finished(run)
+        return self._told(run)
 
     def finished(self, run: Run) -> Result:
         """A run of this plan with what the plan knows of it."""
+        return Result.of(self._told(run))
+
+    def _told(self, run: Run) -> Run:
         from wattline.analysis.budget import budget_lines
         from wattline.scenario.promises import promises
         from wattline.scenario.refusals import not_run
@@ -117,16 +127,18 @@ class Plan:
         )
         said = (*cleaned_lines(self.trace), *remarks(self), *not_run(self, found), *self.assumed,
                 *budget_lines(found))
-        return Result.of(replace(found, remarks=tuple(dict.fromkeys(said))))
+        return replace(found, remarks=tuple(dict.fromkeys(said)))
 
 
 def plan(
     scenario: Scenario, trace: Trace | None = None, policy: Policy | None = None, *,
     chosen: Mapping[str, Chosen] | None = None, allow_code: bool = False,
+    machine: Machine | None = None,
 ) -> Plan:
     """Read or generate the jobs and make the policies, unless they are given.
 
-    `chosen` has, by axis, policies whose names lead nowhere.
+    `chosen` has, by axis, policies whose names lead nowhere. `machine` is the scenario's own, where
+    it was made before: to read the names of thousands of nodes takes longer than the rest.
 
     `allow_code`: whoever calls knows that the user wants the code that the policy names to run.
     """
@@ -149,7 +161,7 @@ def plan(
     check_kept(scenario, policy is not None)
     if trace is None:
         trace = read_trace(scenario)
-    machine = make_machine(scenario, trace)
+    machine = machine or make_machine(scenario, trace)
     trace = _in_cores(trace, machine, scenario.machine.granularity)
     jobs, dropped = fitting(trace.jobs, machine, scenario.machine.granularity,
                             scenario.trace.drop_larger)

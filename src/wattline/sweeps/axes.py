@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from wattline.model.errors import InputError
+from wattline.model.signal import FloatArray
+from wattline.scenario.whole_fields import is_whole
 
 MOST_VALUES = 100_000
 SEED = "trace.seed"
@@ -62,17 +64,29 @@ def _range(field: str, given: Mapping[str, Any]) -> Axis | Interval:
     whole = all(isinstance(value, int) for name, value in numbers.items() if name != "count")
     if "count" in numbers and "step" in numbers:
         raise InputError(f"axes: {field} has a step and a count; one follows from the other")
+    takes_whole = is_whole(field)
     if "count" in numbers:
-        return Axis(field, tuple(np.linspace(low, high, _count(field, numbers["count"])).tolist()))
+        values = np.linspace(low, high, _count(field, numbers["count"]))
+        return Axis(field, _rounded(field, values) if takes_whole else tuple(values.tolist()))
     if "step" not in numbers:
-        return Interval(field, float(low), float(high), whole)
+        return Interval(field, float(low), float(high),
+                        whole if takes_whole is None else takes_whole)
     step = numbers["step"]
     if not step > 0:
         raise InputError(f"axes: the step of {field} is {step:g}, must be above 0")
     count = _count(field, int((high - low) / step * (1 + 1e-12) + 1e-9) + 1)
     # Counted, not added up: 0.1 ten times is not 1. Rounded as a person would write it.
-    values = [low + step * number for number in range(count)]
-    return Axis(field, tuple(values if whole else [float(f"{value:.12g}") for value in values]))
+    steps = [low + step * number for number in range(count)]
+    return Axis(field, tuple(steps if whole else [float(f"{value:.12g}") for value in steps]))
+
+
+def _rounded(field: str, values: FloatArray) -> tuple[int, ...]:
+    """The nearest whole numbers, as many different ones as were asked for."""
+    found = tuple(dict.fromkeys(int(value) for value in np.floor(values + 0.5)))
+    if len(found) < len(values):
+        raise InputError(f"axes: {field} takes whole numbers, and there are no {len(values):,} of "
+                         f"them from {values[0]:g} to {values[-1]:g}")
+    return found
 
 
 def _per_cent(field: str, given: Mapping[str, Any]) -> Axis | Interval:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -69,9 +70,15 @@ def optimise_sweep(
     if prune and len(goals) > 1:
         raise InputError("prune: settings can be given up by one objective, not by several")
     folder = run_folder("sweep", out) if out is None else Path(out)
+    fresh = not folder.exists()
     check_folder(folder, resume, JOURNAL)
     search = _Search(space, goals, limits, folder, allow_code, prune, cache)
-    search.run(trials, seed, progress)
+    try:
+        search.run(trials, seed, progress)
+    except InputError:
+        if fresh:  # what was asked for is put right and asked again: nothing is in its way
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
     remarks = tuple(dict.fromkeys(line for row in search.rows for line in row.get("remarks", ())))
     found = SweepResult(
         name=space.name,
@@ -160,7 +167,8 @@ class _Search:
         setting = {axis.field: self._chosen(trial, axis) for axis in self.space.axes}
         for each in self.space.intervals:
             suggest = trial.suggest_int if each.whole else trial.suggest_float
-            low, high = (int(each.low), int(each.high)) if each.whole else (each.low, each.high)
+            low, high = ((math.ceil(each.low), math.floor(each.high)) if each.whole
+                         else (each.low, each.high))
             setting[each.field] = suggest(each.field, low, high)
         seeds = [{"trace.seed": seed} for seed in self.space.seeds] or [{}]
         points = [point_of(self.space, len(self.rows) + place, {**setting, **seed})

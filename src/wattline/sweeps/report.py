@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from wattline.analysis import bundle
 from wattline.analysis.drawing import picture_bytes
 from wattline.analysis.report_tables import Cell, Table
-from wattline.analysis.summary import energy_text, number_text, power_text, time_text
+from wattline.analysis.summary import ENERGY, PLAIN, POWER, TIME, Scale, number_text, time_text
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
 from wattline.model.units import counted
@@ -71,14 +72,15 @@ def _sentences(found: SweepResult) -> list[str]:
 def _chapters(found: SweepResult, objectives: Sequence[str]) -> list[Chapter]:
     from wattline.sweeps.plots import draw_effects, draw_front
 
-    front = found.pareto(objectives)
+    front = found.front(objectives)
     chapters = []
     if front:
         goals = " and ".join(objectives)
         chapters.append(Chapter(
             "The Pareto front", f"Settings that no other beats in {goals}, of which less is "
-            "better.", [_settings_table("", found, front)],
-            _embedded(draw_front(found, objectives, front)) if len(objectives) > 1 else ""))
+            f"better.{_alike_sentence(front)}",
+            [_settings_table("", found, [alike[0] for alike in front[:MOST_ROWS]])],
+            _embedded(draw_front(found, objectives)) if len(objectives) > 1 else ""))
         chapters += [Chapter(
             f"What moves {goal}", "The mean over all settings that have a value: how much an axis "
             "does by itself, whatever the others are.", [_effects_table(found, goal)],
@@ -96,6 +98,13 @@ def _chapters(found: SweepResult, objectives: Sequence[str]) -> list[Chapter]:
                     (Cell(setting_text(row["setting"])), Cell(row["error"]))
                     for row in failed[:MOST_ROWS]))]))
     return chapters
+
+
+def _alike_sentence(front: Sequence[Sequence[SweptSetting]]) -> str:
+    more = sum(len(alike) - 1 for alike in front)
+    return "" if not more else (
+        f" {counted(more, 'further setting')} {'is' if more == 1 else 'are'} equal to one of these "
+        "in all of that, and stand among all settings only.")
 
 
 def _settings_table(title: str, found: SweepResult, settings: Iterable[SweptSetting]) -> Table:
@@ -128,11 +137,18 @@ def figure_text(name: str, value: float) -> str:
     """With its unit, where the name has one."""
     if not math.isfinite(value):
         return "-"
+    scale = scale_of(name, value)
+    return f"{number_text(value / scale.size)} {scale.sign}".rstrip()
+
+
+def scale_of(name: str, value: float) -> Scale:
+    """The unit in which people read a figure of such a size; that of an expression is its own."""
     stem = name.split(".", maxsplit=1)[0]
-    for ending, text in (("_s", time_text), ("_j", energy_text), ("_w", power_text)):
-        if stem.endswith(ending) and value >= 0:
-            return text(value)
-    return number_text(value)
+    if value >= 0 and re.fullmatch(r"[\w.]+", name):
+        for ending, scales in (("_s", TIME), ("_j", ENERGY), ("_w", POWER)):
+            if stem.endswith(ending):
+                return next(scale for scale in scales if value >= scale.least)
+    return PLAIN[0]
 
 
 def setting_text(setting: object) -> str:

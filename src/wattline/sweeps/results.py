@@ -130,12 +130,21 @@ class SweepResult:
 
     def pareto(self, objectives: Sequence[str] = ()) -> tuple[SweptSetting, ...]:
         """Settings that no other beats in all of these figures, of which less is better; without
-        any, in those that the sweep was about."""
+        any, in those that the sweep was about. Of settings that are equal in all of them, the
+        first; `front` has the others too."""
+        return tuple(alike[0] for alike in self.front(objectives))
+
+    def front(self, objectives: Sequence[str] = ()) -> tuple[tuple[SweptSetting, ...], ...]:
+        """The settings of `pareto`, each with those that are equal to it in all of these
+        figures."""
         wanted = [Expression.parse(each) for each in objectives or self.objectives]
         whole = self.comparable
         values = np.array([[goal.value(each.means) for goal in wanted] for each in whole])
-        return tuple(each for number, each in enumerate(whole)
-                     if np.isfinite(values[number]).all() and not _is_beaten(values, number))
+        places: dict[tuple[float, ...], list[SweptSetting]] = {}
+        for number, each in enumerate(whole):
+            if np.isfinite(values[number]).all() and not _is_beaten(values, number):
+                places.setdefault(tuple(values[number].tolist()), []).append(each)
+        return tuple(tuple(alike) for alike in places.values())
 
     def best(self, objective: str = OBJECTIVES[0], count: int = 5) -> tuple[SweptSetting, ...]:
         """The settings with the smallest value of a figure, or of an expression of figures."""
@@ -211,14 +220,16 @@ class SweepResult:
             "table": None if self.folder is None else str(self.folder / "results.parquet"),
             "report": None if self.page is None else str(self.page),
             "objectives": list(self.objectives),
-            "pareto": [self._told(each) for each in self.pareto()],
+            "pareto": [self._told(alike) for alike in self.front()],
             "errors": [{"setting": dict(row["setting"]), "error": row["error"]}
                        for row in self.rows if "error" in row][:100],
             "remarks": list(self.sentences),
         }
 
-    def _told(self, each: SweptSetting) -> dict[str, Any]:
+    def _told(self, alike: Sequence[SweptSetting]) -> dict[str, Any]:
+        each = alike[0]
         return {"setting": dict(each.values), "runs": each.runs,
+                "alike": [dict(other.values) for other in alike[1:]],
                 **{text: {"mean": Expression.parse(text).value(each.means),
                           "half": each.half_of(text)} for text in self.objectives}}
 

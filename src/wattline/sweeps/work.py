@@ -42,7 +42,7 @@ def run_point(shelf: Shelf, number: int, scenario: Scenario, allow_code: bool) -
     begin_s = time.perf_counter()
     try:
         ready = plan(scenario, shelf.trace(scenario), allow_code=allow_code)
-        run = ready.run()
+        run = ready.plain_run()
         found: Row = {"figures": flattened(totals(run)), "engine_s": run.engine_s,
                       "remarks": list(run.remarks)}
     except WattlineError as error:

@@ -15,7 +15,7 @@ from wattline.advice.futures.candidates import read_choices
 from wattline.advice.futures.instants import instant_s
 from wattline.advice.futures.policy import planned
 from wattline.advice.futures.run_times import OVERDUE, RunTimes
-from wattline.advice.futures.running import candidate_of, stand_at
+from wattline.advice.futures.running import candidate_of, plan_of, stand_at
 from wattline.advice.futures.side_by_side import figures_of_all
 from wattline.cli.main import cli
 from wattline.engine.prepare import Rules
@@ -110,6 +110,8 @@ def test_the_best_keeps_the_limits_and_refuses_no_more_than_others() -> None:
     ({"at": "50%", "samples": 0}, "1 to 100,000"),
     ({"at": "50%", "arrivals": "many"}, "one of last-week"),
     ({"at": -5.0}, "before the first"),
+    ({"at": "200%"}, "beyond the last submission"),
+    ({"at": "50%", "candidates": ["machine.nodes=0"]}, "candidate 'machine.nodes=0'"),
 ])
 def test_a_mistake_is_said_in_one_line(given: dict[str, object], said: str) -> None:
     trace = wl.generate("lublin", seed=1, jobs=30, nodes=64)
@@ -189,3 +191,74 @@ def test_a_supervisor_never_takes_a_policy_that_would_exceed_the_cap() -> None:
     assert found.decisions > 5
     assert found.run.time_above_cap_s == 0.0
     assert (found.run.ran | found.run.refused).all()
+
+
+def test_a_candidate_with_a_cap_alone_has_somebody_who_keeps_it() -> None:
+    trace = wl.generate("lublin", seed=1, jobs=150, nodes=64)
+    found = wl.advise_policy(trace, at="50%", samples=2, machine=MACHINE,
+                             candidates=["cap=12kW", "power=block cap=12kW"])
+    by_name = {each.name: each for each in found.candidates}
+    assert by_name["cap=12kW"].changes["policy.power"] == "dvfs"
+    assert by_name["cap=12kW"].means["power_w.peak"] <= 12e3
+    assert by_name["power=block cap=12kW"].changes["policy.power"] == "block"
+    assert [line for line in found.assumed if "'dvfs' keeps its cap" in line] == [
+        "candidate 'cap=12kW' names no power policy: 'dvfs' keeps its cap"]
+
+
+def test_time_above_the_cap_has_a_column_where_there_is_any() -> None:
+    asked = ["advise", "policy", "examples/week.toml", "--at", "68%", "--samples", "1"]
+    above, below = (CliRunner().invoke(cli, [*asked, "--candidates", candidate]).output
+                    for candidate in ("power=block cap=12kW", "sjf"))
+    assert "above the cap" in above
+    assert "above the cap" not in below
+
+
+def test_an_instant_after_the_last_submission_is_said() -> None:
+    trace = wl.generate("lublin", seed=1, jobs=30, nodes=64)
+    at_s = float(trace.jobs.submit_s[-1])
+    later, then = (wl.advise_policy(trace, at=at_s + more_s, samples=1, machine=MACHINE,
+                                    candidates=["sjf"]).assumed for more_s in (7200.0, 0.0))
+    assert "the log ends 2 h before: its last job came then" in later
+    assert not any("the log ends" in line for line in then)
+
+
+def test_what_is_beyond_the_horizon_is_not_known() -> None:
+    trace = wl.generate("lublin", seed=3, jobs=150, nodes=64)
+    run = wl.simulate(trace, machine=MACHINE)
+    at_s = float(trace.jobs.submit_s[100])
+    row = int(np.flatnonzero((trace.jobs.submit_s <= at_s) & (run.schedule.start_s > at_s))[-1])
+    job, wait_s = int(trace.jobs.job_id[row]), float(run.schedule.start_s[row]) - at_s
+    asked = {"at": at_s, "samples": 2, "machine": MACHINE, "arrivals": "hindsight"}
+    short, enough = (wl.advise_start(job, trace, horizon=horizon_s, **asked)
+                     for horizon_s in (0.5 * wait_s, wait_s + 1.0))
+    within = {"10min": 600, "1h": 3600, "6h": 6 * 3600, "24h": 86400}
+    assert short.by == {text: None if length_s > 0.5 * wait_s else 0.0
+                        for text, length_s in within.items()}
+    assert enough.by == {text: float(wait_s <= length_s) for text, length_s in within.items()}
+
+
+def test_a_supervisor_keeps_limits_where_a_candidate_does() -> None:
+    trace = wl.generate("lublin", seed=1, jobs=120, nodes=64)
+    asked = {"machine": MACHINE, "candidates": ["cap=14kW", "sjf"], "every": "4h", "samples": 2,
+             "arrivals": "hindsight"}
+    free = wl.self_tune(trace, **asked)
+    held = wl.self_tune(trace, **asked, limits=["power_w.peak <= 14e3"])
+    assert "cap=14kW" not in {each.to for each in free.switches}
+    assert held.switches[0].to == "cap=14kW"
+    assert (free.best_fixed, held.best_fixed) == ("sjf", "cap=14kW")
+    assert held.left_out["sjf"] == "it breaks power_w.peak <= 14e3"
+    with pytest.raises(wl.InputError, match="no figure 'watts'"):
+        wl.self_tune(trace, **asked, limits=["watts <= 5"])
+    with pytest.raises(wl.InputError, match=r"no figure 'jobs\.waiting'"):
+        wl.self_tune(trace, **asked, objective="jobs.waiting")
+
+
+def test_a_machine_is_made_anew_only_for_a_candidate_that_changes_it() -> None:
+    trace = wl.generate("lublin", seed=1, jobs=30, nodes=64)
+    ready = planned(trace, {"machine": MACHINE, "power": "dvfs", "cap": "14kW"}, False)
+    _, policy, cap, nodes = (plan_of(ready, each).machine for each in read_choices(
+        ["sjf", "cap=12kW", "machine.node_idle_w=80"], ready.scenario))
+    assert policy is cap is ready.machine
+    assert nodes.power_w_idle == 64 * 80.0
+    plain = wl.Result.of(ready.plain_run())
+    assert plain.metrics(flat=True) == pytest.approx(ready.run().metrics(flat=True), nan_ok=True)

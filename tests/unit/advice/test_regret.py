@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import wattline as wl
-from wattline.advice.futures.self_tuning import _clearly_better, more_than
+from wattline.advice.futures.self_tuning import Judged, _clearly_better, more_than
 from wattline.cli.main import cli
 
 pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
@@ -56,12 +56,12 @@ def test_a_case_that_is_done_is_not_simulated_again(tmp_path: Path) -> None:
 
 
 def test_a_supervisor_leaves_a_policy_that_refuses_jobs_and_stays_with_an_equal_one() -> None:
-    waits, refuses = (0.0, 0.0, 900.0), (2.0, 0.0, 100.0)
+    waits, refuses = Judged(False, 0.0, 0.0, 900.0), Judged(False, 2.0, 0.0, 100.0)
     assert _clearly_better(waits, refuses)
     assert not _clearly_better(refuses, waits)
-    below_zero = (0.0, 0.0, -0.7)
+    below_zero = Judged(False, 0.0, 0.0, -0.7)
     assert not _clearly_better(below_zero, below_zero)
-    assert _clearly_better((0.0, 0.0, -0.8), below_zero)
+    assert _clearly_better(Judged(False, 0.0, 0.0, -0.8), below_zero)
     assert more_than(-0.8, -0.7) == pytest.approx(0.125)
 
 

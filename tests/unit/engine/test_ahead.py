@@ -135,3 +135,16 @@ def test_after_a_switch_decisions_that_nobody_hears_are_not_heaped_up() -> None:
     assert len(world.record.decided) == 0
     found = wl.Result.of(plans[0].finished(world.finish()))
     assert (found.ran | found.refused).all()
+
+
+def test_a_look_ahead_writes_down_nowhere_where_jobs_are_placed() -> None:
+    trace = wl.generate("lublin", seed=4, jobs=50, nodes=64)
+    ready = asked(trace, machine=MACHINE, policies={"placement": "first-fit"}).plan()
+    at_s = float(ready.jobs.submit_s[30])
+    here = moment_of_log(ready.jobs, ready.machine, ready.policy, ready.rules, at_s,
+                         at_s + 86400)
+    for policy in (None, ready.policy):
+        candidate = Candidate(here, policy, ready.rules, at_s + 86400)
+        assert np.isfinite(candidate.run(here.jobs.run_s).start_s).all()
+        assert candidate.books.record.spans.size == 0
+    assert here.books.record.spans.size > 64

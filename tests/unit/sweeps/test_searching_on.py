@@ -114,6 +114,33 @@ def test_ranges_are_also_of_per_cent() -> None:
         read_axis("power.cap", {"from": "70%", "to": 90})
 
 
+def test_a_count_on_a_field_of_whole_numbers_makes_whole_numbers() -> None:
+    assert read_axis("machine.nodes", {"from": 60, "to": 70, "count": 4}) == Axis(
+        "machine.nodes", (60, 63, 67, 70))
+    assert read_axis("machine.node_idle_w", {"from": 60, "to": 70, "count": 3}) == Axis(
+        "machine.node_idle_w", (60.0, 65.0, 70.0))
+    with pytest.raises(wl.InputError, match=r"machine\.nodes takes whole numbers"):
+        read_axis("machine.nodes", {"from": 60, "to": 62, "count": 4})
+
+
+@pytest.mark.parametrize(("field", "low", "whole"), [
+    ("machine.nodes", 32.0, True), ("machine.node_idle_w", 90, False),
+    ("policy.order.exponent", 1, True), ("policy.order.exponent", 1.5, False)])
+def test_a_search_tries_what_its_field_takes(field: str, low: float, whole: bool) -> None:
+    assert read_axis(field, {"from": low, "to": 200}) == Interval(field, float(low), 200.0, whole)
+
+
+@pytest.mark.parametrize("wrong", [
+    {"objectives": ("joules",)}, {"subject_to": ["wait_s.p96 <= 3600"]}])
+def test_a_search_for_what_there_is_not_leaves_no_folder(
+    tmp_path: Path, wrong: dict[str, Any]
+) -> None:
+    with pytest.raises(wl.InputError, match="no figure"):
+        search(tmp_path / "a", trials=2, **wrong)
+    assert not (tmp_path / "a").exists()
+    assert len(search(tmp_path / "a", trials=1)) == 1
+
+
 @pytest.mark.parametrize(("more", "said"), [
     ({"axes": {"power.cap": ["90%"], "power__cap": ["70%"]}}, "power.cap is an axis twice"),
     ({"axes": {"power.cap": ["90%"], "power": {"cap": ["70%"]}}}, "power.cap is an axis twice"),

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from wattline.model.errors import InputError
+from wattline.model.errors import InputError, WattlineError
 from wattline.model.fields import name_of
 from wattline.policies.declaration import AXES
 from wattline.policies.going_together import KEEPERS
 from wattline.policies.registry import places
-from wattline.scenario.load import parse_value
+from wattline.scenario.load import changed, parse_value, validate
 from wattline.scenario.model import Scenario
+from wattline.scenario.sweep import USUAL_KEEPER, with_keeper
 
 CURRENT = "as it is"
 
@@ -23,6 +24,8 @@ class Choice:
 
     name: str
     changes: dict[str, Any]
+    said: str = ""
+    """What was chosen for it that nobody chose."""
 
 
 def read_choices(texts: Iterable[str], scenario: Scenario) -> list[Choice]:
@@ -30,10 +33,26 @@ def read_choices(texts: Iterable[str], scenario: Scenario) -> list[Choice]:
     listed = [part.strip() for text in texts for part in text.split(",") if part.strip()]
     found = [Choice(CURRENT, {})]
     for text in listed or _usual(scenario):
-        choice = Choice(text, _changes(text))
+        choice = _kept(Choice(text, _changes(text)), scenario)
         if choice.changes and choice.name not in [each.name for each in found]:
             found.append(choice)
     return found
+
+
+def _kept(choice: Choice, scenario: Scenario) -> Choice:
+    """A cap that nobody would keep has the power policy that it has along an axis of a sweep."""
+    if not choice.changes:
+        return choice
+    fields = scenario.model_dump(mode="json", exclude_none=True)
+    try:
+        own = validate(changed(fields, choice.changes), choice.name)
+    except WattlineError as error:
+        raise InputError(f"candidate '{choice.name}': {error}") from None
+    if not with_keeper(own, choice.changes)[1]:
+        return choice
+    return Choice(choice.name, {**choice.changes, "policy.power": USUAL_KEEPER},
+                  f"candidate '{choice.name}' names no power policy: '{USUAL_KEEPER}' keeps its "
+                  "cap")
 
 
 def _usual(scenario: Scenario) -> list[str]:

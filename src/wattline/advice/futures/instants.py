@@ -16,7 +16,10 @@ def instant_s(at: float | str, ready: Plan) -> float:
     if not isinstance(at, str):
         found = float(at)
     elif at.strip().endswith("%"):
-        found = first_s + parse_fraction(at) * (last_s - first_s)
+        part = parse_fraction(at)
+        if part > 1.0:
+            raise InputError(f"at: {at} is beyond the last submission, which is 100%")
+        found = first_s + part * (last_s - first_s)
     elif "-" in at or ":" in at:
         found = _date(at, ready)
     else:

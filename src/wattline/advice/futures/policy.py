@@ -161,7 +161,7 @@ def judged(
     draws = now.draws(question.samples, question.seed)
     told = None if progress is None else lambda done: progress(done / len(choices))
     all_rows = figures_of_all(now, (candidate_of(now, choice) for choice in choices), draws, told)
-    _check(question.goal, question.kept, all_rows[0][0])
+    check_figures(question.goal, question.kept, all_rows[0][0])
     found = [_candidate(choice, rows, question.goal, question.kept)
              for choice, rows in zip(choices, all_rows, strict=True)]
     moment = now.moment
@@ -169,7 +169,7 @@ def judged(
         moment.now_s, question.horizon_s, question.samples,
         question.objective, tuple(found), _best(found, question.risk),
         int(moment.waiting.sum()), int(moment.running.sum()), time.monotonic() - begin_s,
-        now.assumed)
+        (*now.assumed, *(choice.said for choice in choices if choice.said)))
 
 
 def refuse_both(
@@ -195,9 +195,13 @@ def _candidate(
     return CandidateFigures(
         choice.name, choice.changes, {name: mean for name, (mean, _) in spread.items()},
         {name: half for name, (_, half) in spread.items()},
-        {each.text: float(np.mean([each.excess.value(row) > 0 for row in rows]))
-         for each in kept},
+        {each.text: broken_part(each, rows) for each in kept},
         float(np.mean([goal.value(row) for row in rows])))
+
+
+def broken_part(limit: Constraint, rows: Sequence[Mapping[str, float]]) -> float:
+    """In which part of the draws a limit is broken."""
+    return float(np.mean([limit.excess.value(row) > 0 for row in rows]))
 
 
 def planned(scenario: Source | None, given: Mapping[str, Any], allow_code: bool) -> Plan:
@@ -209,7 +213,10 @@ def planned(scenario: Source | None, given: Mapping[str, Any], allow_code: bool)
     return ready
 
 
-def _check(goal: Expression, kept: Sequence[Constraint], row: Mapping[str, float]) -> None:
+def check_figures(
+    goal: Expression, kept: Sequence[Constraint], row: Mapping[str, float]
+) -> None:
+    """Say which figures there are where one is asked for that there is not."""
     for expression in (goal, *(each.excess for each in kept)):
         for name in expression.names:
             if figure_of(name, row) is None:

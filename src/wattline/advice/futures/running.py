@@ -13,6 +13,7 @@ from wattline.advice.futures.arrivals import with_arrivals
 from wattline.advice.futures.candidates import Choice
 from wattline.advice.futures.run_times import RunTimes
 from wattline.analysis.metrics import quantiles
+from wattline.analysis.summary import time_text
 from wattline.engine.ahead import Candidate, Future, Moment, moment_of_log
 from wattline.engine.prepare import Rules
 from wattline.model.errors import InputError, WattlineError
@@ -79,6 +80,9 @@ def stand_at(ready: Plan, at_s: float, horizon_s: float, arrivals: str) -> Now:
     said: tuple[str, ...] = (
         assumed, f"run times are drawn from {times.count:,} jobs that were over"
         if times.count else "run times are as requested: no job was over")
+    last_s = float(ready.jobs.submit_s[-1])
+    if at_s > last_s:
+        said = (*said, f"the log ends {time_text(at_s - last_s)} before: its last job came then")
     if name_of(ready.scenario.policy.configure) != "requested":
         said = (*said, "jobs with a configuration run as long as its table says: draws do not "
                        "change that")
@@ -101,9 +105,10 @@ def candidate_of(now: Now, choice: Choice) -> Candidate:
 def plan_of(ready: Plan, choice: Choice) -> Plan:
     """The scenario with a choice's changes, on the same jobs."""
     fields = ready.scenario.model_dump(mode="json", exclude_none=True)
+    same_machine = all(name == CAP or name.startswith("policy.") for name in choice.changes)
     try:
         scenario = validate(changed(fields, choice.changes), choice.name)
-        return plan(scenario, ready.trace)
+        return plan(scenario, ready.trace, machine=ready.machine if same_machine else None)
     except WattlineError as error:
         raise InputError(f"candidate '{choice.name}': {error}") from None
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wattline.advice.futures.arrivals import with_arrivals
 from wattline.advice.futures.candidates import CURRENT, read_choices
-from wattline.advice.futures.policy import planned
+from wattline.advice.futures.policy import Question, broken_part, check_figures, planned
 from wattline.advice.futures.run_times import RunTimes
 from wattline.advice.futures.running import Now, plan_of
 from wattline.advice.futures.side_by_side import figures_of_all
-from wattline.analysis.expressions import Expression
+from wattline.analysis.expressions import Constraint
 from wattline.analysis.metrics import totals
 from wattline.analysis.result import Result, flattened
 from wattline.engine.ahead import Candidate
@@ -63,12 +63,17 @@ class SelfTuning:
     decisions: int
     seconds: float
     assumed: tuple[str, ...]
+    limits: tuple[str, ...] = ()
+    """What each look ahead had to keep."""
 
     @property
     def left_out(self) -> dict[str, str]:
         """Fixed policies that are never the best, and why: who refuses jobs waits less for it."""
         fixed = [name for name in self.values if name != TUNED]
-        found: dict[str, str] = {}
+        broken = {name: broken_limits(self.figures[name], self.limits) for name in fixed}
+        fewest = min(map(len, broken.values()))
+        found = {name: f"it breaks {' and '.join(broken[name])}" for name in fixed
+                 if len(broken[name]) > fewest}
         for figure, said in (("jobs.not_run", "{:,.0f} jobs never ran"),
                              ("time_above_cap_s", "{:,.0f} s above the cap")):
             value = {name: np.nan_to_num(self.figures[name].get(figure, 0.0)) for name in fixed}
@@ -94,6 +99,7 @@ class SelfTuning:
         return {"objective": self.objective, "values": self.values, "figures": self.figures,
                 "best_fixed": self.best_fixed, "regret": self.regret,
                 "switches": [{"time_s": each.time_s, "to": each.to} for each in self.switches],
+                "limits": list(self.limits), "left_out": self.left_out,
                 "decisions": self.decisions, "seconds": self.seconds,
                 "assumed": list(self.assumed)}
 
@@ -101,14 +107,16 @@ class SelfTuning:
 def self_tune(
     scenario: Source | None = None, *, candidates: Sequence[str] = (), every: float | str = "6h",
     horizon: float | str = "24h", samples: int = 5, objective: str = "wait_s",
-    arrivals: str = "last-week", seed: int = 1, allow_code: bool = False,
-    progress: Callable[[float], None] | None = None, **given: Any,
+    limits: Sequence[str] = (), risk: float = 0.1, arrivals: str = "last-week", seed: int = 1,
+    allow_code: bool = False, progress: Callable[[float], None] | None = None, **given: Any,
 ) -> SelfTuning:
     """Simulate a log under a supervisor that chooses the policy anew every few hours.
 
     At each of these times it copies the books, runs every candidate ahead as `advise_policy` does,
     and changes the policy where another promises an objective smaller by 2 %. The candidates are
-    also simulated alone, so that the gain, or the loss, is known.
+    also simulated alone, so that the gain, or the loss, is known. `limits` like
+    `"power_w.peak <= 3e6"` may be broken in a look ahead with a probability up to `risk`; where no
+    candidate keeps them, what is there stays.
 
     >>> import wattline as wl
     >>> trace = wl.generate("lublin", seed=6, jobs=60, nodes=32)
@@ -118,26 +126,27 @@ def self_tune(
     (6, 1)
     """
     begin_s = time.monotonic()
-    goal = Expression.parse(objective)
+    question = Question.of(samples, objective, limits, risk, horizon, seed)
     ready = planned(scenario, given, allow_code)
     if not isinstance(ready.policy, Composition):
         raise InputError("self-tuning chooses between policies along the axes; this one is "
                          "written in Python")
-    every_s, horizon_s = (parse_duration(each) if isinstance(each, str) else float(each)
-                          for each in (every, horizon))
-    if not every_s > 0 or not horizon_s > 0:
-        raise InputError("every and horizon must be above 0")
+    every_s = parse_duration(every) if isinstance(every, str) else float(every)
+    if not every_s > 0:
+        raise InputError(f"every is {every}, must be above 0")
     choices = read_choices(candidates, ready.scenario)
     plans = {choice.name: ready if not choice.changes else plan_of(ready, choice)
              for choice in choices}
-    supervisor = _Supervisor(ready, plans, goal, horizon_s, samples, arrivals, seed)
-    run = supervisor.run(every_s, progress)
     figures = {name: flattened(totals(each.run())) for name, each in plans.items()}
+    check_figures(question.goal, (), figures[CURRENT])  # before the long part
+    supervisor = _Supervisor(ready, plans, question, arrivals)
+    run = supervisor.run(every_s, progress)
     figures[TUNED] = flattened(totals(run))
     return SelfTuning(
-        run, objective, {name: goal.value(each) for name, each in figures.items()}, figures,
-        tuple(supervisor.switches), supervisor.decisions, time.monotonic() - begin_s,
-        (supervisor.assumed, *_refused(figures)))
+        run, objective, {name: question.goal.value(each) for name, each in figures.items()},
+        figures, tuple(supervisor.switches), supervisor.decisions, time.monotonic() - begin_s,
+        (supervisor.assumed, *(choice.said for choice in choices if choice.said),
+         *_refused(figures), *_broken(figures[TUNED], limits)), tuple(limits))
 
 
 def _refused(figures: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
@@ -149,13 +158,22 @@ def _refused(figures: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
         "refused them while another policy decided, and its figures are of the others",)
 
 
+def broken_limits(figures: Mapping[str, float], limits: Sequence[str]) -> list[str]:
+    """Those that the figures of a whole run break; of one that these figures do not have, none is
+    known."""
+    return [limit for limit in limits if Constraint.parse(limit).excess.value(figures) > 0]
+
+
+def _broken(figures: Mapping[str, float], limits: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"over the whole log the supervisor breaks {limit}: each look ahead is held to "
+                 "it, with what was known then" for limit in broken_limits(figures, limits))
+
+
 class _Supervisor:
     def __init__(
-        self, ready: Plan, plans: dict[str, Plan], goal: Expression, horizon_s: float,
-        samples: int, arrivals: str, seed: int,
+        self, ready: Plan, plans: dict[str, Plan], question: Question, arrivals: str
     ) -> None:
-        self.ready, self.plans, self.goal = ready, plans, goal
-        self.horizon_s, self.samples, self.arrivals, self.seed = horizon_s, samples, arrivals, seed
+        self.ready, self.plans, self.question, self.arrivals = ready, plans, question, arrivals
         self.switches: list[Switched] = []
         self.decisions = 0
         self.chosen = CURRENT
@@ -180,20 +198,23 @@ class _Supervisor:
         if int(state.clock[0].queue_last - state.clock[0].queue_first) < 2:
             return  # whoever waits alone is next under any policy
         at_s = world.now_s
-        ready = self.ready
+        ready, question = self.ready, self.question
+        until_s = at_s + question.horizon_s
         jobs, rules, _, self.assumed = with_arrivals(ready.jobs, ready.rules, at_s,
-                                                     at_s + self.horizon_s, self.arrivals)
+                                                     until_s, self.arrivals)
         here = world.moment(jobs, rules)
-        now = Now(ready, here, rules, at_s + self.horizon_s, RunTimes(jobs.take(here.history)), ())
-        draws = now.draws(self.samples, self.seed + self.decisions)
+        now = Now(ready, here, rules, until_s, RunTimes(jobs.take(here.history)), ())
+        draws = now.draws(question.samples, question.seed + self.decisions)
         self.decisions += 1
         ones = (Candidate(here, None if name == self.chosen else _composed(own),
                           replace(own.rules, logged=rules.logged), now.until_s)
                 for name, own in self.plans.items())
-        values = {name: _judged(found, self.goal) for name, found
-                  in zip(self.plans, figures_of_all(now, ones, draws), strict=True)}
+        rows = dict(zip(self.plans, figures_of_all(now, ones, draws), strict=True))
+        if self.decisions == 1:
+            check_figures(question.goal, question.kept, rows[self.chosen][0])
+        values = {name: _judged(found, question) for name, found in rows.items()}
         best = min(values, key=lambda name: values[name])
-        if _clearly_better(values[best], values[self.chosen]):
+        if not values[best].breaks and _clearly_better(values[best], values[self.chosen]):
             own = self.plans[best]
             world.switch(_composed(own), own.rules)
             self.chosen = best
@@ -205,10 +226,24 @@ def more_than(other: float, value: float) -> float:
     return (value - other) / abs(other) if other else 0.0
 
 
-def _clearly_better(one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
-    """Whether it refuses fewer jobs, is above the cap for less time, or is better by 2 %."""
-    return one[:2] < other[:2] or (
-        one[:2] == other[:2] and one[2] < other[2] - BETTER * abs(other[2]))
+class Judged(NamedTuple):
+    """What a candidate is judged by, the weightiest first; less is better."""
+
+    breaks: bool
+    """Whether it breaks a limit more often than may be."""
+    refused: float
+    above_cap_s: float
+    """A policy that cannot slow jobs lets those that another one slowed run in full when it takes
+    over, which may be more than the cap."""
+    objective: float
+
+
+def _clearly_better(one: Judged, other: Judged) -> bool:
+    """Whether it keeps the limits, refuses fewer jobs, is above the cap for less time, or is
+    better by 2 %."""
+    return one[:3] < other[:3] or (
+        one[:3] == other[:3]
+        and one.objective < other.objective - BETTER * abs(other.objective))
 
 
 def _composed(plan: Plan) -> Composition:
@@ -216,12 +251,9 @@ def _composed(plan: Plan) -> Composition:
     return plan.policy
 
 
-def _judged(found: Sequence[Mapping[str, float]], goal: Expression) -> tuple[float, float, float]:
-    """First jobs that are refused, then time above the cap, then the objective.
-
-    A policy that cannot slow jobs lets those that another one slowed run in full when it takes
-    over, which may be more than the cap.
-    """
-    return (float(np.mean([each["jobs.refused"] for each in found])),
-            float(np.mean([each["time_above_cap_s"] for each in found])),
-            float(np.mean([goal.value(each) for each in found])))
+def _judged(found: Sequence[Mapping[str, float]], question: Question) -> Judged:
+    return Judged(
+        any(broken_part(limit, found) > question.risk for limit in question.kept),
+        float(np.mean([each["jobs.refused"] for each in found])),
+        float(np.mean([each["time_above_cap_s"] for each in found])),
+        float(np.mean([question.goal.value(each) for each in found])))

@@ -22,6 +22,7 @@ from wattline.model.units import parse_duration
 from wattline.scenario.in_python import Source
 
 QUANTILES = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
+WITHIN = ("10min", "1h", "6h", "24h")
 J_PER_KWH = 3.6e6
 
 
@@ -43,8 +44,9 @@ class StartAdvice:
     at_s: float
     start_s: dict[str, float]
     """Quantiles of the start from `at` on; infinite where it does not start by the horizon."""
-    by: dict[str, float]
-    """The probability of a start within so much time."""
+    by: dict[str, float | None]
+    """The probability of a start within so much time; None where the horizon ends before and some
+    draws have not started it by then."""
     energy_j: dict[str, float]
     cost: dict[str, float] | None
     samples: int
@@ -109,13 +111,19 @@ def advise_start(
     energy = _quantiles(np.array(joules))
     return StartAdvice(
         job, "waiting", at_s, _quantiles(waits),
-        {text: float((waits <= parse_duration(text)).mean()) for text in ("10min", "1h", "6h",
-                                                                         "24h")},
+        {text: _share(waits, parse_duration(text), horizon_s) for text in WITHIN},
         energy, None if price_per_kwh is None else {
             name: value / J_PER_KWH * price_per_kwh for name, value in energy.items()},
         samples, time.monotonic() - begin_s,
         (*now.assumed, "joules are those of its own size at full power: a cap that slows it, or a "
                        "configuration, changes them"))
+
+
+def _share(waits_s: FloatArray, within_s: float, horizon_s: float) -> float | None:
+    """Of what happens after the horizon nothing is known, unless all has happened before."""
+    if within_s > horizon_s and not np.isfinite(waits_s).all():
+        return None
+    return float((waits_s <= within_s).mean())
 
 
 def _row_of(now: Now, named: int | str) -> int:

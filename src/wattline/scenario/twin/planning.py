@@ -56,6 +56,12 @@ class TwinPlan(Plan):
     ) -> Result:
         return self.finished(self.simulated(self.scenario.twin.phase_s, progress))  # type: ignore[union-attr]
 
+    def plain_run(
+        self, progress: Callable[[float], None] | None = None,
+        before_compiling: Callable[[], None] | None = None,
+    ) -> Run:
+        return self.run(progress)
+
     def simulated(
         self, phase_s: float, progress: Callable[[float], None] | None = None
     ) -> Run:

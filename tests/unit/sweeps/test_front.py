@@ -1,0 +1,67 @@
+"""The front of a sweep: equal settings stand there once, and its picture can be read."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+import wattline as wl
+from wattline.cli.sweep import MOST_ROWS, _print
+from wattline.sweeps.plots import draw_front
+from wattline.sweeps.report import figure_text
+from wattline.sweeps.running import Counts
+
+GOALS = ("energy_j", "wait_s.mean")
+
+
+def found(places: list[tuple[float, float]]) -> wl.SweepResult:
+    rows = tuple({"number": number, "setting": {"a.quite.long.field": f"value number {number}"},
+                  "figures": {"energy_j": joules, "wait_s.mean": wait_s, "jobs.completed": 5.0}}
+                 for number, (joules, wait_s) in enumerate(places))
+    return wl.SweepResult("s", ("a.quite.long.field",), rows, Counts(points=len(rows)), 1.0)
+
+
+def test_settings_that_are_equal_stand_on_the_front_once() -> None:
+    many = found([(2.0, 1.0), (1.0, 2.0), (2.0, 1.0), (3.0, 3.0)])
+    assert [each.values["a.quite.long.field"][-1] for each in many.pareto()] == ["0", "1"]
+    assert [len(alike) for alike in many.front()] == [2, 1]
+    told = many.to_dict()["pareto"]
+    assert told[0]["alike"] == [{"a.quite.long.field": "value number 2"}]
+    assert told[1]["alike"] == []
+
+
+def test_labels_lie_neither_over_one_another_nor_over_points() -> None:
+    close = found([(3.6e9 * (1 + 0.004 * place), 3600.0 * (12 - place)) for place in range(12)])
+    figure = draw_front(close, GOALS)
+    axes = figure.axes[0]
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert 4 <= len(boxes) <= 12
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    points = axes.transData.transform(axes.lines[-1].get_xydata())
+    assert not any(box.contains(*point) for box in boxes for point in points)
+
+
+def test_ticks_are_round_in_the_unit_of_their_axis() -> None:
+    figure = draw_front(found([(4.1e9, 90.0 * 60), (8.9e9, 20.0 * 60)]), GOALS)
+    axes = figure.axes[0]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("energy_j (MWh)", "wait_s.mean (min)")
+    for ticks in (axes.get_xticks(), axes.get_yticks()):
+        assert all(round(tick, 1) == pytest.approx(tick) for tick in ticks)
+
+
+@pytest.mark.parametrize(("name", "value", "text"), [
+    ("energy_j", 7.2e9, "2 MWh"), ("wait_s.p95", 90.0, "90 s"), ("power_w.peak", 1500.0, "1.5 kW"),
+    ("wait_s.p95/energy_j", 90.0, "90"), ("utilisation", 0.5, "0.5"), ("energy_j", -5.0, "-5")])
+def test_a_figure_has_the_unit_of_its_name(name: str, value: float, text: str) -> None:
+    assert figure_text(name, value) == text
+
+
+def test_the_terminal_shows_no_more_than_can_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    _print(found([(1.0 + place, 100.0 - place) for place in range(MOST_ROWS + 3)]), [])
+    said = capsys.readouterr().out
+    assert (said.count("value number"), "and 3 more" in said) == (MOST_ROWS, True)
+    assert "equal" not in said
+    _print(found([(1.0, 1.0)] * 74), [])
+    said = capsys.readouterr().out
+    assert (said.count("value number"), "73 others" in said) == (1, True)
