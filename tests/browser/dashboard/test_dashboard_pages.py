@@ -156,7 +156,7 @@ def test_accounts_show_who_used_what_the_budget_and_the_bill(
     assert seen.wrong == []
 
 
-@pytest.mark.parametrize("page", ["now", "jobs", "accounts", "whatif", "plan"])
+@pytest.mark.parametrize("page", ["now", "jobs", "accounts", "whatif", "plan", "api/Now"])
 def test_no_page_scrolls_sideways_on_a_phone(
     served: Dashboard, visit: Visit, page: str
 ) -> None:
