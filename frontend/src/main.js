@@ -7,6 +7,7 @@ import { onPlace } from "./core/router.js";
 import { themeSwitch } from "./core/theme.js";
 import { failure } from "./parts/states.js";
 import { accounts } from "./pages/accounts.js";
+import { api } from "./pages/api.js";
 import { job } from "./pages/job.js";
 import { jobs } from "./pages/jobs.js";
 import { now } from "./pages/now.js";
@@ -14,7 +15,7 @@ import { login } from "./pages/login.js";
 import { plan } from "./pages/plan/plan.js";
 import { whatif } from "./pages/whatif/whatif.js";
 
-const PAGES = { now, jobs, job, accounts, whatif, plan };
+const PAGES = { now, jobs, job, accounts, whatif, plan, api };
 const LINKS = [["now", "Now"], ["jobs", "Jobs"], ["accounts", "Accounts"], ["whatif", "What if"],
   ["plan", "Plan"]];
 

@@ -6,6 +6,7 @@ import { tile } from "../parts/bars.js";
 import { Chart } from "../parts/chart.js";
 import { assumptions, empty, Filled, unknown } from "../parts/states.js";
 import { facts, table } from "../parts/table.js";
+import { knownBy, knownText } from "../parts/known.js";
 import { stateText } from "./jobs.js";
 
 const MOST_NODES = 24;
@@ -56,9 +57,7 @@ function shown(found, chart, epoch_s) {
     found.explanation && h("p", { class: "lead" }, found.explanation),
     h("div", { class: "tiles" },
       tile("State", stateText(row.state), row.why),
-      tile("Energy", formats.energy(found.energy_j), measured
-        ? `${formats.share(found.coverage)} of it seen by meters`
-        : found.energy_j === null ? "not measured" : "by the model, not measured"),
+      tile("Energy", formats.energy(found.energy_j), knownText(found)),
       tile("Cost", formats.money(found.cost), found.cost ? "of its energy" : "no price is known"),
       tile("Carbon", formats.carbon(found.carbon_g), found.carbon_g === null
         ? "no intensity is known" : "of its energy"),
@@ -78,11 +77,11 @@ function shown(found, chart, epoch_s) {
         ["asked for", row.requested_s === null ? null : formats.time(row.requested_s)],
         ["coverage", measured ? `${formats.share(found.coverage)} of its node seconds`
           : "nothing was measured"],
-      ]), found.quality?.length ? [h("h3", {}, "How good the figures are"),
-        h("ul", { class: "plainlist" }, found.quality.map((text) => h("li", {}, text)))] : "",
+      ]), knownBy(found),
       ["cost", "carbon_g"].map((name) => unknown(found.missing[name])))),
     h("section", { class: "card" }, h("h2", {}, "How else it could have run"),
-      alternativesTable(found.alternatives ?? [], found.missing.alternatives)),
+      alternativesTable(found.alternatives ?? [], found.missing.alternatives),
+      unknown(found.missing.alternative_ranges)),
     assumptions(found.assumptions),
   ].filter(Boolean);
 }
@@ -91,6 +90,10 @@ function nodeText(names, count) {
   if (!names.length) return formats.number(count);
   const more = names.length - MOST_NODES;
   return names.slice(0, MOST_NODES).join(", ") + (more > 0 ? ` and ${formats.number(more)} more` : "");
+}
+
+function range(ends, format) {
+  return ends ? `${format(ends[0])} to ${format(ends[1])}` : "–";
 }
 
 function alternativesTable(rows, why) {
@@ -111,9 +114,15 @@ function alternativesTable(rows, why) {
     known("speed") && { head: "frequency", number: true, cell: (row) => formats.share(row.speed) },
     { head: `${said} time`, number: true, cell: (row) => formats.time(row.time_s) },
     chosen && { head: "change", number: true, cell: (row) => against(row, "time_s") },
+    known("time_range_s") && { head: "range", number: true, cell: (row) =>
+      range(row.time_range_s, formats.time) },
     { head: `${said} energy`, number: true, cell: (row) => formats.energy(row.energy_j) },
     chosen && { head: "change", number: true, cell: (row) => against(row, "energy_j") },
+    known("energy_range_j") && { head: "range", number: true, cell: (row) =>
+      range(row.energy_range_j, formats.energy) },
     mixed && { head: "known by", cell: (row) => row.basis },
+    rows.some((row) => row.range_means) && { head: "the range is", cell: (row) => row.range_means
+      || "not known" },
   ].filter(Boolean);
   return [h("p", { class: "soft" }, mixed ? "Of the whole job, as it was measured or is predicted."
     : "Predicted by the models, for the whole job under one setting."),

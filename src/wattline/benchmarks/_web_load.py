@@ -1,43 +1,38 @@
-"""The server in a process of its own on one core, and who asks it in this one."""
+"""Who asks the server without a browser: live pages, the first questions of one, what-ifs."""
 
 from __future__ import annotations
 
 import asyncio
 import gzip
 import json
-import os
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
+from wattline.benchmarks._web_server import NODES, cpu_s
+
 VIEWERS = 200
 SECONDS = 30
-NODES = 5000
 LATE_S = 0.5
 """A beat that comes later than this after it was due counts as missed."""
-READY_S = 180.0
+WARM_CAPS = (0.7, 0.6, 0.65)
 
 
-def viewers(count: int = VIEWERS, seconds: float = SECONDS) -> dict[str, Any]:
+def viewers(
+    url: str, pid: int, count: int = VIEWERS, seconds: float = SECONDS
+) -> dict[str, Any]:
     """Open so many live pages and count the beats that each got."""
-    with _server() as (url, process):
-        before_s = _cpu_s(process.pid)
-        started = time.monotonic()
-        arrivals = asyncio.run(_watch(url, count, seconds))
-        took_s = time.monotonic() - started
-        used_s = _cpu_s(process.pid) - before_s
+    before_s = cpu_s(pid)
+    started = time.monotonic()
+    arrivals = asyncio.run(_watch(url, count, seconds))
+    took_s = time.monotonic() - started
+    used_s = cpu_s(pid) - before_s
     gaps = [later - earlier for times in arrivals
             for earlier, later in pairwise(times[1:])]
     missed = sum(gap > 1.0 + LATE_S for gap in gaps)
-    return {"viewers": count, "seconds": took_s, "beats": len(gaps), "missed_share":
-            missed / max(len(gaps), 1), "least_beats_of_a_viewer": min(map(len, arrivals)),
+    return {"viewers": count, "seconds": took_s, "beats": len(gaps), "missed": missed,
+            "least_beats_of_a_viewer": min(map(len, arrivals)),
             "longest_gap_s": max(gaps, default=0.0), "server_cpu_share": used_s / took_s}
 
 
@@ -62,43 +57,39 @@ async def _viewer(url: str, until: float) -> list[float]:
     return times
 
 
-def first_answers(nodes: int = NODES) -> dict[str, float]:
+def first_answers(url: str, nodes: int = NODES) -> dict[str, float]:
     """Milliseconds of what the first page asks for, of a machine of so many nodes."""
-    with tempfile.TemporaryDirectory() as folder:
-        run = Path(folder) / "run"
-        _write_run(run, nodes)
-        with _server("--run", str(run), "--speed", "60", "--at", "12h") as (url, _):
-            found = {f"{path.partition('?')[0].strip('/')}_ms": _asked_ms(url, path) for path in (
-                "/", "/api/me", "/api/about", "/api/now", "/api/history?points=800",
-                f"/api/nodes?limit={nodes}", "/api/racks", "/api/queue", "/api/jobs")}
+    found = {f"{path.partition('?')[0].strip('/')}_ms": _asked_ms(url, path) for path in (
+        "/", "/api/me", "/api/about", "/api/now", "/api/history?points=800",
+        f"/api/nodes?limit={nodes}", "/api/racks", "/api/queue", "/api/jobs")}
     page = found.pop("_ms")
     return {"page_ms": page, **found, "sum_ms": page + sum(found.values())}
 
 
-def whatif() -> dict[str, Any]:
+def whatif(url: str, pid: int) -> dict[str, Any]:
     """Seconds of a what-if of four months on 49,152 nodes: the first, and another cap when warm.
 
-    Kernels are compiled before: a request may not take as long as that can.
+    `share` is the last question as a link has it.
     """
-    from wattline.scenario.api import simulate
-
-    for name in ("main-capped", "main-uncapped"):
-        simulate(f"bundled:{name}")
-    times = []
-    with _server() as (url, _):
-        with urlopen(f"{url}/api/whatif/choices", timeout=60) as answer:
-            scenarios = json.load(answer)["scenarios"]
-        capped = next(each for each in scenarios if "cap" in each.get("power", {}))
-        for cap in (0.8, 0.7, 0.6, 0.65):
-            started = time.monotonic()
-            asked = {**capped, "power": {**capped["power"], "cap": cap}}
-            found = _posted(f"{url}/api/whatif", asked)
-            times.append(time.monotonic() - started)
-    return {"jobs": found["variant"]["metrics"]["jobs"], "first_s": times[0],
-            "warm_s": sorted(times[1:])[1]}
+    with urlopen(f"{url}/api/whatif/choices", timeout=60) as answer:
+        scenarios = json.load(answer)["scenarios"]
+    capped = next(each for each in scenarios if "cap" in each.get("power", {}))
+    first_s, _ = _answered(url, capped, 0.8)
+    before_s = cpu_s(pid)
+    warm = [_answered(url, capped, cap) for cap in WARM_CAPS]
+    return {"jobs": warm[0][1]["variant"]["metrics"]["jobs"]["total"], "first_s": first_s,
+            "warm_s": sorted(took_s for took_s, _ in warm)[len(warm) // 2],
+            "warm_server_cpu_s": (cpu_s(pid) - before_s) / len(warm),
+            "share": warm[-1][1]["share"]}
 
 
-def javascript() -> dict[str, int | None]:
+def _answered(url: str, scenario: dict[str, Any], cap: float) -> tuple[float, Any]:
+    started = time.monotonic()
+    found = _posted(f"{url}/api/whatif", {**scenario, "power": {**scenario["power"], "cap": cap}})
+    return time.monotonic() - started, found
+
+
+def javascript() -> dict[str, int]:
     """Bytes of the scripts of the pages, as they are and compressed."""
     from wattline.web.app import STATIC
 
@@ -106,38 +97,6 @@ def javascript() -> dict[str, int | None]:
     whole = b"".join(file.read_bytes() for file in files)
     return {"files": len(files), "bytes": len(whole),
             "gzip_bytes": sum(len(gzip.compress(file.read_bytes(), 9)) for file in files)}
-
-
-@contextmanager
-def _server(*options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """`wattline serve` on one core."""
-    core = min(os.sched_getaffinity(0))
-    with tempfile.TemporaryFile("w+") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "wattline", "serve", "--port", "0", "--no-warm", *options],
-            stdout=log, stderr=log, text=True)
-        os.sched_setaffinity(process.pid, {core})
-        try:
-            yield _address(process, log), process
-        finally:
-            process.terminate()
-            process.wait(20)
-
-
-def _address(process: subprocess.Popen[str], log: Any) -> str:
-    until = time.monotonic() + READY_S
-    while time.monotonic() < until:
-        log.seek(0)
-        text = log.read()
-        found = [line.split()[1] for line in text.splitlines() if line.startswith("wattline: http")]
-        if found:
-            url = str(found[0]).rstrip("/")
-            urlopen(f"{url}/api/me", timeout=READY_S).close()
-            return url
-        if process.poll() is not None:
-            break
-        time.sleep(0.1)
-    raise RuntimeError(f"the server did not start: {text}")
 
 
 def _asked_ms(url: str, path: str) -> float:
@@ -152,20 +111,3 @@ def _posted(url: str, said: Any) -> Any:
     asked = Request(url, body, {"Content-Type": "application/json"})
     with urlopen(asked, timeout=300) as answer:
         return json.load(answer)
-
-
-def _cpu_s(pid: int) -> float:
-    """Processor seconds that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _write_run(folder: Path, nodes: int) -> None:
-    from wattline.analysis import rundir
-    from wattline.scenario.api import simulate
-    from wattline.scenario.objects import Machine
-    from wattline.traces import generate
-
-    machine = Machine(nodes=nodes, nodes_per_rack=50, node_idle_w=90, node_active_w=300)
-    trace = generate("lublin", seed=1, jobs=5000, nodes=nodes)
-    rundir.write(simulate(trace, machine=machine, placement="first-fit"), folder)

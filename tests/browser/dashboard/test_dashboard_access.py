@@ -9,7 +9,7 @@ from tests.support.dashboard import Dashboard
 from .conftest import Visit, until
 
 pytestmark = pytest.mark.browser
-PAGES = ("now", "jobs", "job/1", "accounts", "whatif", "plan")
+PAGES = ("now", "jobs", "job/1", "accounts", "whatif", "plan", "api/Now")
 RUN = """async () => {
   const found = await axe.run(document);
   if (found.passes.length < 10) return ["axe looked at nothing"];

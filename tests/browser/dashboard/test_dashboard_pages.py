@@ -88,7 +88,41 @@ def test_one_job_shows_profile_joules_cost_and_alternatives(
     others = seen.page.get_by_role("region", name="Configurations with their predicted")
     assert "predicted energy" in others.locator("thead").inner_text()
     assert others.locator("tbody tr").count() > 2
+    modelled = seen.page.locator(".known [data-how=modelled]")
+    assert modelled.inner_text().startswith("100 % by the simulation's model")
+    unsure = " ".join(seen.page.locator(".unknown").all_inner_texts())
+    assert "without noise" in unsure
+    assert "How far these may be off is not known" in unsure
     assert seen.wrong == []
+
+
+def test_a_measured_job_shows_shares_other_sources_and_ranges(
+    served: Dashboard, visit: Visit
+) -> None:
+    seen = visit(served, "jobs?state=completed&sort=energy_j&descending=true")
+    best = asked(seen, "api/jobs?state=completed&limit=1")["jobs"][0]["id"]
+    told = asked(seen, f"api/jobs/{best}")
+    told |= {"energy_j": 3.6e6, "coverage": 0.9, "quality": ["measured at the nodes, gaps filled"],
+             "energy_parts": [{"how": "measured", "share": 0.9, "text": "read from meters"},
+                              {"how": "filled", "share": 0.1, "text": "where they were silent"}],
+             "other_figures": [{"source": "Slurm, of the job", "energy_j": 3.78e6}],
+             "missing": {}}
+    told["alternatives"][1] |= {"time_range_s": [60, 90], "energy_range_j": [3600, 7200],
+                                "range_means": "one standard deviation"}
+    seen.page.route(f"**/api/jobs/{best}", lambda route: route.fulfill(json=told))
+    seen.page.goto(f"{served.address}#/job/{best}")
+    tile = seen.page.locator('[data-tile="Energy"] .more')
+    tile.wait_for()
+    assert tile.inner_text() == "90 % measured, 10 % filled in"
+    assert seen.page.locator(".known .shares li").all_inner_texts() == [
+        "90 % read from meters", "10 % where they were silent"]
+    assert seen.page.locator(".known .others").inner_text() == (
+        "Slurm, of the job: 1.05 kWh, +5 % of what counts")
+    others = seen.page.get_by_role("region", name="Configurations with their predicted")
+    assert others.get_by_text("60 s to 90 s").is_visible()
+    assert others.get_by_text("1 Wh to 2 Wh").is_visible()
+    assert others.get_by_text("one standard deviation").is_visible()
+    assert seen.page.locator(".known .unknown").count() == 0
 
 
 def test_a_job_that_is_not_there_is_said_and_the_way_back_stays(
@@ -122,7 +156,7 @@ def test_accounts_show_who_used_what_the_budget_and_the_bill(
     assert seen.wrong == []
 
 
-@pytest.mark.parametrize("page", ["now", "jobs", "accounts", "whatif", "plan"])
+@pytest.mark.parametrize("page", ["now", "jobs", "accounts", "whatif", "plan", "api/Now"])
 def test_no_page_scrolls_sideways_on_a_phone(
     served: Dashboard, visit: Visit, page: str
 ) -> None:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.support.asking import Asking
 from tests.unit.web.told_site import SITE, Site, asking, made
 
+from wattline.advice.job_options import JobOption
 from wattline.advice.measured import account_import
 from wattline.controller.configuration import read_configuration
 from wattline.controller.showing import read_machine
 from wattline.model.errors import InputError
 from wattline.web.app import create_app
 from wattline.web.sources.live import LiveSource
+from wattline.web.sources.live_alternatives import _option
+from wattline.web.sources.live_basis import energy_parts, no_range, other_figures
 
 PARTS = """racks = [{ name = "r1", nodes = "n[1,3]" }, { name = "r2", nodes = "n2" }]
 feeds = [{ name = "A", nodes = "n[1-2]", limit_w = 500 }, { name = "B", nodes = "n[3-4]" }]
@@ -25,8 +30,8 @@ DUMP = """JobID|JobName|User|Account|State|Submit|Start|End|NNodes|NodeList|Allo
 """.replace("{day}", "2026-10-05")
 
 
-def with_ledger(source: LiveSource, folder: Path) -> Asking:
-    (folder / "dump.txt").write_text(DUMP)
+def with_ledger(source: LiveSource, folder: Path, dump: str = DUMP) -> Asking:
+    (folder / "dump.txt").write_text(dump)
     account_import(folder / "dump.txt", store=folder / "ledger.db", zone="UTC")
     source.ledger.store = str(folder / "ledger.db")
     return Asking(create_app(source))
@@ -100,9 +105,55 @@ def test_earlier_jobs_of_the_ledger_are_alternatives(
             for each in found["alternatives"]] == [
         (1, 3600, 720000, "measured, 1 earlier job"), (2, 1800, 900000, "measured, 1 earlier job")]
     assert "alternatives" not in found["missing"]
+    assert {each["range_means"] for each in found["alternatives"]} == {""}  # of one job each
     over = live.get("/api/jobs/5")["alternatives"]
     assert [(each["nodes"], each["chosen"]) for each in over] == [(1, True), (2, False)]
     assert "has no earlier job" in live.get("/api/jobs/9")["missing"]["alternatives"]
+
+
+def test_several_earlier_jobs_have_a_range(site: Site, tmp_path: Path) -> None:
+    site.controller.cycle()
+    live = with_ledger(LiveSource(site.file), tmp_path, DUMP + DUMP.splitlines()[1].replace(
+        "5|", "4|", 1).replace("11:00:00|1", "10:40:00|1").replace("720000", "500000") + "\n")
+    first = live.get("/api/jobs/8")["alternatives"][0]
+    assert (first["time_s"], first["time_range_s"]) == (3000, [2400, 3600])
+    assert (first["energy_j"], first["energy_range_j"]) == (610000, [500000, 720000])
+    assert first["range_means"] == "lowest and highest of them"
+
+
+def test_claims_have_their_deviation_as_a_range() -> None:
+    known = JobOption(100.0, 5000.0, "claimed", "a store", nodes=2, time_error=0.1, runs=3)
+    shown = _option(known)
+    assert shown.time_range_s == pytest.approx((90.0, 110.0))
+    assert shown.energy_range_j is None
+    assert shown.range_means == "one standard deviation"
+    wild = _option(replace(known, time_error=1.5, energy_error=0.2))
+    assert wild.time_range_s == (0.0, 250.0)
+    assert wild.energy_range_j == pytest.approx((4000.0, 6000.0))
+    assert _option(replace(known, time_error=math.nan)).range_means == ""
+
+
+def test_joules_are_parts_that_are_read_told_or_filled_in() -> None:
+    life = {"energy_j": 1000.0, "filled_j": 250.0, "source": "series",
+            "sources": {"series": 1000.0, "slurm": 1100.0, "slurm steps": 0.0}}
+    assert [(part.how, part.share) for part in energy_parts(life)] == [
+        ("measured", 0.75), ("filled", 0.25)]
+    other, = other_figures(life)
+    assert (other.source, other.energy_j) == ("Slurm, of the job", 1100.0)
+    assert no_range(life) == {}
+    told = {**life, "source": "slurm", "filled_j": 0.0, "sources": {"slurm": 1000.0}}
+    assert [(part.how, part.share) for part in energy_parts(told)] == [("told", 1.0)]
+    assert "one source alone" in no_range(told)["energy_range"]
+    assert energy_parts({**life, "energy_j": None}) == energy_parts(None) == []
+    assert no_range({**life, "energy_j": None}) == no_range(None) == {}
+
+
+def test_a_job_of_the_ledger_says_how_its_joules_are_known(site: Site, tmp_path: Path) -> None:
+    site.controller.cycle()
+    found = with_ledger(LiveSource(site.file), tmp_path).get("/api/jobs/5")
+    assert [(part["how"], part["share"]) for part in found["energy_parts"]] == [("told", 1.0)]
+    assert found["other_figures"] == []
+    assert "energy_range" in found["missing"]
 
 
 def test_a_table_of_prices_charges_joules_by_their_hour(

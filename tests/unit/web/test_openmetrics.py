@@ -20,13 +20,15 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from tests.support import prometheus
 from tests.support.asking import Asking
 
+from wattline.model.signal import Signal
 from wattline.web.app import create_app
 from wattline.web.openmetrics import METRICS, TYPE, exposition
 from wattline.web.sources.demo import DemoSource
-from wattline.web.sources.shape import Part
+from wattline.web.sources.shape import Part, Source
 
 ROOT = Path(__file__).parents[3]
 DASHBOARD = json.loads((ROOT / "examples/grafana/wattline.json").read_text())
+TARGET_W = 50_000.0
 QUERIES = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
 
 
@@ -92,7 +94,7 @@ def test_the_dashboard_asks_for_metrics_that_there_are() -> None:
 
 
 @contextmanager
-def listening(source: DemoSource) -> Iterator[str]:
+def listening(source: Source) -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(create_app(source), port=0, log_level="error"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -105,6 +107,12 @@ def listening(source: DemoSource) -> Iterator[str]:
         thread.join(10)
 
 
+def shown(title: str) -> str:
+    """The query of a panel of the dashboard."""
+    panel, = (each for each in DASHBOARD["panels"] if each["title"] == title)
+    return str(panel["targets"][0]["expr"])
+
+
 def answered(url: str, query: str) -> list[Any]:
     with urlopen(f"{url}/api/v1/query?query={quote(query)}", timeout=10) as answer:
         found = json.load(answer)
@@ -114,7 +122,8 @@ def answered(url: str, query: str) -> list[Any]:
 
 @pytest.mark.servers
 def test_a_real_prometheus_answers_every_query_of_the_dashboard(source: DemoSource) -> None:
-    with listening(source) as address, prometheus.scraping(address) as url:
+    under_contract = replace(source.shown, target_w=Signal.constant(TARGET_W, "W"))
+    with listening(under_contract) as address, prometheus.scraping(address) as url:
         until = time.monotonic() + 60
         left = set(QUERIES)
         while left and time.monotonic() < until:
@@ -126,3 +135,9 @@ def test_a_real_prometheus_answers_every_query_of_the_dashboard(source: DemoSour
         racks_w, = answered(url, 'sum(wattline_part_power_watts{kind="rack"})')
         assert 31_360 <= float(racks_w["value"][1]) <= 70_000
         assert answered(url, "up{job='wattline'}")[0]["value"][1] == "1"
+        feeds = {each["metric"]["name"]: float(each["value"][1])
+                 for each in answered(url, shown("Feeds: share of the limit"))}
+        assert set(feeds) == {"feed A", "feed B"}
+        assert all(0 < share < 1.2 for share in feeds.values())
+        off, = answered(url, shown("Off the target"))
+        assert 31_360 / TARGET_W - 1 <= float(off["value"][1]) <= 70_000 / TARGET_W - 1

@@ -52,6 +52,28 @@ def test_a_purchase_breaks_even_where_python_says(client: TestClient) -> None:
     assert line["s_ovp"] == found["s_ovp"]
 
 
+def test_a_purchase_says_what_it_takes_for_granted(client: TestClient) -> None:
+    line = " ".join(answered(client, "procure", **PURCHASE)["assumptions"])
+    assert "7.2 kW" in line
+    assert "1.6 older ones" in line
+    assert "-1.114 n + 73.07 s, believed from 1 to 48 nodes" in line
+    assert "27% less time" in line
+    times = answered(client, "procure", **{**PURCHASE, "scaling": None, "application": "BT-MZ",
+                                           "cost_ratio": 1.2})
+    assert "straight line" not in " ".join(times["assumptions"])
+
+
+def test_a_placement_says_what_it_takes_for_granted(client: TestClient) -> None:
+    jobs = [{"nodes": 3, "tasks_per_node": 4}, {"nodes": 2}]
+    found = answered(client, "placement", jobs=jobs, seed=7, routing="minimal")
+    said = " ".join(found["assumptions"])
+    assert "2 or 4 tasks on each node" in said
+    assert "seed 7" in said
+    assert "'minimal'" in said
+    assert "a node's link 8, links between routers local 8, global 8" in said
+    assert "simulation of every packet" in said
+
+
 def test_a_plan_is_computed_once(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     first = answered(client, "procure", **PURCHASE)
     pool = client.app_made.state.pool  # type: ignore[attr-defined]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from wattline.advice.procure import procure
+from wattline.advice.procure import Procurement, procure
+from wattline.model.units import format_power
+from wattline.physics.scaling import Scaling
 
 
 def break_even(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -22,5 +24,31 @@ def break_even(given: Mapping[str, Any]) -> dict[str, Any]:
         "sweeps": [{"parameter": each.parameter, "value": each.values, "s_ovp": each.s_ovp,
                     "here": each.here, "in_steps": each.in_steps,
                     "break_even": each.break_even} for each in found.sweeps],
+        "assumptions": _assumptions(found),
         "remarks": list(found.remarks),
     }
+
+
+def _assumptions(found: Procurement) -> list[str]:
+    """What the comparison takes for granted, with the figures of this one."""
+    terms = found.budget
+    return [
+        f"both machines cost the same, and {format_power(terms.power_w)} feed either: so many new "
+        f"nodes as may all draw {format_power(terms.node_power_w_max)}, or older ones that draw "
+        f"{format_power(terms.node_power_w_min)} idle and share the rest",
+        f"a new node costs as much as {terms.cost_ratio:g} older ones; electricity over the years, "
+        "floor, cooling and repair are in neither price",
+        _times_from(found),
+        f"on as many nodes, new ones take {terms.speed_ratio:.0%} less time, whatever their number",
+    ]
+
+
+def _times_from(found: Procurement) -> str:
+    curve = found.curve
+    if isinstance(curve, Scaling):
+        return (f"the time on n older nodes is a straight line, {curve.slope_s:.4g} n + "
+                f"{curve.intercept_s:.4g} s, believed from {curve.nodes_min} to "
+                f"{curve.nodes_max} nodes and the same under every budget of power; how far "
+                "measured times scatter around it is not known here")
+    return ("times on older nodes are the best of their configurations under the budget, and "
+            "between two node counts the power of n through both")

@@ -40,9 +40,13 @@ def _itself(job: JobRow) -> list[Alternative]:
 
 
 def _measured(ran: Ran) -> Alternative:
-    jobs = "1 earlier job" if ran.jobs == 1 else f"mean of {ran.jobs:,} earlier jobs"
+    if ran.jobs == 1:  # one job has no range
+        return Alternative(ran.nodes, None, None, None, None, ran.time_s, ran.energy_j,
+                           basis="measured, 1 earlier job")
     return Alternative(ran.nodes, None, None, None, None, ran.time_s, ran.energy_j,
-                       basis=f"measured, {jobs}")
+                       basis=f"measured, mean of {ran.jobs:,} earlier jobs",
+                       time_range_s=ran.time_range_s, energy_range_j=ran.energy_range_j,
+                       range_means="lowest and highest of them")
 
 
 def _known(store: str, application: str) -> tuple[list[Alternative], list[str]]:
@@ -64,4 +68,15 @@ def _option(option: JobOption) -> Alternative:
         option.nodes, int(option.threads) if option.threads.isdecimal() else None,
         option.cap_w if math.isfinite(option.cap_w) else None,
         option.frequency_ghz if math.isfinite(option.frequency_ghz) else None, None,
-        option.time_s, option.energy_j, basis=basis)
+        option.time_s, option.energy_j, basis=basis,
+        time_range_s=_around(option.time_s, option.time_error),
+        energy_range_j=_around(option.energy_j, option.energy_error),
+        range_means="one standard deviation" if math.isfinite(option.time_error) or math.isfinite(
+            option.energy_error) else "")
+
+
+def _around(value: float, error: float) -> tuple[float, float] | None:
+    """A relative error as a range; none where nobody knows it."""
+    if not math.isfinite(error):
+        return None
+    return max(value * (1.0 - error), 0.0), value * (1.0 + error)

@@ -10,6 +10,7 @@ from typing import Any
 from wattline.model.errors import InputError, WattlineError, WattlineWarning
 from wattline.model.units import format_power
 from wattline.web.sources.live_alternatives import alternatives
+from wattline.web.sources.live_basis import energy_parts, no_range, other_figures
 from wattline.web.sources.live_joules import NO_LEDGER
 from wattline.web.sources.live_ledger import SORTS, LedgerPages
 from wattline.web.sources.rates import Rates
@@ -66,7 +67,7 @@ def detail(machine: Mapping[str, Any], ledger: LedgerPages, config: Path, epoch_
                   if each["job"] == job), "" if life is None else str(life["node_list"]))
     others, notes, none = alternatives(ledger, row)
     missing = {} if life is not None else {"energy_j": _unmeasured(ledger, row)}
-    missing |= rates.missing() | ({"alternatives": none} if none else {})
+    missing |= rates.missing() | ({"alternatives": none} if none else {}) | no_range(life)
     return JobDetail(
         job=row, profile=_profile(life, epoch_s), energy_j=energy_j,
         cost=None if energy_j is None else rates.cost(energy_j, *_span_s(life)),
@@ -76,7 +77,8 @@ def detail(machine: Mapping[str, Any], ledger: LedgerPages, config: Path, epoch_
         [each for each in (life["source"], life["quality"]) if each],
         configuration="as requested", alternatives=others,
         explanation=_explained(config, job, row), node_names=[names] if names else [],
-        assumptions=notes, missing=missing)
+        assumptions=notes, missing=missing, energy_parts=energy_parts(life),
+        other_figures=other_figures(life))
 
 
 def _unmeasured(ledger: LedgerPages, row: JobRow) -> str:

@@ -38,6 +38,9 @@ class Ran:
     jobs: int
     time_s: float
     energy_j: float
+    time_range_s: tuple[float, float]
+    energy_range_j: tuple[float, float]
+    """Lowest and highest of them."""
 
 
 class LedgerPages:
@@ -86,12 +89,15 @@ class LedgerPages:
         took = lives.c.end_s - lives.c.start_s
         with closing(self._open()) as store, store.session() as session:
             rows = session.execute(select(
-                lives.c.nodes, func.count(), func.avg(took), func.avg(lives.c.energy_j)).where(
+                lives.c.nodes, func.count(), func.avg(took), func.avg(lives.c.energy_j),
+                func.min(took), func.max(took), func.min(lives.c.energy_j),
+                func.max(lives.c.energy_j)).where(
                 lives.c.application == application, lives.c.user == user,
                 lives.c.label != leave_out, lives.c.state == "COMPLETED", lives.c.energy_j > 0,
                 took > 0).group_by(lives.c.nodes).order_by(lives.c.nodes).limit(MOST_RAN)).all()
-        return [Ran(int(nodes), int(jobs), float(time_s), float(energy_j))
-                for nodes, jobs, time_s, energy_j in rows]
+        return [Ran(int(nodes), int(jobs), float(time_s), float(energy_j),
+                    (float(least_s), float(most_s)), (float(least_j), float(most_j)))
+                for nodes, jobs, time_s, energy_j, least_s, most_s, least_j, most_j in rows]
 
     def totals(self, by: str, start_s: float | None = None) -> list[Total]:
         if not self.there:

@@ -19,6 +19,7 @@ from wattline.web.sources.run_joules import NOBODY
 from wattline.web.sources.run_profile import profile
 from wattline.web.sources.shape import (
     Alternative,
+    EnergyPart,
     JobDetail,
     JobPage,
     JobQuestion,
@@ -32,6 +33,12 @@ NO_LEVELS = ("no other configuration of it is known: the run's scenario names no
              "frequency ([power] levels)")
 SAME = 0.001
 """Times that differ by less are the same."""
+MODELLED = "by the simulation's model of power; no meter was there"
+NO_SPREAD = ("the run was simulated once and without noise: how far a real machine would be off is "
+             "not known")
+NO_RANGES = ("how far these may be off is not known: time and watts follow the frequency by the "
+             "scenario's own exponents ([power] alpha, beta, core_share), which were not fitted to "
+             "this job")
 
 
 def page(index: RunIndex, moment: Moment, asked: JobQuestion) -> JobPage:
@@ -60,13 +67,15 @@ def detail(index: RunIndex, moment: Moment, job: str, rates: Rates) -> JobDetail
         alternatives.insert(0, Alternative(
             shown.nodes, None, None, None, _speed(index, row), shown.elapsed_s, energy_j,
             chosen=True, basis="simulated"))
-    missing = rates.missing() | ({} if alternatives else {"alternatives": NO_LEVELS})
+    missing = rates.missing() | ({"alternative_ranges": NO_RANGES} if alternatives else {
+        "alternatives": NO_LEVELS}) | ({"energy_range": NO_SPREAD} if energy_j else {})
     return JobDetail(
         job=shown, profile=drawn, energy_j=energy_j, cost=rates.cost(*used),
         carbon_g=rates.grams(*used), coverage=None, quality=[quality],
         configuration=_configuration(run, row), alternatives=alternatives,
         explanation=_explanation(index, moment, row, shown), node_names=_hosts(run, row, shown),
-        assumptions=["energy is that of the simulation: nothing was measured"], missing=missing)
+        assumptions=["energy is that of the simulation: nothing was measured"], missing=missing,
+        energy_parts=[EnergyPart("modelled", 1.0, MODELLED)] if energy_j else [])
 
 
 def _codes_of(run: Run, column: str, name: str) -> list[int]:

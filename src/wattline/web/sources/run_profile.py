@@ -13,7 +13,9 @@ from wattline.web.sources.shape import Profile
 
 CLOSE = 1e-6
 POINTS = 1000
-EXACT, MEAN, NEVER = "simulated", "simulated, mean power", "has not run"
+EXACT = "simulated; its power over time is that of the run's events"
+MEAN = "simulated; only its mean power is known, not its course"
+NEVER = "has not run"
 
 
 def profile(index: RunIndex, row: int, now_s: float) -> tuple[Profile, str]:

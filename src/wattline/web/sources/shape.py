@@ -185,6 +185,27 @@ class Alternative:
     chosen: bool = False
     basis: str = "predicted"
     """`predicted` by a model, or how often it was `measured`."""
+    time_range_s: tuple[float, float] | None = None
+    energy_range_j: tuple[float, float] | None = None
+    range_means: str = ""
+    """What the ranges are: lowest and highest of earlier jobs, or one standard deviation."""
+
+
+@dataclass(frozen=True)
+class EnergyPart:
+    """A part of a job's joules by how it is known; the shares of a job add up to 1."""
+
+    how: Literal["measured", "told", "filled", "modelled"]
+    share: float
+    text: str
+
+
+@dataclass(frozen=True)
+class EnergyFigure:
+    """The joules of the same job by a source that does not count."""
+
+    source: str
+    energy_j: float
 
 
 @dataclass(frozen=True)
@@ -204,6 +225,9 @@ class JobDetail:
     assumptions: list[str] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
     """Fields that are not known, and why."""
+    energy_parts: list[EnergyPart] = field(default_factory=list)
+    other_figures: list[EnergyFigure] = field(default_factory=list)
+    """How far these are from `energy_j` says how sure it is."""
 
 
 @dataclass(frozen=True)
