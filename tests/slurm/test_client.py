@@ -25,7 +25,7 @@ def seen(here: Slurm, label: str) -> SlurmJob:
 
 
 def test_jobs_are_seen_as_they_were_submitted(bed: Bed, here: Slurm) -> None:
-    name = 'a|b "c", $d'
+    name = 'a|b "c", $d\x1fe'
     label = submit(bed, 5, 200, "-H", "-N", "2", "-t", "5", "-J", name, "--comment", "x|y",
                    "-L", "watts:500", "--nice=7")
     job = seen(here, label)

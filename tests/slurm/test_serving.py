@@ -361,6 +361,28 @@ def test_the_watchdog_keeps_the_cap_that_the_silent_controller_kept(
         slurm(bed, "scontrol", "delete", "ReservationName=wattline-cap")
 
 
+def test_what_drained_nodes_draw_is_kept_from_the_cap(bed: Bed, tmp_path: Path) -> None:
+    """Of six nodes three are drained: three at 380 W beside them would draw 1,410 W of 1,300."""
+    drained = "nodename=n[0004-0006]"
+    slurm(bed, "scontrol", "update", drained, "state=drain", "reason=test")
+    try:
+        with serving(read_configuration(site_file(bed, tmp_path)), act=True) as here:
+            said = here.cycle().remarks
+            assert any("270 W that they draw are kept from the cap" in each for each in said)
+            labels = [submit(bed, 30, 380, *OURS, "-N", "1", "-t", "1", "-L", "watts:380")
+                      for _ in range(3)]
+            cycles(here, lambda: all(runs(bed, label) for label in labels[:2]))
+            cycles(here, lambda: drawn_w(bed) >= 1020.0)
+            here.cycle()
+            assert not runs(bed, labels[2])
+            assert drawn_w(bed) <= 1300.0
+            slurm(bed, "scontrol", "update", drained, "state=resume")
+            cycles(here, lambda: not here.books.reservations)
+    finally:
+        if "drain" in slurm(bed, "sinfo", "-h", "-N", "-o", "%T"):
+            slurm(bed, "scontrol", "update", drained, "state=resume")
+
+
 def test_whatever_goes_wrong_nothing_is_lost_or_done_twice(bed: Bed) -> None:
     wanted = {"the controller is killed", "slurmctld is restarted"}
     seed = next(seed for seed in itertools.count()

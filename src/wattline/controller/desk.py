@@ -113,7 +113,15 @@ class Desk:
                              f"{', '.join((*ORDERS, SET_POLICY, *MODE_ORDERS, *QUESTIONS))}")
         if order.kind == "set_cap" and self.site.cap_file:
             raise InputError(f"the cap follows the file {self.site.cap_file}: write it there")
-        return ORDERS[order.kind](order.fields, self.controller, now_s)
+        event = ORDERS[order.kind](order.fields, self.controller, now_s)
+        return self._within_site(event) if isinstance(event, CapChanged) else event
+
+    def _within_site(self, event: CapChanged) -> CapChanged:
+        """No cap is the highest that the site allows; nothing is above it."""
+        if self.site.cap < event.watts < math.inf:
+            raise InputError(f"a cap of {event.watts:,.0f} W; the site's file allows at most "
+                             f"{self.site.cap:,.0f} W (cap)")
+        return CapChanged(min(event.watts, self.site.cap))
 
     def _forgotten(self) -> list[str]:
         return [] if self.remembers else [

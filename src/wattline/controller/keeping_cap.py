@@ -8,7 +8,7 @@ no job is spared; when there is room again they rise together.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from wattline.controller.metering import Meters
@@ -16,6 +16,7 @@ from wattline.controller.watching import ASIDE, Told, Watcher
 from wattline.live.fleet import Fleet
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
+from wattline.live.slurm.reading import SlurmJob
 
 MARGIN = 0.005
 """Part of the cap that is left free where nodes have to be lowered: they do not hold theirs
@@ -150,7 +151,7 @@ class CapKeeper:
                                 if lowered else f"caps of nodes {would}lifted again")
 
     def _shed(self, now_s: float) -> None:
-        """One job a time, the last that came first: what it drew is seen before the next."""
+        """One job at a time, the lowest priority first: what it drew is seen before the next."""
         if not self.when_short:
             if not self._said_short:
                 self._said_short = True
@@ -161,23 +162,23 @@ class CapKeeper:
                    if told.running and not told.suspended and math.isnan(told.asked_s)]
         if not running or not self.act:
             return
-        last = running[-1]
+        least = _by_priority(running, self.watcher.seen)[-1]
         try:
             if self.when_short == "requeue":
-                self.slurm.requeue(last.label, hold=True)
+                self.slurm.requeue(least.label, hold=True)
             else:
-                self.slurm.suspend(last.label)
-                last.suspended = last.aside = True
-                self.slurm.explain(last.label, self.watcher.comment(ASIDE))
+                self.slurm.suspend(least.label)
+                least.suspended = least.aside = True
+                self.slurm.explain(least.label, self.watcher.comment(ASIDE))
         except SlurmError as error:
-            self.remarks.append(f"job {last.label} could not be put aside: {error}")
+            self.remarks.append(f"job {least.label} could not be put aside: {error}")
             return
         self._short_s = now_s + SETTLE_S
         did = "suspended" if self.when_short == "suspend" else "requeued"
-        self.remarks.append(f"job {last.label} was {did}: caps of nodes are not enough")
+        self.remarks.append(f"job {least.label} was {did}: caps of nodes are not enough")
 
     def _bring_back(self, room_w: float) -> None:
-        """Let the one that came first of those aside go on where its least fits."""
+        """Let the first of those aside, by priority, go on where its least fits."""
         aside = self._aside()
         if aside and self.act:
             nodes = self.watcher.node_names(aside[0].nodes)
@@ -186,7 +187,8 @@ class CapKeeper:
                 self._resume(aside[0])
 
     def _aside(self) -> list[Told]:
-        return [told for told in self.watcher.told.values() if told.aside]
+        return _by_priority([told for told in self.watcher.told.values() if told.aside],
+                            self.watcher.seen)
 
     def _resume(self, told: Told) -> None:
         try:
@@ -196,6 +198,12 @@ class CapKeeper:
             return
         told.suspended = told.aside = False
         self.remarks.append(f"job {told.label} goes on")
+
+
+def _by_priority(jobs: Iterable[Told], seen: Iterable[SlurmJob]) -> list[Told]:
+    """The highest of Slurm's priorities first; of equal ones, the job that came first."""
+    priority = {job.label: job.priority for job in seen}
+    return sorted(jobs, key=lambda told: -priority.get(told.label, 0))
 
 
 def shared(

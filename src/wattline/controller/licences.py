@@ -22,20 +22,37 @@ def allowed_w(
     """How many licences jobs may hold together where Slurm starts them.
 
     A job's licences are all that its nodes draw, and nodes without a job draw too: the cap less
-    these. So do jobs that run without licences, `active_w` on each node. The first job in Slurm's
-    order that fits takes some of the nodes with it, so that they are not counted against it.
+    these. So do jobs that run without licences, `active_w` on each node. A job that starts takes
+    idle nodes with it, so that only a part of its licences is new: the largest such part among
+    those that may start says how many fit, whichever of them Slurm starts.
     """
     jobs = list(jobs)
     running = [job for job in jobs if job.node_list and job.state in (*ACTIVE, *STARTING, *ENDING)]
-    free = nodes - sum(len(job.node_list) for job in running)
-    cap_w -= active_w * sum(len(job.node_list) for job in running if WATTS not in job.licenses)
+    waiting = [job for job in jobs if job.state in WAITING and job.licenses.get(WATTS, 0) > 0]
+    free = max(nodes - sum(len(job.node_list) for job in running), 0)
+    bare_w = active_w * sum(len(job.node_list) for job in running if WATTS not in job.licenses)
     used_w = sum(job.licenses.get(WATTS, 0) for job in running)
-    for job in sorted((job for job in jobs if job.state in WAITING),
-                      key=lambda job: (-job.priority, job.submit_s, job.job_id)):
-        allowed = cap_w - idle_w * (free - job.nodes)
-        if job.nodes <= free and used_w + job.licenses.get(WATTS, 0) <= allowed:
-            return allowed
-    return cap_w - idle_w * max(free, 0)
+    room_w = cap_w - bare_w - used_w - idle_w * free
+    # Jobs that come before the next look are taken to draw as much as usual.
+    parts = [_new_part(job.licenses[WATTS], job.nodes * idle_w) for job in waiting]
+    part = max([*parts, _new_part(active_w, idle_w)] if waiting else [1.0])
+    if room_w <= 0.0 or part <= 0.0:
+        return used_w + room_w
+    for job in sorted(waiting, key=lambda job: (-job.priority, job.submit_s, job.job_id)):
+        watts = job.licenses[WATTS]
+        if job.nodes <= free and watts - job.nodes * idle_w <= room_w and _lacks_watts_alone(job):
+            return used_w + max(room_w / part, watts)
+    return used_w + room_w / part
+
+
+def _new_part(licences_w: float, idle_w: float) -> float:
+    """Of a job's licences what its nodes did not draw before it."""
+    return max(licences_w - idle_w, 0.0) / licences_w if licences_w > 0.0 else 0.0
+
+
+def _lacks_watts_alone(job: SlurmJob) -> bool:
+    """Whether Slurm has tried it and would start it first: others must not use its licences."""
+    return job.reason == "Licenses" and set(job.licenses) == {WATTS}
 
 
 @dataclass

@@ -29,6 +29,7 @@ from wattline.controller.passing import pass_on_held, take_back
 from wattline.controller.priorities import SharePriorities, shares_of
 from wattline.controller.recalling import recall
 from wattline.controller.remembering import Remembered, open_remembered
+from wattline.controller.resting import RestingNodes, resting_w
 from wattline.controller.sharing.licences import allowed_above_w
 from wattline.controller.sharing.parts import read_section
 from wattline.controller.sharing.starting import SharedStarter
@@ -101,7 +102,7 @@ def _switch_on(folder: Path, controller: Controller) -> None:
 def _leave(site: SiteConfig, controller: Controller) -> None:
     """What becomes of waiting jobs; licences stay as they are where Slurm starts jobs by them."""
     if site.when_stopped == "guard":
-        hand_over(site, controller.slurm, cap_now_w(controller.books))
+        hand_over(site, controller.slurm, all_nodes_cap_w(controller.books))
     elif site.licences:
         LicenceNet(controller.slurm.commands).lift()
 
@@ -127,7 +128,8 @@ def _assembled(
     ledger = _ledger(site, controller) if act and fleet is not None else None
     keeper = None if fleet is None else _keeper(site, controller, fleet)
     target = None if keeper is None else _target(site, controller, keeper)
-    sources: list[Callable[[float], list[Event]]] = []
+    resting = RestingNodes(watcher, lambda: controller.books, site.node_idle_w, controller.notes)
+    sources: list[Callable[[float], list[Event]]] = [resting.events]
     listeners: list[Callable[[Cycle], None]] = []
     if site.cap_file:
         sources.append(CapFile(Path(site.cap_file), site.cap, controller).events)
@@ -146,7 +148,7 @@ def _assembled(
         listeners.append(lambda cycle: None if modes.decides else priorities(cycle))
     if act:  # a dry run is no controller: nobody may count on it
         listeners.append(lambda cycle: renew(folder, modes.now.name,
-                                             cap_now_w(controller.books)))
+                                             all_nodes_cap_w(controller.books)))
     node_w = (lambda node, now_s: math.nan) if keeper is None else keeper.meters.node_w
     listeners.append(MachineWriter(controller, folder, node_w, shares=shares))
     listeners.append(lambda cycle: kept.save_if_due(controller.books, cycle.time_s, site.save))
@@ -233,9 +235,9 @@ def _keeper(site: SiteConfig, controller: Controller, fleet: Fleet) -> CapKeeper
     meters = Meters(fleet, controller.watcher, lambda: controller.books.power_w,
                     lambda: float(controller.books.state.clock[0].rest_w))
     keeper = CapKeeper(
-        fleet, controller.slurm, controller.watcher, meters, lambda: cap_now_w(controller.books),
-        controller.hands.caps_w, site.node_idle_w, site.least_w, site.when_short, controller.act,
-        site.lease, remarks=controller.notes)
+        fleet, controller.slurm, controller.watcher, meters,
+        lambda: all_nodes_cap_w(controller.books), controller.hands.caps_w, site.node_idle_w,
+        site.least_w, site.when_short, controller.act, site.lease, remarks=controller.notes)
     meters.throttled = lambda: keeper.throttled
     return keeper
 
@@ -266,6 +268,11 @@ def cap_now_w(books: Books) -> float:
     return float(books.state.clock[0].cap_w)
 
 
+def all_nodes_cap_w(books: Books) -> float:
+    """The same for those who count nodes that take no jobs too."""
+    return cap_now_w(books) + resting_w(books)
+
+
 def _allow(net: LicenceNet, modes: ModeKeeper, controller: Controller) -> bool:
     """In guard mode Slurm must know that nodes without jobs draw too; the books know it."""
     site, watts = modes.site, cap_now_w(controller.books)
@@ -274,8 +281,8 @@ def _allow(net: LicenceNet, modes: ModeKeeper, controller: Controller) -> bool:
         watts = allowed_above_w(watcher.parts, watcher.seen, watts, controller.books.power_w)
     elif not modes.decides:
         watts = allowed_w((job for job in controller.watcher.seen if not job.held),
-                          len(site.node_names), site.node_idle_w, watts,
-                          active_w=site.node_active_w)
+                          len(site.node_names), site.node_idle_w,
+                          all_nodes_cap_w(controller.books), active_w=site.node_active_w)
     try:
         net.allow(watts)
     except SlurmError as error:

@@ -126,6 +126,8 @@ class Watcher:
         self.looked_s = math.nan
         self.told: dict[str, Told] = {}
         self.down: set[str] = set()
+        self.resting: set[str] = set()
+        """Those of them that have no job and power, as far as Slurm knows."""
 
     def news(self, seen: Seen) -> News:
         """What has happened since the last look."""
@@ -214,6 +216,7 @@ class Watcher:
         if self.down - gone:
             found.events.append(NodesUp(nodes=self._numbers(self.down - gone)))
         self.down = gone
+        self.resting = {node.name for node in seen.nodes if node.name in gone and node.rests}
 
     def _new(self, name: str, job: SlurmJob, found: News) -> None:
         # Not while it ends: what is being requeued shows its next life on the nodes of the last.

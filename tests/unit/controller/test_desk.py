@@ -178,6 +178,7 @@ def test_a_window_ahead_is_reserved_and_withdrawn(going: Site) -> None:
 
 @pytest.mark.parametrize(("kind", "fields", "said"), [
     ("set_cap", {"watts": -1.0}, "it must be above 0"),
+    ("set_cap", {"watts": 1e6}, "a cap of 1,000,000 W; the site's file allows at most"),
     ("set_cap", {"watts": "much"}, "watts is 'much', must be a number"),
     ("reserve", {"watts": 1500.0, "duration_s": 60.0}, "would leave a cap of 0 W"),
     ("reserve", {"watts": 100.0}, "duration_s is None"),

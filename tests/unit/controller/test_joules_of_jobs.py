@@ -50,7 +50,8 @@ class FakeCommands:
             return self.sacct
         job = command[command.index("-j") + 1]
         admin, system = self.comments.get(job, ("", ""))
-        return f"{job}\x1f{self.end}\x1f{admin}\x1f{system}\n"
+        separator = command[command.index("--delimiter") + 1]
+        return separator.join((job, self.end, admin, system)) + "\n"
 
 
 def job(state: str = "RUNNING", restarts: int = 0, start_s: float = T + 10, **more) -> SlurmJob:

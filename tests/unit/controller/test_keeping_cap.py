@@ -10,6 +10,7 @@ from tests.unit.controller.fakes import FakeFleet, FakeSlurm
 from wattline.controller.keeping_cap import CapKeeper, shared
 from wattline.controller.metering import Meters
 from wattline.controller.watching import Told, Watcher
+from wattline.live.slurm.reading import SlurmJob
 
 
 def test_nodes_share_what_is_lacking_in_proportion_and_never_go_below_their_least() -> None:
@@ -111,6 +112,18 @@ def test_a_site_may_have_jobs_requeued_or_left_alone() -> None:
     site.keep(13.0)
     assert site.slurm.told == []
     assert any("when_short" in said for said in site.keeper.remarks)
+
+
+def test_the_lowest_priority_goes_first_and_comes_back_last() -> None:
+    site = Site("suspend", cap_w=215.0)
+    site.watcher.seen = tuple(
+        SlurmJob(label, int(label), 0, "RUNNING", 1, 1, 60.0, 0.0, math.nan, 0.0, priority=priority)
+        for label, priority in (("0", 5), ("1", 9)))
+    site.keep(10.0)
+    site.keep(11.5)
+    assert site.slurm.told[0] == ("suspend", "0")
+    site.watcher.told["1"].aside = True
+    assert [told.label for told in site.keeper._aside()] == ["1", "0"]
 
 
 def test_a_dry_run_orders_nothing_and_says_what_it_would() -> None:

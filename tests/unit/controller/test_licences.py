@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import replace
+
+import pytest
 
 from wattline.controller.licences import allowed_w
 from wattline.live.slurm.reading import SlurmJob
@@ -23,15 +26,52 @@ def test_nodes_without_jobs_draw_too() -> None:
 
 
 def test_a_job_takes_idle_nodes_with_it_so_that_what_fits_can_start() -> None:
-    """Two nodes at 250 W beside four idle ones draw 860 W of 1,000."""
-    assert allowed_w([job("1", "PENDING", 2, 500)], 6, 90.0, 1000.0) == 640.0
+    """Two nodes at 250 W beside four idle ones draw 860 W of 1,000; at 325 W, 1,010."""
+    assert allowed_w([job("1", "PENDING", 2, 500)], 6, 90.0, 1000.0) >= 500.0
+    assert allowed_w([job("1", "PENDING", 2, 650)], 6, 90.0, 1000.0) < 650.0
 
 
-def test_the_first_that_fits_in_slurms_order_counts() -> None:
-    jobs = [job("1", "PENDING", 1, 200, priority=5), job("2", "PENDING", 3, 600, priority=7),
-            job("3", "PENDING", 6, 2000, priority=9)]
-    assert allowed_w(jobs, 6, 90.0, 1000.0) == 730.0
-    assert allowed_w(jobs[:1], 6, 90.0, 1000.0) == 550.0
+def test_the_first_that_lacks_watts_alone_is_let_start() -> None:
+    """Six nodes at 160 W draw 960 W of 1,000, which is more than what is safe for all."""
+    small, wide = job("1", "PENDING", 1, 400, priority=5), job("2", "PENDING", 6, 960, priority=7)
+    safe = allowed_w([small, wide], 6, 90.0, 1000.0)
+    assert 400.0 <= safe < 800.0
+    assert allowed_w([small, replace(wide, reason="Licenses")], 6, 90.0, 1000.0) == 960.0
+    others = {"watts": 960, "matlab": 1}
+    for late in (replace(wide, reason="BeginTime"), replace(wide, reason="Dependency"),
+                 replace(wide, reason="Licenses", licenses=others)):
+        assert allowed_w([small, late], 6, 90.0, 1000.0) == safe
+
+
+def test_a_job_that_may_not_start_yet_lends_its_idle_nodes_to_nobody() -> None:
+    """Four nodes at 300 W beside two idle ones draw 1,380 W of 1,300."""
+    late = replace(job("1", "PENDING", 5, 600, priority=9), reason="BeginTime")
+    small = [job(str(number), "PENDING", 1, 300) for number in range(2, 6)]
+    assert 900.0 <= allowed_w([late, *small], 6, 90.0, 1300.0, active_w=300.0) < 1200.0
+    # Also where the small ones come before the next look.
+    assert allowed_w([late], 6, 90.0, 1300.0, active_w=300.0) < 1200.0
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_whichever_of_those_that_wait_start_the_machine_stays_under_the_cap(seed: int) -> None:
+    draw = random.Random(seed)
+    nodes, idle_w, cap_w = 8, 90.0, draw.uniform(800.0, 2500.0)
+    waiting = []
+    for number in range(8):
+        wide = draw.randint(1, 5)
+        waiting.append(replace(job(str(number), "PENDING", wide, wide * draw.randint(60, 400)),
+                               reason=draw.choice(["Priority", "BeginTime", "None"])))
+    running = [job("9", "RUNNING", 1, draw.randint(90, 300))]
+    allowed = allowed_w([*running, *waiting], nodes, idle_w, cap_w)
+    for taken in range(1 << len(waiting)):
+        started = [each for place, each in enumerate(waiting) if taken >> place & 1]
+        used = sum(each.licenses["watts"] for each in [*running, *started])
+        busy = sum(each.nodes for each in [*running, *started])
+        if busy > nodes or used > allowed:
+            continue
+        drawn_w = idle_w * (nodes - busy) + sum(
+            max(each.licenses["watts"], idle_w * each.nodes) for each in [*running, *started])
+        assert drawn_w <= cap_w + 1e-6 or not started
 
 
 def test_whatever_starts_by_it_the_machine_stays_under_the_cap() -> None:

@@ -6,17 +6,18 @@ import math
 
 import pytest
 
+from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.reading import (
     JOB_COLUMNS,
     SEPARATOR,
     duration_s,
+    fresh_separator,
     hosts,
     licenses,
     moment_s,
     read_jobs,
     read_nodes,
 )
-from wattline.model.errors import InputError
 
 JOB = {"JobArrayID": "300_1", "JobID": "301", "RestartCnt": "2", "State": "RUNNING",
        "NumNodes": "2", "NumCPUs": "64", "TimeLimit": "1-00:00:00",
@@ -28,12 +29,15 @@ JOB = {"JobArrayID": "300_1", "JobID": "301", "RestartCnt": "2", "State": "RUNNI
        "tres-alloc": "cpu=64,node=2"}
 
 
+BETWEEN = fresh_separator()
+
+
 def printed(*jobs: dict[str, str]) -> str:
-    return "".join("".join(job[name] + SEPARATOR for name in JOB_COLUMNS) + "\n" for job in jobs)
+    return "".join("".join(job[name] + BETWEEN for name in JOB_COLUMNS) + "\n" for job in jobs)
 
 
 def test_a_job_is_read() -> None:
-    job, = read_jobs(printed(JOB))
+    job, = read_jobs(printed(JOB), BETWEEN)
     assert (job.label, job.job_id, job.restarts, job.key) == ("300_1", 301, 2, ("300_1", 2))
     assert job.node_list == ("n01", "n02")
     assert job.limit_s == 86400.0
@@ -43,16 +47,16 @@ def test_a_job_is_read() -> None:
 
 
 def test_names_may_hold_anything_that_can_be_typed() -> None:
-    hostile = 'a|b,"c";$(d)\n<e>\t\'f'
-    jobs = read_jobs(printed(JOB | {"Name": hostile}, JOB | {"Comment": hostile}, JOB))
+    hostile = 'a|b,"c";$(d)\n<e>\t\'f\x1f'
+    jobs = read_jobs(printed(JOB | {"Name": hostile}, JOB | {"Comment": hostile}, JOB), BETWEEN)
     assert [job.name for job in jobs] == [hostile, "x", "x"]
     assert jobs[1].comment == hostile
 
 
 def test_output_that_was_cut_off_is_refused() -> None:
-    with pytest.raises(InputError, match="squeue printed what cannot be read"):
-        read_jobs(printed(JOB, JOB)[:-40])
-    assert read_jobs("") == []
+    with pytest.raises(SlurmError, match="squeue printed what cannot be read"):
+        read_jobs(printed(JOB, JOB)[:-40], BETWEEN)
+    assert read_jobs("", BETWEEN) == []
 
 
 @pytest.mark.parametrize(("text", "seconds"), [

@@ -10,12 +10,12 @@ import time
 from dataclasses import dataclass
 
 from wattline.live.slurm.commands import Commands, SlurmError
+from wattline.live.slurm.reading import fresh_separator
 
 FIELDS = ("AdminComment", "SystemComment")
 """Of operators and of the system; the user's own comment is never written to."""
 WORD = "energy="
 LOOK_S = 0.5
-_SEPARATOR = "\x1f"
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,10 @@ class Commenter:
 
     def _comments(self, job_id: int) -> list[str] | None:
         """Of its last life; None where that is not over by Slurm's accounting."""
-        said = self.commands.run("sacct", "-n", "-X", "-P", "--delimiter", _SEPARATOR, "-j",
+        separator = fresh_separator()
+        said = self.commands.run("sacct", "-n", "-X", "-P", "--delimiter", separator, "-j",
                                  str(job_id), "-o", f"JobIDRaw,End,{','.join(FIELDS)}")
-        rows = [line.split(_SEPARATOR) for line in said.splitlines()]
+        rows = [line.split(separator) for line in said.splitlines()]
         mine = [row[1:] for row in rows if row[0] == str(job_id) and len(row) == 2 + len(FIELDS)]
         if not mine or mine[-1][0] == "Unknown":
             return None

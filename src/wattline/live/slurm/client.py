@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from wattline.live.slurm.commands import Commands, SlurmError
 from wattline.live.slurm.holding import Holding, evenly, read_holdings
 from wattline.live.slurm.reading import (
-    JOB_FORMAT,
     NODE_FORMAT,
     WAITING,
     WATTS,
     SlurmJob,
     SlurmNode,
+    fresh_separator,
+    job_format,
     read_jobs,
     read_nodes,
 )
@@ -44,22 +45,25 @@ class Slurm:
     def look(self) -> Seen:
         """All jobs and nodes now."""
         now_s = time.time()
-        jobs = read_jobs(self.commands.run("squeue", "-h", "-a", "-r", "-t", "all", "-O",
-                                           JOB_FORMAT))
+        jobs = self._jobs()
         nodes = read_nodes(self.commands.run("sinfo", "-h", "-N", "-a", "-O", NODE_FORMAT))
         return Seen(now_s, tuple(jobs), tuple(nodes))
 
     def job(self, label: str) -> SlurmJob | None:
         """One job now; None where Slurm knows none of that name."""
         try:
-            text = self.commands.run("squeue", "-h", "-a", "-r", "-t", "all", "-j", label, "-O",
-                                     JOB_FORMAT)
+            jobs = self._jobs("-j", label)
         except SlurmError as error:
             if "Invalid job id" in str(error):
                 return None
             raise
-        found = [job for job in read_jobs(text) if job.label == label]
+        found = [job for job in jobs if job.label == label]
         return found[0] if found else None
+
+    def _jobs(self, *which: str) -> list[SlurmJob]:
+        separator = fresh_separator()
+        return read_jobs(self.commands.run("squeue", "-h", "-a", "-r", "-t", "all", *which, "-O",
+                                           job_format(separator)), separator)
 
     def holdings(self, job: SlurmJob) -> dict[str, Holding]:
         """What a running job holds of each node; in equal parts where Slurm does not say."""

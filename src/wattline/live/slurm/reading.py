@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
+import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from wattline.model.errors import InputError
+from wattline.live.slurm.commands import SlurmError
 from wattline.model.units import parse_hosts
 
 SEPARATOR = "\x1f"
-"""Between columns: names and comments may hold anything that can be typed."""
+"""Between columns of which users write none."""
 JOB_COLUMNS = (
     "JobArrayID", "JobID", "RestartCnt", "State", "NumNodes", "NumCPUs", "TimeLimit", "StartTime",
     "EndTime", "SubmitTime", "Partition", "UserName", "Account", "NodeList", "Reason", "Nice",
     "PriorityLong", "Licenses", "ReqNodes", "Name", "Comment",
     "admin_comment", "MaxNodes", "tres-alloc",
 )
-JOB_FORMAT = ",".join(f"{name}:{SEPARATOR}" for name in JOB_COLUMNS)
 NODE_COLUMNS = ("NodeList", "StateComplete", "CPUs", "Partition")
 NODE_FORMAT = ",".join(f"{name}:{SEPARATOR}" for name in NODE_COLUMNS)
 
@@ -103,15 +103,32 @@ class SlurmNode:
         """Whether a job can be started on it, now or once another has ended there."""
         return not UNUSABLE & set(self.states)
 
+    @property
+    def rests(self) -> bool:
+        """Whether it has no job and is not known to be without power."""
+        return not (BUSY | WITHOUT_POWER) & set(self.states)
+
 
 UNUSABLE = frozenset({
     "down", "drain", "drained", "draining", "fail", "failing", "maint", "reserved", "future",
     "unknown", "invalid_reg", "not_responding", "reboot_issued", "error"})
+BUSY = frozenset({"allocated", "mixed", "completing"})
+WITHOUT_POWER = frozenset({"powered_down", "powering_down", "power_down", "future"})
 
 
-def read_jobs(text: str) -> list[SlurmJob]:
-    """The jobs that `squeue -O` with `JOB_FORMAT` prints."""
-    return [_job(cells) for cells in rows_of(text, len(JOB_COLUMNS), "squeue")]
+def fresh_separator() -> str:
+    """Between columns that users write: a name or comment may hold any separator that is known."""
+    return f"{SEPARATOR}{secrets.token_hex(4)}{SEPARATOR}"
+
+
+def job_format(separator: str) -> str:
+    """The columns of jobs for `squeue -O`."""
+    return ",".join(f"{name}:{separator}" for name in JOB_COLUMNS)
+
+
+def read_jobs(text: str, separator: str) -> list[SlurmJob]:
+    """The jobs that `squeue -O` prints with the format of this separator."""
+    return [_job(cells) for cells in rows_of(text, len(JOB_COLUMNS), "squeue", separator)]
 
 
 def read_nodes(text: str) -> list[SlurmNode]:
@@ -125,11 +142,13 @@ def read_nodes(text: str) -> list[SlurmNode]:
     return list(found.values())
 
 
-def rows_of(text: str, columns: int, command: str) -> Iterable[list[str]]:
+def rows_of(
+    text: str, columns: int, command: str, separator: str = SEPARATOR
+) -> Iterable[list[str]]:
     """Cells of each record; a comment may hold line ends, so a record ends with its last cell."""
-    cells = text.split(SEPARATOR)
+    cells = text.split(separator)
     if len(cells) % columns != 1 or cells[-1].strip():
-        raise InputError(f"{command} printed what cannot be read: {len(cells)} cells in rows of "
+        raise SlurmError(f"{command} printed what cannot be read: {len(cells)} cells in rows of "
                          f"{columns}")
     for first in range(0, len(cells) - 1, columns):
         yield [cells[first].lstrip("\n"), *cells[first + 1: first + columns]]
