@@ -60,13 +60,13 @@ def test_a_cap_is_changed_with_its_consequences_confirmed_and_seen_by_another(
     dialog = operator.page.get_by_role("dialog")
     dialog.get_by_label("New cap (kW)").fill("61.5")
     dialog.get_by_role("button", name="Show what follows").click()
-    dialog.locator(".consequences li").first.wait_for(timeout=20000)
+    dialog.locator(".consequences li").first.wait_for(timeout=60000)
     assert viewer.page.locator('[data-tile="Cap"] .value').inner_text() == before
     dialog.get_by_role("button", name="Confirm").click()  # not without the tick
     assert dialog.locator(".consequences").is_visible()
     dialog.get_by_label("I have read this").check()
     dialog.get_by_role("button", name="Confirm").click()
-    dialog.locator(".done").wait_for(timeout=20000)
+    dialog.locator(".done").wait_for(timeout=60000)
     assert "61.5 kW" in dialog.locator(".done").inner_text()
     viewer.page.locator('[data-tile="Cap"] .value', has_text="61.5 kW").wait_for(timeout=5000)
     viewer.page.locator(".decisions", has_text="a cap of 61.5 kW").wait_for(timeout=5000)
