@@ -59,12 +59,14 @@ COMMANDS: Mapping[str, str] = {
     "regulation.png": "regulate examples/regulation.toml --bid 10163,4248 --check 0 "
                       "--out {folder}",
     "bids.svg": "bid --workload W4 --standby --bid exhaustive --forecast 0 --check 0 --out {out}",
+    "regulation-savings.png": "study regulation --part workloads --hours 1 --out {folder}",
     "net.svg": "petri show cluster --out {out}",
     "meters.svg": "testbed meters --seconds 60 --plot {out}",
 }
 
 IN_FOLDER: Mapping[str, str] = {
     "regulation.png": "regulation/pictures/power.png",
+    "regulation-savings.png": "regulation-savings/regulation-savings.png",
 }
 """Where in its folder the picture lies."""
 
