@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import wattline as wl
+from wattline.cli.other_hours import print_bound
 from wattline.demand_response.bound import bound_figures, bound_of, can_be_kept
 from wattline.demand_response.building import assumed_sleep, case_of
 from wattline.demand_response.case import Case
@@ -75,7 +76,8 @@ def test_no_rule_keeps_a_better_bid_in_any_workload(number: int) -> None:
             mine = replace(mine, signal=Signal(times_s, level))
         bound, reach = bound_of(mine), mine.workload.range
         for policy, _ in product(("aqa", "qoscap", "qosg"), range(5)):
-            average_w = mine.workload.power_w_mean * rng.uniform(0.9, 1.2)
+            average_w = mine.workload.power_w_mean * rng.uniform(0.9, 1.1)
+            average_w = min(average_w, 0.98 * reach.power_w_max)
             reserve_w = reach.largest_reserve_w(average_w) * rng.uniform(0.1, 1.0)
             bid = Bid(average_w, reserve_w, start_share=rng.choice([0.3, 1.0]))
             run = run_contract(replace(mine, policy=policy), bid)
@@ -188,6 +190,20 @@ def test_a_failure_is_owed_to_the_hour_the_bid_or_the_rule() -> None:
     assert bound_figures(mine, Bid(1250.0, 100.0), met=False)["failure"] == "rule"
     assert bound_figures(mine, Bid(1250.0, 100.0), met=True)["failure"] is None
     assert bound_figures(without_jobs(mine), None, met=None)["failure"] == "hour"
+
+
+def test_what_is_said_of_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    mine = replace(case(utilisation=0.5, seed=2), signal=SQUARE)
+    said = []
+    for given, bid in ((mine, Bid(2000.0, 200.0)), (mine, Bid(1250.0, 100.0)),
+                       (without_jobs(mine), None), (case(programme="fcr"), None)):
+        print_bound(bound_figures(given, bid, met=None))
+        said.append(capsys.readouterr().out)
+    assert "no rule could have kept this bid" in said[0]
+    assert "owed to the rule" in said[1]
+    assert "no bid can be kept" in said[2]
+    assert "judges samples" in said[3]
+    assert "saves more than" in said[0]
 
 
 @pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
