@@ -171,7 +171,8 @@ def test_the_bound_depends_on_arrivals_load_and_signal() -> None:
 def test_where_nothing_can_be_said_there_is_a_reason() -> None:
     given = case()
     silent = {
-        "samples": case(programme="pjm-regd"), "limit": replace(given, limit_w=given.signal),
+        "samples": case(programme="fcr"), "correlations": case(programme="pjm-regd"),
+        "limit": replace(given, limit_w=given.signal),
         "hour": replace(given, adaptive=True), "meter": replace(given, meter_noise=0.01),
         "label": replace(given, truth=np.array(given.jobs.application)),
         "log": replace(given, mean_quality=True),
