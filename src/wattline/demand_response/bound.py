@@ -26,9 +26,10 @@ from wattline.model.signal import FloatArray
 LEAST_RESERVE = 0.01
 """Of the machine's range of power: a bid below it is none, as an error relative to it means
 nothing."""
-ROUNDS = 12
 SAME = 1e-6
-"""A saving that rises by less is the largest; costs are exact to this too."""
+"""A saving that rises by less is the largest."""
+NO_POWER_KW = 1e-6
+"""An average up to this is none, and a share of its price means nothing."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,10 @@ def _says_nothing(case: Case) -> str:
         return "the bid changes by the hour"
     if case.meter_noise > 0:
         return "the meter that judges errs at random"
+    if case.programme is not None and case.programme.judged.rule == "pjm":
+        return "the programme's score is of correlations, and no share of time"
     if case.programme is not None:
-        return "a programme judges samples of the power, between which nothing binds it"
+        return "the programme judges samples of the power, between which nothing binds it"
     if case.truth is not None:
         return "some jobs carry a wrong label"
     if case.mean_quality or case.own_times:
@@ -148,20 +151,17 @@ def _largest_saving(
 
     A share is the largest where nothing is saved beyond it; each round takes that of the last.
     """
-    best = first
-    if energy @ best <= SAME:
-        return None, best
-    saving = 1.0 - float(cost @ best) / float(energy @ best)
-    for _ in range(ROUNDS):
-        found = program.solve(cost - (1.0 - saving) * energy)
-        assert found is not None
-        if energy @ found <= SAME:
+    best, saving = first, -np.inf
+    while True:
+        if float(energy @ best) <= energy[program.average] * NO_POWER_KW:
             return None, best
-        higher = 1.0 - float(cost @ found) / float(energy @ found)
+        higher = 1.0 - float(cost @ best) / float(energy @ best)
         if higher <= saving + SAME:
-            break
-        best, saving = found, higher
-    return saving, best
+            return max(saving, higher), best
+        saving = higher
+        found = program.solve(cost - (1.0 - saving) * energy)
+        assert found is not None  # the rows have not changed
+        best = found
 
 
 def _inside(reach: Range, columns: FloatArray, program: BoundProgram) -> Bid:

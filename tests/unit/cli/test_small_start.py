@@ -10,7 +10,8 @@ from tests.support.plain import plain_environment
 
 TINY = Path(__file__).parents[3] / "examples" / "tiny.swf"
 NOT_NEEDED = ("numpy.ma", "pandas", "matplotlib", "rich", "yaml", "jinja2", "sqlalchemy", "h5py",
-              "wattline.scenario.twin.planning", "wattline.shared_nodes", "wattline.site.topology")
+              "highspy", "wattline.scenario.twin.planning", "wattline.shared_nodes",
+              "wattline.site.topology")
 
 
 def test_simulating_a_log_loads_neither_plots_nor_tables_nor_twins() -> None:

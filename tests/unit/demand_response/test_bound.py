@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 
 import wattline as wl
+from wattline.cli.other_hours import print_bound
 from wattline.demand_response.bound import bound_figures, bound_of, can_be_kept
 from wattline.demand_response.building import assumed_sleep, case_of
 from wattline.demand_response.case import Case
@@ -53,8 +55,11 @@ def test_no_bid_that_is_kept_is_better_than_the_bound(more: dict[str, object]) -
 REGD_LIKE = np.clip(1.4 * np.sin(np.arange(900) / 23.0) + 0.8 * np.sin(np.arange(900) / 5.0), -1, 1)
 """At its limits for minutes, as a fast signal of a real market is."""
 HOURS = {
-    "drawn": None, "constant": np.full(1, 0.1), "at its limits": REGD_LIKE,
-    "steps": np.where(np.arange(900) // 75 % 2 == 0, 1.0, -1.0),
+    "drawn": (None, {"utilisation": 0.5}),
+    "constant": (np.full(1, 0.1), {"utilisation": 0.3, "standby": True}),
+    "at its limits": (REGD_LIKE, {"utilisation": 0.9, "sleep": True}),
+    "steps": (np.where(np.arange(900) // 75 % 2 == 0, 1.0, -1.0),
+              {"utilisation": 1.0, "standby": True, "below_idle": True}),
 }
 
 
@@ -62,25 +67,21 @@ HOURS = {
 @pytest.mark.parametrize("number", range(1, 15))
 def test_no_rule_keeps_a_better_bid_in_any_workload(number: int) -> None:
     rng = np.random.default_rng(number)
-    utilisation = (0.3, 0.5, 0.7, 0.9, 1.0)[number % 5]
-    more = ({}, {"standby": True}, {"sleep": True}, {"standby": True, "below_idle": True})
     kept = 0
-    for (name, level), fields in zip(HOURS.items(), more, strict=True):
+    for name, (level, fields) in HOURS.items():
         mine = case_of(read_contract(None, {
-            "workload": f"W{number}", "utilisation": utilisation, "seed": number, "check": 0,
-        } | fields))
+            "workload": f"W{number}", "seed": number, "check": 0} | fields))
         if level is not None:
             times_s = mine.judged_s + 4.0 * np.arange(level.size)
             mine = replace(mine, signal=Signal(times_s, level))
         bound, reach = bound_of(mine), mine.workload.range
-        for policy in ("aqa", "qoscap", "qosg"):
-            for _ in range(6):
-                average_w = mine.workload.power_w_mean * rng.uniform(0.85, 1.15)
-                reserve_w = reach.largest_reserve_w(average_w) * rng.uniform(0.1, 1.0)
-                bid = Bid(average_w, reserve_w, start_share=rng.choice([0.3, 1.0]))
-                run = run_contract(replace(mine, policy=policy), bid)
-                if not run.constraints_met:
-                    continue
+        for policy, _ in product(("aqa", "qoscap", "qosg"), range(5)):
+            average_w = mine.workload.power_w_mean * rng.uniform(0.9, 1.1)
+            average_w = min(average_w, 0.98 * reach.power_w_max)
+            reserve_w = reach.largest_reserve_w(average_w) * rng.uniform(0.1, 1.0)
+            bid = Bid(average_w, reserve_w, start_share=rng.choice([0.3, 1.0]))
+            run = run_contract(replace(mine, policy=policy), bid)
+            if run.constraints_met:
                 kept += 1
                 assert bound.feasible, (name, policy, bid)
                 assert run.settlement.cost >= bound.cost - 1e-6, (name, policy, bid)
@@ -152,8 +153,8 @@ def test_the_bid_of_the_bound_is_one_that_the_market_takes(more: dict[str, objec
         assert found.average_w is not None
         assert found.reserve_w is not None
         mine.workload.range.check(Bid(found.average_w, found.reserve_w))
-        for product in ("up", "down"):
-            one_way = replace(mine, workload=replace(mine.workload, product=product))
+        for way in ("up", "down"):
+            one_way = replace(mine, workload=replace(mine.workload, product=way))
             found = bound_of(one_way)
             if found.feasible:
                 one_way.workload.range.check(Bid(found.average_w or 0.0, found.reserve_w or 0.0))
@@ -170,7 +171,8 @@ def test_the_bound_depends_on_arrivals_load_and_signal() -> None:
 def test_where_nothing_can_be_said_there_is_a_reason() -> None:
     given = case()
     silent = {
-        "samples": case(programme="pjm-regd"), "limit": replace(given, limit_w=given.signal),
+        "samples": case(programme="fcr"), "correlations": case(programme="pjm-regd"),
+        "limit": replace(given, limit_w=given.signal),
         "hour": replace(given, adaptive=True), "meter": replace(given, meter_noise=0.01),
         "label": replace(given, truth=np.array(given.jobs.application)),
         "log": replace(given, mean_quality=True),
@@ -189,6 +191,20 @@ def test_a_failure_is_owed_to_the_hour_the_bid_or_the_rule() -> None:
     assert bound_figures(mine, Bid(1250.0, 100.0), met=False)["failure"] == "rule"
     assert bound_figures(mine, Bid(1250.0, 100.0), met=True)["failure"] is None
     assert bound_figures(without_jobs(mine), None, met=None)["failure"] == "hour"
+
+
+def test_what_is_said_of_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    mine = replace(case(utilisation=0.5, seed=2), signal=SQUARE)
+    said = []
+    for given, bid in ((mine, Bid(2000.0, 200.0)), (mine, Bid(1250.0, 100.0)),
+                       (without_jobs(mine), None), (case(programme="fcr"), None)):
+        print_bound(bound_figures(given, bid, met=None))
+        said.append(capsys.readouterr().out)
+    assert "no rule could have kept this bid" in said[0]
+    assert "owed to the rule" in said[1]
+    assert "no bid can be kept" in said[2]
+    assert "judges samples" in said[3]
+    assert "saves more than" in said[0]
 
 
 @pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
