@@ -135,10 +135,30 @@ def test_the_command_runs_a_small_study_and_writes_its_page(tmp_path):
     assert all(row["ours"] in text for row in rows)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["esp", "hetero"])
-def test_a_study_that_takes_plain_python_minutes_has_its_rows(name):
-    assert {row.verdict for row in study_all([name], small=True).rows[name]} <= set(VERDICTS)
+SMALLEST = {
+    "dragonfly": {"quick": True, "part": "random", "workloads": 2, "packets": 1, "repeats": 1,
+                  "workers": 1},
+    "puppet": {"jobs": 110, "arrivals": "hours", "seed": 3},
+    "rmap": {"seeds": 1, "jobs": 3, "part": "published"},
+}
+"""Settings of documents whose small run takes longer than a test may."""
+MARKS = {"hetero": pytest.mark.long, **dict.fromkeys(
+    ("dragonfly", "esp", "puppet", "regulation"), pytest.mark.compiled)}
+
+
+@pytest.mark.filterwarnings("ignore::wattline.model.errors.WattlineWarning")
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=MARKS.get(name, ())) for name in DOCUMENTS if name != "fairshare"])
+def test_a_small_run_of_every_document_has_rows_and_a_page(name, tmp_path, monkeypatch):
+    document = DOCUMENTS[name]
+    small = document._replace(small=SMALLEST.get(name, document.small))
+    monkeypatch.setattr(every, "DOCUMENTS", {name: small})
+    found = study_all([name], small=True, kept=tmp_path / "kept")
+    rows = found.rows[name]
+    assert {row.verdict for row in rows} <= set(VERDICTS)
+    assert sum(row.ours != "-" for row in rows) > 1, "something was run"
+    (path,) = found.write_pages(tmp_path)
+    assert path.read_text().count("\n| ") == len(rows) + 1
 
 
 def test_a_page_that_is_made_anew_keeps_the_sections_below_its_table(calls, tmp_path):
