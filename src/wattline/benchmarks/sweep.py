@@ -16,6 +16,7 @@ from wattline.benchmarks._measuring import public_log
 from wattline.model.progress import Advance
 
 if TYPE_CHECKING:
+    from wattline.advice.futures.running import Now
     from wattline.scenario.build import Plan
 
 MIRA = "swf/mira_walltime.swf.xz"
@@ -57,6 +58,7 @@ def measure(progress: Advance) -> dict[str, Any]:
         found["memory"] = _memory(folder, MANY_POINTS)
         found["ahead"] = _ahead_of_log(log)
         found["ahead_of_many"] = _ahead_of_many(folder)
+        found["ahead_live"] = _ahead_live(folder)
     return found
 
 
@@ -153,16 +155,30 @@ def _ahead_of_many(folder: Path) -> dict[str, Any]:
     return _ahead(ready, 3499.5, "none", (3.2e5, 3.4e5, 3.6e5, 3.8e5))
 
 
+def _ahead_live(folder: Path) -> dict[str, Any]:
+    """From the books of a controller of 8,000 nodes, with as many jobs."""
+    from wattline.benchmarks._live_ahead import stand_live_at
+
+    now = stand_live_at(folder, DAY_S).now
+    most_w = now.plan.machine.power_w_max
+    return _looked(now, tuple(part * most_w for part in (0.8, 0.85, 0.9, 0.95)))
+
+
 def _ahead(ready: Plan, at_s: float, arrivals: str, caps_w: tuple[float, ...]) -> dict[str, Any]:
+    from wattline.advice.futures.running import stand_at
+
+    return _looked(stand_at(ready, at_s, DAY_S, arrivals), caps_w)
+
+
+def _looked(now: Now, caps_w: tuple[float, ...]) -> dict[str, Any]:
     """Twenty candidates, thirty draws, a day."""
     from wattline.advice.futures.candidates import read_choices
-    from wattline.advice.futures.running import candidate_of, stand_at
+    from wattline.advice.futures.running import candidate_of
     from wattline.advice.futures.side_by_side import figures_of_all
 
-    now = stand_at(ready, at_s, DAY_S, arrivals)
     names = [f"{order} {power} cap={watts}" for order in ("fcfs", "sjf") for power in POLICIES
              for watts in caps_w][: CANDIDATES - 1]
-    choices = read_choices(names, ready.scenario)
+    choices = read_choices(names, now.plan.scenario)
     for choice in choices:  # once beforehand, so that all is compiled
         candidate_of(now, choice).run(now.moment.jobs.run_s)
     begin_s, begin_cpu_s = time.perf_counter(), time.process_time()
