@@ -14,6 +14,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
+# pip would compile one file after the other, tests of packages among them. A package may ship files
+# that are no Python of this version: what is wrong with them is not said.
+COMPILE = -@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib
 
 .PHONY: setup run test docs web coverage test-long test-slurm24 lint clean
 
@@ -22,12 +26,14 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml
 	@scripts/check-python $(PYTHON)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(INSTALL) .
 	$(BIN)/python -m compileall -q src
+	$(COMPILE)
 	@touch $(STAMP)
 
 $(DEV): $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(INSTALL) '.[dev]'
+	$(COMPILE)
 	@touch $(DEV)
 
 run: setup
