@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.support.dashboard import Dashboard  # noqa: E402
 
-LARGE, PHONE = (1440, 900), (390, 844)
+LARGE, TALL, PHONE = (1440, 900), (1440, 1200), (390, 844)
 PATIENCE_MS = 400_000
 COLOURS = 200
 
@@ -50,7 +50,7 @@ PAGES = {"now": '.map canvas >> nth=0', "jobs": "tbody tr >> nth=9", "job/6": ".
          "plan/bid": ".surface svg >> nth=0"}
 SHOTS = (
     Shot("now", "now", PAGES["now"]), Shot("now-phone", "now", PAGES["now"], PHONE, dark=True),
-    Shot("job", "job/6", PAGES["job/6"]), Shot("accounts", "accounts", PAGES["accounts"]),
+    Shot("job", "job/6", PAGES["job/6"], TALL), Shot("accounts", "accounts", PAGES["accounts"]),
     Shot("whatif", "whatif", PAGES["whatif"], slide=True),
     Shot("plan", "plan/configure", PAGES["plan/configure"], dark=True),
 )

@@ -19,7 +19,7 @@ export function knownBy(found) {
   const { energy_parts: parts, other_figures: others, quality } = found;
   if (!parts.length && !quality.length) return null;
   const rows = parts.map((part) => h("li", { "data-how": part.how }, h("span", { class: "withbar" },
-    bar(part.share), formats.share(part.share)), ` ${part.text}`));
+    bar(part.share), formats.share(part.share)), " ", h("span", {}, part.text)));
   const apart = others.map((one) => h("li", {}, `${one.source}: ${formats.energy(one.energy_j)}, `
     + `${formats.change(found.energy_j, one.energy_j)} of what counts`));
   return h("div", { class: "known" }, h("h3", {}, "How good the figures are"),

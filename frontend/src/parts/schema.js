@@ -50,5 +50,7 @@ export function schemaTable(schema, name) {
     { head: "field", cell: ([field]) => h("code", {}, field) },
     { head: "what", cell: ([, one]) => typeOf(one) },
     { head: "if not said", cell: ([field, one]) => needed.has(field) ? "always there"
-      : one.default === undefined ? "left out" : JSON.stringify(one.default) }] });
+      : one.default === undefined ? "left out" : JSON.stringify(one.default) },
+    rows.some(([, one]) => one.description) && { head: "about",
+      cell: ([, one]) => one.description ?? "" }].filter(Boolean) });
 }

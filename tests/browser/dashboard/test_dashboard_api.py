@@ -45,6 +45,7 @@ def test_an_address_says_what_it_takes_and_leads_to_the_form_of_its_answer(
     until(seen, "() => document.querySelector('[data-form=JobDetail]').open")
     assert page.url.endswith("#/api/JobDetail")
     assert "energy_parts" in form.inner_text()
+    assert "Share of the job's node seconds that a meter saw" in form.inner_text()
     form.get_by_role("link", name="EnergyPart").click()
     until(seen, "() => document.querySelector('[data-form=EnergyPart]').open")
     how = page.locator('[data-form="EnergyPart"] tr', has_text="how")

@@ -89,7 +89,7 @@ def test_one_job_shows_profile_joules_cost_and_alternatives(
     assert "predicted energy" in others.locator("thead").inner_text()
     assert others.locator("tbody tr").count() > 2
     modelled = seen.page.locator(".known [data-how=modelled]")
-    assert modelled.inner_text().startswith("100 % by the simulation's model")
+    assert modelled.text_content().startswith("100 % by the simulation's model")
     unsure = " ".join(seen.page.locator(".unknown").all_inner_texts())
     assert "without noise" in unsure
     assert "How far these may be off is not known" in unsure
@@ -114,7 +114,7 @@ def test_a_measured_job_shows_shares_other_sources_and_ranges(
     tile = seen.page.locator('[data-tile="Energy"] .more')
     tile.wait_for()
     assert tile.inner_text() == "90 % measured, 10 % filled in"
-    assert seen.page.locator(".known .shares li").all_inner_texts() == [
+    assert seen.page.locator(".known .shares li").all_text_contents() == [
         "90 % read from meters", "10 % where they were silent"]
     assert seen.page.locator(".known .others").inner_text() == (
         "Slurm, of the job: 1.05 kWh, +5 % of what counts")

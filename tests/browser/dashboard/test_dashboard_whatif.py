@@ -123,3 +123,7 @@ def test_a_plan_shows_the_fastest_configuration_and_a_mistake_in_words(
     seen.page.get_by_role("link", name="Buy nodes").click()
     seen.page.locator('[data-tile="Older nodes"] .value', has_text="30").wait_for(timeout=SLOW_MS)
     assert seen.page.locator(".uplot").count() == 3
+    assert "1.7 older ones" in seen.page.locator(".assumed").text_content()
+    seen.page.get_by_role("link", name="Place on a network").click()
+    seen.page.locator(".placed").wait_for(timeout=SLOW_MS)
+    assert "share links fairly" in seen.page.locator(".assumed").text_content()

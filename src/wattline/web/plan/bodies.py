@@ -17,7 +17,8 @@ Hosts = Annotated[str, Field(max_length=4000, pattern=r"^[A-Za-z0-9,\[\]._-]*$")
 
 
 class Asked(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False,
+                              use_attribute_docstrings=True)
 
     def fields(self) -> dict[str, Any]:
         """What was said, and nothing else."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from wattline.model.errors import InputError
 
@@ -20,8 +20,14 @@ class NoSuchJob(InputError):
     """The job that was asked for is not there."""
 
 
+class Described:
+    """What stands below a field in these sources is its description in the API's document."""
+
+    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True}
+
+
 @dataclass(frozen=True)
-class SourceName:
+class SourceName(Described):
     kind: Literal["demo", "run", "live"]
     name: str
     speed: float
@@ -29,7 +35,7 @@ class SourceName:
 
 
 @dataclass(frozen=True)
-class About:
+class About(Described):
     version: str
     source: SourceName
     assumptions: list[str]
@@ -72,7 +78,7 @@ class Reservation:
 
 
 @dataclass(frozen=True)
-class Now:
+class Now(Described):
     """The machine at this moment."""
 
     time_s: float
@@ -134,7 +140,7 @@ class RackTable:
 
 
 @dataclass(frozen=True)
-class JobRow:
+class JobRow(Described):
     id: str
     user: str | None
     account: str | None
@@ -173,7 +179,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Alternative:
+class Alternative(Described):
     nodes: int
     cores: int | None
     cap_w: float | None
@@ -209,7 +215,7 @@ class EnergyFigure:
 
 
 @dataclass(frozen=True)
-class JobDetail:
+class JobDetail(Described):
     job: JobRow
     profile: Profile
     energy_j: float | None
@@ -242,7 +248,7 @@ class AccountRow:
 
 
 @dataclass(frozen=True)
-class AccountTable:
+class AccountTable(Described):
     by: str
     rows: list[AccountRow]
     assumptions: list[str]
@@ -261,7 +267,7 @@ class BudgetPeriod:
 
 
 @dataclass(frozen=True)
-class BudgetTable:
+class BudgetTable(Described):
     periods: list[BudgetPeriod]
     assumptions: list[str]
     """Where there are no periods, why."""
@@ -276,7 +282,7 @@ class BillLine:
 
 
 @dataclass(frozen=True)
-class BillTable:
+class BillTable(Described):
     by: str
     from_s: float
     to_s: float
