@@ -28,6 +28,7 @@ from wattline.controller.testbed.running import Conditions, replays, run_workloa
 from wattline.controller.testbed.workload import BedJob
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import Commands
+from wattline.model.errors import WattlineError
 
 SITE = """nodes = "n[0001-0006]"
 node_idle_w = 90
@@ -229,6 +230,15 @@ def test_licences_follow_the_cap(bed: Bed, tmp_path: Path) -> None:
             assert left() == 1300
             cap.write_text("1000")
             controller.cycle()
+            assert left() == 1000
+            slurm(bed, "scontrol", "delete", "ReservationName=wattline-cap")
+            said = cycles(controller, lambda: left() == 1000)
+            said += controller.cycle().remarks
+            assert any("removed the reservation wattline-cap" in each for each in said)
+            other = here.model_copy(update={"folder": str(tmp_path / "other")})
+            with (pytest.raises(WattlineError, match="another controller acts on the Slurm"),
+                  serving(other, act=True)):
+                pass
             assert left() == 1000
         assert left() == 2400, "a clean stop gives them all back"
         with serving(here.model_copy(update={"mode": "guard"}), act=True) as controller:
