@@ -195,7 +195,8 @@ def test_in_decide_mode_jobs_are_held_marked_and_not_released_by_their_users(bed
 def test_the_controller_starts_what_the_plugin_holds(bed: Bed, tmp_path: Path) -> None:
     site = tmp_path / "site.toml"
     text = (EXAMPLES / "site.toml").read_text()
-    for old, new in (("n[0001-0016]", "n[0001-0006]"), ('cap = "3kW"', 'cap = "1300W"'),
+    for old, new in (("n[0001-0016]", "n[0001-0006]"), ('mode = "guard"', 'mode = "decide"'),
+                     ('cap = "3kW"', 'cap = "1300W"'),
                      ("/etc/slurm/slurm.conf", str(bed.configuration)),
                      ("/var/lib/wattline", str(tmp_path / "folder"))):
         assert old in text

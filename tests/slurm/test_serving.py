@@ -371,8 +371,9 @@ def test_the_watchdog_keeps_the_cap_that_the_silent_controller_kept(
         slurm(bed, "scontrol", "delete", "ReservationName=wattline-cap")
 
 
-def test_whatever_goes_wrong_nothing_is_lost_or_done_twice(bed: Bed) -> None:
-    wanted = {"the controller is killed", "slurmctld is restarted"}
+@pytest.mark.parametrize("away", ["restarted", "killed"])
+def test_whatever_goes_wrong_nothing_is_lost_or_done_twice(bed: Bed, away: str) -> None:
+    wanted = {"the controller is killed", f"slurmctld is {away}"}
     seed = next(seed for seed in itertools.count()
                 if set(deck(random.Random(seed))[:2]) == wanted)
     jobs = [BedJob(number, 2.0 * number, 4.0 + number % 5, 60.0, 1 + number % 3, 230.0)
