@@ -11,10 +11,11 @@ local mark = "wattline" -- how the comment of a job begins that is the controlle
 local trusted = { [0] = true } -- user numbers that may release and change jobs: root, the controller
 
 local LICENCE = "watts"
+local PENDING = 0 -- as slurm.h counts the states of jobs
 local waits_for_controller = mode == "decide" or shared
 
 local function set(value)
-  return value ~= nil and value ~= slurm.NO_VAL and value ~= slurm.NO_VAL64
+  return value ~= nil and value ~= slurm.NO_VAL16 and value ~= slurm.NO_VAL and value ~= slurm.NO_VAL64
 end
 
 local function partition_of(job, partitions)
@@ -29,7 +30,7 @@ local function partition_of(job, partitions)
   return nil
 end
 
--- Every partition that a job names must be managed, or none: it may start in any of them.
+-- Whether any of a job's partitions is managed, and whether all are: it may start in each of them.
 local function is_managed(names)
   local all, any = true, false
   for name in string.gmatch(names or "", "[^,]+") do
@@ -47,24 +48,39 @@ local function nodes_of(job)
   if set(job.max_nodes) and job.max_nodes > nodes then
     nodes = job.max_nodes -- it may get as many
   end
+  if set(job.num_tasks) and set(job.ntasks_per_node) and job.ntasks_per_node > 0 then
+    nodes = math.max(nodes, math.ceil(job.num_tasks / job.ntasks_per_node))
+  end
   local cores = set(job.min_cpus) and job.min_cpus or 1
   return math.max(nodes, math.ceil(cores / cores_per_node), 1)
 end
 
--- All that its nodes draw while it runs; a job that knows better says so with -L watts:N.
-local function watts_of(job)
-  return math.ceil(nodes_of(job) * node_active_w)
-end
-
-local function has_watts(job)
-  return string.find("," .. (job.licenses or ""), "," .. LICENCE .. ":", 1, true) ~= nil
-end
-
-local function add_watts(job)
-  if not has_watts(job) then
-    local mine = string.format("%s:%d", LICENCE, watts_of(job))
-    job.licenses = (job.licenses ~= nil and job.licenses ~= "") and job.licenses .. "," .. mine or mine
+-- Licences of other names, and those called watts that say how many.
+local function parted(licences)
+  local others, watts = {}, {}
+  for each in string.gmatch(licences or "", "[^,;]+") do
+    if string.find(each, "^" .. LICENCE .. ":0*[1-9]%d*$") then
+      watts[#watts + 1] = each
+    elseif each ~= LICENCE and not string.find(each, "^" .. LICENCE .. ":0*$") then
+      others[#others + 1] = each
+    end
   end
+  return others, watts
+end
+
+-- All that its nodes draw while it runs; a job that knows better says so with -L watts:N. It gets no
+-- more nodes than were counted: where only cores are asked for, Slurm could spread them further.
+local function add_watts(job, asked, licences, anew)
+  local nodes = nodes_of(asked)
+  local all, watts = parted(licences)
+  if anew or #watts == 0 then
+    watts = { string.format("%s:%d", LICENCE, math.ceil(nodes * node_active_w)) }
+  end
+  for _, each in ipairs(watts) do
+    all[#all + 1] = each
+  end
+  job.licenses = table.concat(all, ",")
+  job.max_nodes = nodes
 end
 
 local function is_marked(comment)
@@ -77,36 +93,85 @@ local function add_mark(job, comment)
   end
 end
 
-function slurm_job_submit(job, partitions, uid)
-  local any, all = is_managed(partition_of(job, partitions))
-  if not any then
-    return slurm.SUCCESS
-  end
-  if not all then
+-- Where a job may start: under the cap (true) or elsewhere (false); nil where it is refused.
+local function under_cap(names)
+  local any, all = is_managed(names)
+  if any and not all then
     slurm.log_user("name either partitions under the power cap, or others: not both")
+    return nil
+  end
+  return any
+end
+
+-- One licence or another: Slurm would take the other for watts.
+local function has_choice(licences)
+  local found = string.find(licences or "", "|", 1, true) ~= nil
+  if found then
+    slurm.log_user("licences with | leave open whether a job holds its watts: join them by commas")
+  end
+  return found
+end
+
+local function wait_for_controller(job, comment)
+  job.priority = 0
+  add_mark(job, comment)
+end
+
+function slurm_job_submit(job, partitions, uid)
+  local managed_now = under_cap(partition_of(job, partitions))
+  if not managed_now then
+    return managed_now == nil and slurm.ERROR or slurm.SUCCESS
+  end
+  if has_choice(job.licenses) then
     return slurm.ERROR
   end
   if not shared then
-    add_watts(job)
+    add_watts(job, job, job.licenses, false)
   end
   if waits_for_controller and not (set(job.priority) and job.priority == 0) then
-    job.priority = 0 -- held for the controller; what its user holds stays the user's
-    add_mark(job, job.comment)
+    wait_for_controller(job, job.comment) -- what its user holds stays the user's
   end
   return slurm.SUCCESS
 end
 
+-- The size that a job has after a change; only waiting jobs can grow.
+local function changed_size(job, record)
+  local after, differs = {}, false
+  for _, name in ipairs({ "min_nodes", "max_nodes", "min_cpus" }) do
+    after[name] = set(job[name]) and job[name] or record[name]
+    differs = differs or after[name] ~= record[name]
+  end
+  return after, differs and record.job_state == PENDING
+end
+
 function slurm_job_modify(job, record, partitions, uid)
-  if trusted[uid] or not is_managed(record.partition) then
+  local was = is_managed(record.partition)
+  local moves = job.partition ~= nil and job.partition ~= ""
+  local is = was
+  if moves then
+    is = under_cap(job.partition)
+  end
+  if is == nil then
+    return slurm.ERROR
+  end
+  local enters, by_user = is and not was, not trusted[uid]
+  if not (enters or is and by_user) then
     return slurm.SUCCESS
   end
-  if job.licenses ~= nil and job.licenses ~= record.licenses then
+  if has_choice(job.licenses or record.licenses) then
+    return slurm.ERROR
+  end
+  if not enters and job.licenses ~= nil and job.licenses ~= record.licenses then
     slurm.log_user("watts of a job are changed by operators")
     return slurm.ERROR
   end
-  if waits_for_controller and set(job.priority) and job.priority ~= 0 then
-    job.priority = 0 -- its user releases it: from now on it waits for the controller
-    add_mark(job, job.comment or record.comment)
+  local size, resized = changed_size(job, record)
+  if not shared and (enters or resized) then
+    add_watts(job, size, job.licenses or record.licenses, not enters)
+  end
+  local released = set(job.priority) and job.priority ~= 0
+  if waits_for_controller and by_user and (released or enters and record.priority ~= 0) then
+    wait_for_controller(job, job.comment or record.comment) -- from now on it waits for the controller
   end
   return slurm.SUCCESS
 end

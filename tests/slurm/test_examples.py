@@ -22,6 +22,8 @@ from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import Commands
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "slurm"
+ELSEWHERE = "PartitionName=other Nodes=ALL State=UP OverSubscribe=EXCLUSIVE"
+"""A partition that is not under the cap."""
 NOBODY = ("setpriv", "--reuid=65534", "--clear-groups")
 
 
@@ -53,13 +55,20 @@ def with_lua(bed: Bed, mode: str, licences: int = 2400, *, shared: bool = False)
     (bed.configuration.parent / "job_submit.lua").write_text(
         text.replace('mode = "guard"', f'mode = "{mode}"')
         .replace("shared = false", f"shared = {str(shared).lower()}"))
-    with configured(bed, "JobSubmitPlugins=lua\n", licences):
+    with configured(bed, f"JobSubmitPlugins=lua\n{ELSEWHERE}\n", licences):
         yield
 
 
 def as_nobody(bed: Bed, *command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*NOBODY, *command], capture_output=True, text=True, check=False,
                           timeout=30, cwd="/tmp", env={**os.environ, **bed.environment})
+
+
+def submit_as_nobody(bed: Bed, *options: str) -> str:
+    done = as_nobody(bed, "sbatch", "--parsable", "-o", "/dev/null", *options,
+                     str(bed.folder / "job.sh"), "60", "250")
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
 def seen(bed: Bed, label: str):
@@ -90,6 +99,66 @@ def test_nodes_are_found_from_what_a_job_asks_for(bed: Bed) -> None:
         assert seen(bed, range_).licenses == {"watts": 900}
 
 
+def test_a_job_gets_no_more_nodes_than_its_watts_are_counted_for(bed: Bed) -> None:
+    with with_lua(bed, "guard"):
+        spread = submit(bed, 60, 250, "-n", "6", "--spread-job")
+        until(lambda: runs(bed, spread))
+        assert len(seen(bed, spread).node_list) == 1
+        assert seen(bed, spread).licenses == {"watts": 300}
+        single = submit(bed, 60, 250, "-H", "-n", "6", "--ntasks-per-node=1")
+        assert seen(bed, single).licenses == {"watts": 1800}
+
+
+@pytest.mark.parametrize("said", ["watts", "watts:0"])
+def test_watts_without_a_number_are_those_of_the_nodes(bed: Bed, said: str) -> None:
+    with with_lua(bed, "guard"):
+        label = submit(bed, 60, 250, "-H", "-N", "4", "-L", said)
+        assert seen(bed, label).licenses == {"watts": 1200}
+
+
+def test_one_licence_or_another_is_refused(bed: Bed) -> None:
+    with with_lua(bed, "guard"), pytest.raises(subprocess.CalledProcessError) as refused:
+        submit(bed, 60, 250, "-N", "4", "-L", "watts:1200|watts:1")
+    assert "join them by commas" in refused.value.stderr
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv (util-linux)")
+def test_the_watts_of_a_job_follow_what_its_user_makes_of_it(bed: Bed) -> None:
+    if bed.root:
+        pytest.skip("the other Slurm knows no user but root")
+    with with_lua(bed, "guard"):
+        label = submit_as_nobody(bed, "-H", "-N", "1")
+        for size, watts in (("6-6", 1800), ("2-2", 600)):
+            assert not as_nobody(bed, "scontrol", "update", f"JobId={label}",
+                                 f"NumNodes={size}").returncode
+            assert seen(bed, label).licenses == {"watts": watts}
+        assert as_nobody(bed, "scontrol", "update", f"JobId={label}",
+                         "Partition=batch,other").returncode
+        # Slurm never starts it with more nodes than it holds watts for.
+        as_nobody(bed, "scontrol", "update", f"JobId={label}", "ReqNodeList=n[0001-0004]")
+        slurm(bed, "scontrol", "release", label)
+        until(lambda: seen(bed, label).reason == "BadConstraints")
+
+
+@pytest.mark.parametrize(("mode", "held"), [("guard", False), ("decide", True)])
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv (util-linux)")
+def test_a_job_that_moves_under_the_cap_gets_its_watts(bed: Bed, mode: str, held: bool) -> None:
+    if bed.root:
+        pytest.skip("the other Slurm knows no user but root")
+    with with_lua(bed, mode):
+        submit(bed, 60, 250, "-p", "other", "-N", "6")
+        label = submit_as_nobody(bed, "-p", "other", "-n", "40")
+        assert seen(bed, label).licenses == {}
+        assert not as_nobody(bed, "scontrol", "update", f"JobId={label}",
+                             "Partition=batch").returncode
+        assert seen(bed, label).licenses == {"watts": 600}
+        assert seen(bed, label).held is held
+        assert seen(bed, label).comment == ("wattline" if held else "")
+        by_operator = submit_as_nobody(bed, "-H", "-p", "other", "-N", "2")
+        slurm(bed, "scontrol", "update", f"JobId={by_operator}", "Partition=batch")
+        assert seen(bed, by_operator).licenses == {"watts": 600}
+
+
 def test_where_jobs_share_nodes_the_controller_attaches_their_watts(bed: Bed) -> None:
     """Whole nodes' watts for four CPUs would stop others for nothing."""
     with with_lua(bed, "guard", shared=True):
@@ -111,9 +180,7 @@ def test_in_decide_mode_jobs_are_held_marked_and_not_released_by_their_users(bed
         mine = submit(bed, 60, 250, "-H", "-N", "1")
         assert seen(bed, mine).comment == ""  # held by its user: none of the controller's
         if not bed.root:  # the other Slurm knows no user but root
-            said = as_nobody(bed, "sbatch", "--parsable", "-H", "-N", "1", "-o", "/dev/null",
-                             str(bed.folder / "job.sh"), "60", "250")
-            theirs = said.stdout.strip()
+            theirs = submit_as_nobody(bed, "-H", "-N", "1")
             as_nobody(bed, "scontrol", "release", theirs)
             job = seen(bed, theirs)
             assert job.held
@@ -128,7 +195,8 @@ def test_in_decide_mode_jobs_are_held_marked_and_not_released_by_their_users(bed
 def test_the_controller_starts_what_the_plugin_holds(bed: Bed, tmp_path: Path) -> None:
     site = tmp_path / "site.toml"
     text = (EXAMPLES / "site.toml").read_text()
-    for old, new in (("n[0001-0016]", "n[0001-0006]"), ('cap = "3kW"', 'cap = "1300W"'),
+    for old, new in (("n[0001-0016]", "n[0001-0006]"), ('mode = "guard"', 'mode = "decide"'),
+                     ('cap = "3kW"', 'cap = "1300W"'),
                      ("/etc/slurm/slurm.conf", str(bed.configuration)),
                      ("/var/lib/wattline", str(tmp_path / "folder"))):
         assert old in text

@@ -28,6 +28,7 @@ from wattline.controller.testbed.running import Conditions, replays, run_workloa
 from wattline.controller.testbed.workload import BedJob
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import Commands
+from wattline.model.errors import WattlineError
 
 SITE = """nodes = "n[0001-0006]"
 node_idle_w = 90
@@ -230,6 +231,15 @@ def test_licences_follow_the_cap(bed: Bed, tmp_path: Path) -> None:
             cap.write_text("1000")
             controller.cycle()
             assert left() == 1000
+            slurm(bed, "scontrol", "delete", "ReservationName=wattline-cap")
+            said = cycles(controller, lambda: left() == 1000)
+            said += controller.cycle().remarks
+            assert any("removed the reservation wattline-cap" in each for each in said)
+            other = here.model_copy(update={"folder": str(tmp_path / "other")})
+            with (pytest.raises(WattlineError, match="another controller acts on the Slurm"),
+                  serving(other, act=True)):
+                pass
+            assert left() == 1000
         assert left() == 2400, "a clean stop gives them all back"
         with serving(here.model_copy(update={"mode": "guard"}), act=True) as controller:
             controller.cycle()
@@ -383,8 +393,9 @@ def test_what_drained_nodes_draw_is_kept_from_the_cap(bed: Bed, tmp_path: Path) 
             slurm(bed, "scontrol", "update", drained, "state=resume")
 
 
-def test_whatever_goes_wrong_nothing_is_lost_or_done_twice(bed: Bed) -> None:
-    wanted = {"the controller is killed", "slurmctld is restarted"}
+@pytest.mark.parametrize("away", ["restarted", "killed"])
+def test_whatever_goes_wrong_nothing_is_lost_or_done_twice(bed: Bed, away: str) -> None:
+    wanted = {"the controller is killed", f"slurmctld is {away}"}
     seed = next(seed for seed in itertools.count()
                 if set(deck(random.Random(seed))[:2]) == wanted)
     jobs = [BedJob(number, 2.0 * number, 4.0 + number % 5, 60.0, 1 + number % 3, 230.0)

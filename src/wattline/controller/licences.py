@@ -6,14 +6,20 @@ reservation that takes the others away: no file of Slurm's is touched, and nothi
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from wattline.live.slurm.commands import Commands, SlurmError
 from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, WATTS, SlurmJob
 
 RESERVATION = "wattline-cap"
+LASTS = "EndTime=now+365days"
+"""Slurm has none without an end; each change of the number moves it."""
+LOOK_S = 5.0
+"""So often it is seen whether the reservation is still there."""
 
 
 def allowed_w(
@@ -57,15 +63,20 @@ def _lacks_watts_alone(job: SlurmJob) -> bool:
 
 @dataclass
 class LicenceNet:
-    """Keeps as many licences in use as watts are allowed."""
+    """Keeps as many licences in use as watts are allowed, whoever removes what keeps them."""
 
     commands: Commands
+    remarks: list[str] = field(default_factory=list)
+    """What somebody should know, until it is taken away."""
+    clock: Callable[[], float] = time.monotonic
     total: int = field(default=-1, init=False)
     taken: int = field(default=-1, init=False)
     """Those that the reservation holds; -1 where it is not known."""
+    _looked_s: float = field(default=-math.inf, init=False)
 
     def allow(self, watts: float) -> None:
         """From now on jobs may hold so many; those that hold more keep what they have."""
+        self._look_after()
         total = self.count()
         take = total - min(max(int(watts), 0), total)
         if take == self.taken:
@@ -89,16 +100,37 @@ class LicenceNet:
             self.total = int(found[1])
         return self.total
 
+    def _look_after(self) -> None:
+        """Others can remove the reservation, or configure another number: both are looked at."""
+        now_s = self.clock()
+        if now_s - self._looked_s < LOOK_S:
+            return
+        there = self._there()
+        if self.taken >= 0 and (there or 0) != self.taken:
+            self.remarks.append(
+                f"somebody {'removed' if there is None else 'changed'} the reservation "
+                f"{RESERVATION}, which keeps licences under the cap: it is put back")
+            self.taken = -1
+        self.total = -1
+        self._looked_s = now_s
+
+    def _there(self) -> int | None:
+        """How many licences the reservation holds; None where there is no such reservation."""
+        for line in self.commands.run("scontrol", "-o", "show", "reservation").splitlines():
+            if f"ReservationName={RESERVATION}" in line.split():
+                found = re.search(rf" Licenses=(?:\S*,)?{WATTS}:([0-9]+)", line)
+                return 0 if found is None else int(found[1])
+        return None
+
     def _take(self, count: int) -> None:
-        there = RESERVATION in self.commands.run("scontrol", "-o", "show", "reservation")
+        there = self._there()
         if count == 0:
-            if there:
+            if there is not None:
                 self.commands.run("scontrol", "delete", f"ReservationName={RESERVATION}")
-        elif there:
+        elif there is not None:
             self.commands.run("scontrol", "update", f"ReservationName={RESERVATION}",
-                              f"Licenses={WATTS}:{count}")
+                              f"Licenses={WATTS}:{count}", LASTS)
         else:
             self.commands.run("scontrol", "create", "reservation",
                               f"ReservationName={RESERVATION}", "Flags=LICENSE_ONLY",
-                              f"Licenses={WATTS}:{count}", "StartTime=now", "Duration=infinite",
-                              "Users=root")
+                              f"Licenses={WATTS}:{count}", "StartTime=now", LASTS, "Users=root")

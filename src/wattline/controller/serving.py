@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import math
 import os
 import signal
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from wattline.books import Books, CapChanged, Event
+from wattline.controller.alone import alone_at, alone_in
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk
@@ -62,7 +62,7 @@ def serving(
     what the next start needs.
     """
     folder = Path(site.folder)
-    with _alone(folder):
+    with alone_in(folder), alone_at(site.environment) if act else nullcontext():
         at_start = site.model_copy(update={"mode": mode_at_start(site, mode)})
         kept = open_remembered(at_start, folder, clock(), act=act)
         with closing(kept):
@@ -166,7 +166,7 @@ def _starting(
     """What lets jobs start beside the books' decisions, in the mode that holds."""
     found: list[Callable[[Cycle], None]] = []
     if site.licences and controller.act:
-        net = LicenceNet(controller.slurm.commands)
+        net = LicenceNet(controller.slurm.commands, controller.notes)
         found.append(lambda cycle: _keep_net(net, controller, modes, cycle))
     if controller.act:
         found.append(lambda cycle: take_back(controller, modes)
@@ -348,20 +348,3 @@ def told_to_stop() -> Iterator[Callable[[], bool]]:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock, which goes with the process whatever happens to it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / "lock").open("w")
-    except OSError as error:
-        raise InputError(f"{folder} cannot be written to: {error.strerror}") from None
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise WattlineError(f"another controller holds {folder}: two would start the same "
-                                "jobs") from None
-        yield

@@ -71,6 +71,10 @@ def test_the_figures_of_the_files_fit_each_other() -> None:
     assert f"local node_active_w = {site.node_active_w:g}\n" in lua
     assert "managed = { batch = true }" in lua
     assert site.partitions == ("batch",)
+    assert f'local mode = "{site.mode}"' in lua
+    assert site.mode == "guard"
+    assert site.licences
+    assert conf["prologflags"] == "Alloc"
 
 
 def test_the_agents_file_is_one_that_an_agent_takes() -> None:

@@ -79,6 +79,11 @@ class Faults:
         self.daemons.halt("slurmctld")
         return self.daemons.start_slurmctld
 
+    def _kill_slurmctld(self) -> Undo:
+        """Without a farewell: what it has not written to its state yet is forgotten."""
+        self.daemons.kill("slurmctld")
+        return self.daemons.start_slurmctld
+
     def _slow_commands(self) -> Undo:
         (self.slow / "on").touch()
         return lambda: (self.slow / "on").unlink(missing_ok=True)
@@ -164,6 +169,7 @@ class Faults:
     KINDS: ClassVar[Mapping[str, Callable[[Faults], Undo]]] = {
         "the controller is killed": _kill_controller,
         "slurmctld is restarted": _stop_slurmctld,
+        "slurmctld is killed": _kill_slurmctld,
         "Slurm's commands are slow": _slow_commands,
         "slurmd vanishes on": _lose_node,
         "the agents are killed": _kill_agents,

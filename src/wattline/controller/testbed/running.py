@@ -43,6 +43,7 @@ the emulator's log is a little late too."""
 ACCOUNTED_S = 60.0
 """So long accounting may take to hear of jobs that ended while it was away."""
 LEASE_S = 60.0
+UNSUBMITTED = "unsubmitted"
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,8 @@ class BedRun:
     replay_equal: bool | None
     """Whether the journal, in another process, gives every decision again."""
     lost: tuple[str, ...]
-    """Jobs that were submitted, not refused, and did not complete, by accounting."""
+    """Jobs that were not refused and did not complete, by accounting; of one that Slurm never took,
+    its number in the log."""
     doubled: tuple[str, ...]
     """Jobs that completed more than once, by accounting."""
     refused: tuple[str, ...]
@@ -232,11 +234,12 @@ def _result(
         slurm_energy_error_max=told.energy_error({
             each["job"]: each["energy_j"] for each in log if "job" in each}),
         decisions=journal.decisions, replay_equal=replays(controller.journal),
-        lost=tuple(label for label in told.lost if label not in end.refused),
+        lost=(*(label for label in told.lost if label not in end.refused),
+              *(f"{UNSUBMITTED} {number}" for number in submitter.failed)),
         doubled=told.doubled, refused=tuple(sorted(end.refused)), requeued=told.requeued,
         makespan_s=max((job.end_s for job in done), default=0.0),
         wait_s_mean=sum(waits) / len(waits) if waits else math.nan, power_w=curve, seen=done,
-        faults=faults, remarks=(*submitter.failed, *controller.remarks(), *end.remarks),
+        faults=faults, remarks=(*submitter.failed.values(), *controller.remarks(), *end.remarks),
     )
 
 

@@ -11,6 +11,7 @@ crowded machine small differences change who is next, and the first two run away
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +50,8 @@ class BesideSimulation:
     with_overhead: Lateness
     """Each holds them longer by `overhead_s`."""
     as_held: Lateness
-    """Each holds them for as long as it did, from when the controller heard of it."""
+    """Each holds them for as long as it did, from when the controller heard of it; one of whose end
+    it did not hear, longer than its work by `overhead_s`."""
 
 
 @dataclass(frozen=True)
@@ -66,14 +68,18 @@ class Setup:
 def beside_simulation(run: BedRun, jobs: Sequence[BedJob], setup: Setup) -> BesideSimulation:
     """Simulate what was submitted on a bed, and compare the starts."""
     asked = {job.number: job for job in jobs}
-    overhead_s = max(float(np.median([job.held_s - asked[job.number].run_s
-                                      for job in run.seen])), 0.0)
+    # A controller that is stopped early, or slow, does not hear of every end.
+    known_s = [job.held_s - asked[job.number].run_s for job in run.seen if job.held_s >= 0.0]
+    overhead_s = max(float(np.median(known_s)), 0.0) if known_s else 0.0
     return BesideSimulation(
         overhead_s,
         _lateness(run.seen, asked, setup, _submitted, lambda job: asked[job.number].run_s),
         _lateness(run.seen, asked, setup, _submitted,
                   lambda job: asked[job.number].run_s + overhead_s),
-        _lateness(run.seen, asked, setup, lambda job: job.heard_s, lambda job: job.held_s))
+        _lateness(run.seen, asked, setup,
+                  lambda job: job.submit_s if math.isnan(job.heard_s) else job.heard_s,
+                  lambda job: (job.held_s if job.held_s >= 0.0
+                               else asked[job.number].run_s + overhead_s)))
 
 
 def _submitted(job: SeenJob) -> float:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from wattline.controller.testbed.bed import bring_up, take_down
-from wattline.controller.testbed.layout import NodePower
+from wattline.controller.testbed.layout import Bed, NodePower, lay_out
 from wattline.controller.testbed.running import BedRun, Conditions, run_workload
 from wattline.controller.testbed.simulated import BesideSimulation, Setup, beside_simulation
 from wattline.controller.testbed.workload import BedJob, faster, jobs_of
-from wattline.model.errors import InputError
+from wattline.model.errors import InputError, WattlineError
 from wattline.model.progress import Advance, silent
 from wattline.model.shown import Shown
 from wattline.model.units import parse_power
+from wattline.scenario.remarks import cleaned
 from wattline.traces import Trace, read, trace_of
 
 
@@ -83,17 +84,20 @@ def try_workload(
     if kept is not None and not kept.parent.is_dir():
         raise InputError(f"{kept}: there is no folder {kept.parent}")
     place = folder or Path(tempfile.mkdtemp(prefix="bed")) / "b"
-    jobs = faster(_trace(workload, column_map).jobs, speed)
-    bed = bring_up(place, nodes, power=power)
+    trace = _trace(workload, column_map)
     try:
-        asked = jobs_of(jobs, bed, node_w)
-        found = run_workload(bed, asked, conditions, journal=kept, say=progress)
+        # What no such bed can run is refused before one is made.
+        asked = jobs_of(faster(trace.jobs, speed), lay_out(place, nodes, power=power), node_w)
+        bed = bring_up(place, nodes, power=power)
+        try:
+            found = run_workload(bed, asked, conditions, journal=kept, say=progress)
+        finally:
+            take_down(place)
     finally:
-        take_down(place)
         if folder is None:
             shutil.rmtree(place.parent, ignore_errors=True)
-    return TriedRun(found, _beside(found, asked, conditions, nodes, bed.power),
-                    tuple(conditions.caps()))
+    found = replace(found, remarks=(*cleaned(trace), *found.remarks))
+    return _tried(found, asked, conditions, bed)
 
 
 def check(conditions: Conditions) -> None:
@@ -108,6 +112,18 @@ def check(conditions: Conditions) -> None:
     if lower_w is not None and not 0.0 < lower_w <= conditions.cap_w:
         raise InputError(f"the cap is lowered to {lower_w:g} W, must be above 0 and at most "
                          f"{conditions.cap_w:g} W")
+
+
+def _tried(
+    found: BedRun, asked: list[BedJob], conditions: Conditions, bed: Bed
+) -> TriedRun:
+    """The run beside its simulation; what hinders that must not cost what the run has found."""
+    caps = tuple(conditions.caps())
+    try:
+        return TriedRun(found, _beside(found, asked, conditions, bed.nodes, bed.power), caps)
+    except WattlineError as error:
+        said = f"the run could not be compared with a simulation: {error}"
+        return TriedRun(replace(found, remarks=(*found.remarks, said)), None, caps)
 
 
 def _beside(

@@ -95,7 +95,8 @@ class Submitter:
     clock: Callable[[], float] = time.time
     labels: dict[str, BedJob] = field(default_factory=dict)
     """By what Slurm calls them."""
-    failed: list[str] = field(default_factory=list)
+    failed: dict[int, str] = field(default_factory=dict)
+    """Why jobs were never submitted, by their numbers."""
 
     def start(self) -> None:
         self._thread = threading.Thread(target=self._run, args=(self.clock(),), daemon=True)
@@ -112,7 +113,7 @@ class Submitter:
             try:
                 label = self._submitted(commands, job)
             except SlurmError as error:
-                self.failed.append(f"job {job.number} was not submitted: {error}")
+                self.failed[job.number] = f"job {job.number} was not submitted: {error}"
             else:
                 self.labels[label] = job
 

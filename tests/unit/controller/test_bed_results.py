@@ -1,0 +1,104 @@
+"""What a run on a bed says of jobs that it could not run, or did not see end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import wattline as wl
+from wattline.controller.testbed import running, trying
+from wattline.controller.testbed.accounted import SeenJob
+from wattline.controller.testbed.layout import Bed, NodePower
+from wattline.controller.testbed.running import BedRun
+from wattline.controller.testbed.simulated import Setup, beside_simulation
+from wattline.controller.testbed.workload import BedJob, Submitter
+from wattline.model.errors import InputError
+
+HEAD = "job_id,submit_s,run_s,requested_s,procs,power_w\n"
+JOBS = [BedJob(1, 0.0, 4.0, 60.0, 1, 250.0), BedJob(2, 0.0, 5.0, 60.0, 1, 250.0)]
+
+
+def run_of(*seen: SeenJob) -> BedRun:
+    return BedRun(jobs=len(seen), finished=len(seen), above_cap_s_max=0.0, energy_error_max=0.0,
+                  slurm_energy_error_max=0.0, decisions=0, replay_equal=True, lost=(), doubled=(),
+                  refused=(), requeued=(), makespan_s=6.0, wait_s_mean=0.0, power_w=(), seen=seen)
+
+
+def test_a_job_whose_end_was_not_heard_is_compared_by_its_work() -> None:
+    setup = Setup(2, NodePower(), 1000.0, {"power": "block", "placement": "first-fit"})
+    run = run_of(SeenJob(1, 0.0, 0.5, 4.5, 5.0, 0.2), SeenJob(2, 0.0, 0.5, 6.0))
+    found = beside_simulation(run, JOBS, setup)
+    assert found.overhead_s == 1.0
+    assert found.as_held.makespan_s == 6.0, "its work of 5 s and the 1 s of the other"
+    alone = beside_simulation(run_of(SeenJob(2, 0.0, 0.5, 6.0)), JOBS, setup)
+    assert (alone.overhead_s, alone.as_held.makespan_s) == (0.0, 5.0)
+
+
+def tried(monkeypatch: pytest.MonkeyPatch, workload: Path, *seen: SeenJob) -> trying.TriedRun:
+    bed = Bed(Path("/nowhere"), nodes=4, port=1)
+    for name, instead in (("bring_up", lambda *_, **__: bed), ("take_down", lambda *_: None),
+                          ("run_workload", lambda *_, **__: run_of(*seen))):
+        monkeypatch.setattr(trying, name, instead)
+    return wl.try_workload(workload, nodes=4, cap="1kW")
+
+
+def test_jobs_of_the_log_that_are_left_out_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "jobs.csv"
+    log.write_text(HEAD + "1,0,4,60,1,250\n2,0,0,60,1,250\n")
+    said, = tried(monkeypatch, log, SeenJob(1, 0.0, 0.5, 4.5, 5.0, 0.2)).run.remarks
+    assert "1 job: " in said
+    assert "no run time" in said
+
+
+def test_what_cannot_be_simulated_costs_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "jobs.csv"
+    log.write_text(HEAD + "1,0,4,60,1,250\n")
+
+    def refuse(*_: object) -> None:
+        raise InputError("times must not be negative")
+
+    monkeypatch.setattr(trying, "beside_simulation", refuse)
+    found = tried(monkeypatch, log, SeenJob(1, 0.0, 0.5, 4.5))
+    assert found.run.finished == 1
+    assert found.beside is None
+    assert found.run.remarks[-1].endswith("simulation: times must not be negative")
+
+
+def test_a_job_larger_than_the_bed_is_refused_before_one_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+    monkeypatch.setattr(trying, "bring_up", lambda *given, **_: made.append(given))
+    log = tmp_path / "jobs.csv"
+    log.write_text(HEAD + "1,0,4,60,9,2250\n")
+    with pytest.raises(InputError, match="asks for 9 nodes and the bed has 4"):
+        wl.try_workload(log, nodes=4, cap="1kW")
+    assert made == []
+
+
+def test_a_job_that_slurm_never_took_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bed = Bed(tmp_path, nodes=4, port=1)
+    bed.logs.mkdir(parents=True)
+    (bed.logs / "emulator.jsonl").touch()
+    submitter = Submitter(bed, JOBS[:1], failed={1: "job 1 was not submitted: no"})
+    monkeypatch.setattr(running.Story, "read", lambda _: running.Story(0, {}, {}))
+    monkeypatch.setattr(running, "joules_of", lambda *_: ())
+    monkeypatch.setattr(running, "replays", lambda _: True)
+
+    class Controller:
+        folder = journal = tmp_path
+
+        def remarks(self) -> list[str]:
+            return []
+
+    found = running._result(bed, running.Conditions(1000.0), submitter,
+                            Controller(), 0.0, running._End(), ())  # type: ignore[arg-type]
+    assert found.lost == ("unsubmitted 1",)
+    assert found.remarks == ("job 1 was not submitted: no",)
