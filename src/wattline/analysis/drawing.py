@@ -58,12 +58,14 @@ def span_of(runs: Mapping[str, Run]) -> tuple[float, float]:
     return start_s, max(*(run.end_s for run in runs.values()), start_s + 1.0)
 
 
-def sheet(panels: int = 1, height: float = HEIGHT) -> tuple[Figure, list[Axes]]:
-    """Panels one above the other that share their axes."""
+def sheet(
+    panels: int = 1, height: float = HEIGHT, *, alike: bool = True
+) -> tuple[Figure, list[Axes]]:
+    """Panels one above the other, which share their axes where they are alike."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
-    rows = figure.subplots(panels, 1, sharex=True, sharey=True, squeeze=False)
+    rows = figure.subplots(panels, 1, sharex=alike, sharey=alike, squeeze=False)
     panes = [row[0] for row in rows]
     for axes in panes:
         for side in ("top", "right"):

@@ -28,7 +28,7 @@ def bars_of(found: TwinCheck) -> tuple[list[str], list[float], list[float]]:
 
 def draw_check(found: TwinCheck, path: Path) -> Path:
     """Moving averages above, groups below."""
-    figure, (above, below) = sheet(2, height=7.0)
+    figure, (above, below) = sheet(2, height=7.0, alike=False)
     series = found.series
     hours = series.time_s / 3600.0
     for number, (label, values) in enumerate((("logged", series.logged_s),
