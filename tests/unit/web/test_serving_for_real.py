@@ -103,3 +103,16 @@ def test_what_cannot_be_served_is_refused_before_anything_is_served(
 ) -> None:
     with pytest.raises(InputError, match=said):
         serve(**{"port": 0, **given})
+
+
+def test_nobody_on_this_machine_becomes_the_proxy_by_a_header(folder: Path, tmp_path: Path) -> None:
+    with served("--run", str(folder), "--proxy", "10.9.9.9", "--operator", "boss", "--port", "0",
+                log=tmp_path / "log") as server:
+        said = httpx.get(f"{server.url}/api/me", headers={
+            "X-Forwarded-For": "10.9.9.9", "X-Remote-User": "boss"}, timeout=10)
+        assert "boss" not in said.text
+    with served("--run", str(folder), "--proxy", "127.0.0.1", "--operator", "boss", "--port", "0",
+                log=tmp_path / "log2") as server:
+        said = httpx.get(f"{server.url}/api/me", headers={
+            "X-Forwarded-For": "10.1.2.3", "X-Remote-User": "boss"}, timeout=10)
+        assert said.json()["user"] == "boss"
