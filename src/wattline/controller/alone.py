@@ -1,9 +1,8 @@
-"""One controller per folder, and one that acts per Slurm: two would start the same jobs."""
+"""One controller that acts per Slurm: two would start the same jobs."""
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import socket
 import struct
@@ -12,26 +11,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from wattline.model.errors import InputError, WattlineError
+from wattline.model.errors import WattlineError, warn
 
 USUAL_CONF = "/etc/slurm/slurm.conf"
-
-
-@contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock, which goes with the process whatever happens to it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / "lock").open("w")
-    except OSError as error:
-        raise InputError(f"{folder} cannot be written to: {error.strerror}") from None
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise WattlineError(f"another controller holds {folder}: two would start the same "
-                                "jobs") from None
-        yield
 
 
 @contextmanager
@@ -59,6 +41,8 @@ def alone_at(environment: Mapping[str, str]) -> Iterator[None]:
                 raise WattlineError(f"another controller (process {pid}) acts on the Slurm of "
                                     f"{conf}: two would start the same jobs and undo each "
                                     "other's licences") from None
+            warn([f"process {pid} of another user holds the name by which controllers of one "
+                  "Slurm see each other: a second one would not be noticed"])
         else:
             held.listen()
         yield

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from wattline.books import Books, CapChanged, Event
-from wattline.controller.alone import alone_at, alone_in
+from wattline.controller.alone import alone_at
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk
@@ -38,6 +38,7 @@ from wattline.controller.showing import MachineWriter
 from wattline.controller.target import FileSource, Target, TopicSource
 from wattline.controller.watching import Watcher, watts_of_licences
 from wattline.live.fleet import Fleet
+from wattline.live.folder_lock import alone_in
 from wattline.live.mqtt_fleet import MqttFleet
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import PATIENCE_S, Commands, SlurmError
@@ -62,7 +63,8 @@ def serving(
     what the next start needs.
     """
     folder = Path(site.folder)
-    with alone_in(folder), alone_at(site.environment) if act else nullcontext():
+    refused = f"another controller holds {folder}: two would start the same jobs"
+    with alone_in(folder, refused), alone_at(site.environment) if act else nullcontext():
         at_start = site.model_copy(update={"mode": mode_at_start(site, mode)})
         kept = open_remembered(at_start, folder, clock(), act=act)
         with closing(kept):

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from wattline.controller.alone import alone_at, alone_in
+from wattline.controller.alone import alone_at
+from wattline.live.folder_lock import alone_in
 from wattline.model.errors import WattlineError
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="sockets without a file are Linux's")
@@ -36,6 +37,6 @@ def test_a_second_one_is_refused_with_the_process_of_the_first(tmp_path: Path) -
 
 
 def test_a_folder_has_one(tmp_path: Path) -> None:
-    with (alone_in(tmp_path), pytest.raises(WattlineError, match="another controller holds"),
-          alone_in(tmp_path)):
+    with (alone_in(tmp_path, "no"), pytest.raises(WattlineError, match="another holds it"),
+          alone_in(tmp_path, "another holds it")):
         pass

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import fcntl
 import queue
 import select
 import socket
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from wattline.live.agent.agent import Agent, make_agent
 from wattline.live.agent.marks import Marks
 from wattline.live.agent.settings import AgentSettings
+from wattline.live.folder_lock import alone_in
 from wattline.live.transport.link import Link
 from wattline.live.transport.messages import topic
-from wattline.model.errors import InputError, WattlineError
+from wattline.model.errors import WattlineError
 
 
 def run_agent(
@@ -115,17 +115,6 @@ class Inbox:
         self._out.close()
 
 
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock, which goes with the process whatever happens to it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = (folder / "lock").open("w")
-    except OSError as error:
-        raise InputError(f"{folder} cannot be written to: {error.strerror}") from None
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise WattlineError(f"another agent holds {folder}: a node has one") from None
-        yield
+def alone(folder: Path) -> AbstractContextManager[None]:
+    """Be the only agent of this folder."""
+    return alone_in(folder, f"another agent holds {folder}: a node has one", mode=0o700)
