@@ -40,7 +40,8 @@ class Picture:
         self.figure().savefig(path, dpi=110)
 
 
-def _axes(width: float, height: float) -> tuple[Figure, Axes]:
+def plain_axes(width: float, height: float) -> tuple[Figure, Axes]:
+    """Axes with a light grid and no frame."""
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots()
     for side in ("top", "right"):
@@ -83,7 +84,7 @@ def _events_figure(found: ContractResult) -> Figure:
 
 def rules() -> Picture:
     """The tracking error of one bid under each rule."""
-    figure, axes = _axes(7, 3.8)
+    figure, axes = plain_axes(7, 3.8)
     for name, colour in RULES.items():
         run = wl.regulate(workload="W4", seed=1, policy=name, bid=(9000, 2400), check=0).run
         error, held_s = tracking_errors(run.actual_w, run.contract, run.case.signal,
@@ -104,7 +105,7 @@ def rules() -> Picture:
 
 def thresholds() -> Picture:
     """The thresholds of table 2.4, by how sure they are."""
-    figure, axes = _axes(9, 4.0)
+    figure, axes = plain_axes(9, 4.0)
     types = sorted(applications("npb").values(), key=lambda each: each.threshold)
     for word, colour in SURE.items():
         mine = [n for n, each in enumerate(types) if each.threshold_sure == word]

@@ -29,7 +29,7 @@ from PIL import Image
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from scripts import draw_contracts  # noqa: E402
+from scripts import draw_contract_tables, draw_contracts  # noqa: E402
 from scripts.draw_contracts import Picture  # noqa: E402
 
 import wattline as wl  # noqa: E402
@@ -178,6 +178,10 @@ DRAWN: Mapping[str, Callable[[], wl.Drawing | _Measured | _Recorded | Picture]] 
     "racks.svg": racks, "measured-job.svg": measured_job, "gap.svg": gap,
     "esp.svg": _Recorded, "contract-events.png": draw_contracts.events,
     "contract-rules.svg": draw_contracts.rules, "thresholds.svg": draw_contracts.thresholds,
+    "contract-other-hours.svg": draw_contract_tables.other_hours,
+    "contract-costs.svg": draw_contract_tables.costs,
+    "contract-100-servers.svg": draw_contract_tables.hundred_servers,
+    "contract-long-days.svg": draw_contract_tables.long_days,
 }
 
 

@@ -48,6 +48,7 @@ def command(scenario_file: Path | None, bid: str | None, hours: int | None,
     """The best bid, the surface of costs that was seen, and why it stops there."""
     from wattline.demand_response.api import bid as choose_bid
     from wattline.demand_response.api import refuse_unused
+    from wattline.demand_response.hours import planned_hours_words
     from wattline.demand_response.reading import contract_of
 
     picture = _picture_path(out) if out is not None else None
@@ -61,7 +62,7 @@ def command(scenario_file: Path | None, bid: str | None, hours: int | None,
         bid_together([(scenario_file, scenario), *((p, scenario_from(p, {})) for p in others)],
                      least_reserve, as_json=as_json)
         return
-    with progress("choosing the bid", spoken=True) as advance:
+    with progress(f"choosing the bid on {planned_hours_words(scenario)}", spoken=True) as advance:
         found = choose_bid(scenario, hours=hours, hours_most=hours_most, progress=advance)
     decision, result = found.decision, found.to_dict()
     if picture is not None:

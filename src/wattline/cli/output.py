@@ -107,7 +107,8 @@ def progress(
         TimeRemainingColumn,
     )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
+    columns = (TextColumn("{task.description}"), BarColumn(),
+               TaskProgressColumn("{task.percentage:>5.1f}%"),
                TimeElapsedColumn(),
                *((TextColumn("left"), TimeRemainingColumn()) if remaining else ()))
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
@@ -123,7 +124,9 @@ def _spoken(title: str) -> Advance:
         now_s = time.monotonic()
         if now_s - said_s >= SPOKEN_EACH_S:
             said_s = now_s
-            click.echo(f"wattline: {title}, {fraction:.0%}, {now_s - began_s:.0f} s so far",
+            # The first per cent may take minutes: its tenths say that something goes on.
+            done = f"{fraction:.0%}" if fraction >= 0.1 else f"{fraction:.1%}"
+            click.echo(f"wattline: {title}, {done}, {now_s - began_s:.0f} s so far",
                        err=True)
 
     return advance

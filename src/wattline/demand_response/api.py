@@ -183,8 +183,7 @@ def bid(
     offer = make_offer(made, case_of(made), progress, hours=hours, whole=True, verify=True)
     case, decision = offer.case, offer.decision
     if decision is None:
-        raise InputError("beside a curtailment or the caps of events no bid is chosen: "
-                         "`wattline regulate` simulates them")
+        raise InputError(no_bid_beside("the caps of events"))
     figures = bid_figures(made, case, decision)
     figures["bound"] = None if hours is not None else bound_figures(
         case, None, decision.bid is not None)
@@ -202,6 +201,8 @@ def refuse_unused(
     contract: ContractSection, *, hours: int | None, hours_most: int | None
 ) -> None:
     """Refuse what would be left unused, rather than leave it unused in silence."""
+    if contract.curtailment is not None:
+        raise InputError(no_bid_beside("a curtailment"))
     if contract.bidding == "given":
         raise InputError("`wattline bid` chooses the bid: `wattline regulate` simulates a given "
                          "one; with --bid auto the scenario's own is put aside")
@@ -211,3 +212,9 @@ def refuse_unused(
         raise InputError("day-ahead bids need --hours N: how many hours to plan")
     if hours_most is not None and hours is None:
         raise InputError("--hours-most needs --hours N: the hours it chooses from")
+
+
+def no_bid_beside(limit: str) -> str:
+    """What to do where a limit leaves no bid to choose."""
+    return (f"beside {limit} no bid is chosen: leave that out to choose one; `wattline regulate` "
+            "with the same options simulates it, and with --bid P,R a bid of yours beside it")

@@ -61,9 +61,9 @@ class Descent:
 
     def choose(self, asked: Question) -> Decision:
         problem, settings, known = asked.problem, Settings(rounds=asked.rounds), []
-        if problem.workload.below_idle:
+        load = problem.workload.above_idle
+        if load != problem.workload:
             # The smaller space first: the larger must not lose what is found there.
-            load = replace(problem.workload, below_idle=False)
             above = descend(replace(problem, workload=load), asked.simulate, settings=settings,
                             progress=lambda part: asked.progress(part / 2))
             best = above.bid or above.nearest

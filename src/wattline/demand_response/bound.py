@@ -121,10 +121,10 @@ def _tolerance(case: Case) -> Tolerance:
 
 def _allowed(reach: Range) -> tuple[Side, ...]:
     """The bids that the market takes."""
-    less, more = reach.called_w(1.0)
+    by_average, by_reserve, lowest_w = reach.floor_edge
     least_w = LEAST_RESERVE * (reach.power_w_max - reach.floor_w)
-    return (Side(1.0, -less, reach.floor_w / W_PER_KW),
-            Side(-1.0, -more, -reach.power_w_max / W_PER_KW),
+    return (Side(by_average, -by_reserve, lowest_w / W_PER_KW),
+            Side(-1.0, -reach.called_w(1.0)[1], -reach.power_w_max / W_PER_KW),
             Side(0.0, 1.0, least_w / W_PER_KW))
 
 

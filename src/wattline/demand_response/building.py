@@ -102,13 +102,14 @@ def case_of(scenario: Scenario, *, choose_nodes: bool = False) -> Case:
     if len(jobs) == 0:
         raise InputError("no job is submitted in the contract and its warm-up; a larger load or a "
                          "longer duration brings some")
-    if rule_of(scenario)[1].sleep:
-        load = replace(load, below_idle=True)  # what sleeps does not draw idle power
+    name, given = rule_of(scenario)
+    sleep = sleeping_node(scenario, load.power_w_idle) if given.sleep else None
+    if sleep is not None:
+        load = replace(load, power_w_asleep=sleep.power_w_off)
     terms = None if contract.programme is None else programme(contract.programme)
     if terms is not None:
         load = replace(load, product=terms.signal.product)
     paid = pays_credit(contract)
-    name, given = rule_of(scenario)
     return with_limits(scenario, Case(
         workload=load, jobs=jobs, signal=signal, prices=_prices(contract, signal),
         policy=DEFAULT_RULE if name == AUTO else name,
@@ -116,8 +117,7 @@ def case_of(scenario: Scenario, *, choose_nodes: bool = False) -> Case:
         cycle_s=contract.cycle_s, start_share=contract.start_share,
         weights=_weights(contract, load), preempt=given.preempt, feedback=given.feedback,
         reserve=getattr(given, "reserve", True),
-        programme=terms,
-        sleep=sleeping_node(scenario, load.power_w_idle) if given.sleep else None,
+        programme=terms, sleep=sleep,
         credited=paid and contract.curtailment is None,
         reduction_paid=paid and contract.curtailment is not None,
         pue=contract.pue, latency_s=contract.latency,

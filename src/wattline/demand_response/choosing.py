@@ -28,6 +28,9 @@ SHARING = ("aqa", "qosg")
 LEAST_ROUNDS = 60
 """That a descent has at least for each set of prices, where so many are allowed at all."""
 
+BIDS_A_ROUND, BIDS_LEAST = 3, 300
+"""More bids than a search tries, by its rounds; so what is told within a bid never falls back."""
+
 PLANNING, CHECKING = 7919, 6841
 """Streams of drawn hours: those that a bid is planned on, and those that it is checked on."""
 
@@ -110,10 +113,27 @@ def choose(
         case = first_hour(case)
     case = replace(case, choose_nodes=False)
     planned = forecast_cases(case, forecast, seed, signals=signals) if forecast else [case]
-    asked = Question(case, planned, _planned_problem(case, planned), simulator(planned, hold),
-                     rounds, whole, verify, progress)
+    far = _HowFar(progress, 1.0 / max(BIDS_A_ROUND * rounds, BIDS_LEAST))
+    asked = Question(case, planned, _planned_problem(case, planned),
+                     simulator(planned, hold, far.within_bid), rounds, whole, verify, far.after_bid)
     found = BIDDERS[name].choose(asked)
     return replace(found, reason=found.reason + advice(planned, found, hold))
+
+
+class _HowFar:
+    """Tells how far a search is, also within a bid: on many hours the first one alone takes long.
+    """
+
+    def __init__(self, progress: Callable[[float], None], step: float) -> None:
+        self._progress = progress
+        self._step, self._done = step, 0.0
+
+    def after_bid(self, fraction: float) -> None:
+        self._done = fraction
+        self._progress(fraction)
+
+    def within_bid(self, part: float) -> None:
+        self._progress(min(1.0, self._done + self._step * part))
 
 
 def _planned_problem(case: Case, planned: Sequence[Case]) -> Problem:

@@ -86,3 +86,9 @@ def planned_on_forecasts(scenario: Scenario) -> Scenario:
     if "rounds" not in contract.model_fields_set:
         update["rounds"] = ROUNDS
     return scenario.model_copy(update={"contract": contract.model_copy(update=update)})
+
+
+def planned_hours_words(scenario: Scenario) -> str:
+    """On which hours `bid` plans, for people who wait for it."""
+    count = contract_of(planned_on_forecasts(scenario)).forecast
+    return f"{count} hours that might come" if count else "the contract's own hour"

@@ -165,9 +165,10 @@ def remedies(case: Case) -> Iterator[tuple[str, dict[str, Any], Case]]:
     if case.workload.standby is None and plain:
         yield "standby jobs", {"policy": case.policy, "standby": True}, with_standby(case)
     if case.sleep is None:
+        node = assumed_sleep(case.workload.power_w_idle, case.pue * ASLEEP_W)
+        load = replace(case.workload, power_w_asleep=node.power_w_off)
         yield ("idle servers that may sleep", {"policy": case.policy, "sleep": True},
-               replace(case, sleep=assumed_sleep(case.workload.power_w_idle, case.pue * ASLEEP_W),
-                       workload=replace(case.workload, below_idle=True)))
+               replace(case, sleep=node, workload=load))
     if not case.preempt:
         fields = {"policy": case.policy, "preempt": True}
         yield "jobs that may be paused", fields, replace(case, preempt=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,10 +12,15 @@ from wattline.demand_response.case import Case
 from wattline.demand_response.run import ContractRun, run_contract
 from wattline.grid.bidding.problem import BidOutcome, Simulate
 from wattline.grid.market import Bid, Tracking, saved_share
+from wattline.model.progress import silent
 
 
-def simulator(cases: Case | Sequence[Case], hold: float = 0.0) -> Simulate:
+def simulator(
+    cases: Case | Sequence[Case], hold: float = 0.0, hour_done: Callable[[float], None] = silent
+) -> Simulate:
     """What a bidder calls: the outcome of a bid, pooled over the cases.
+
+    After each of them `hour_done` hears which share of the bid's cases is done.
 
     With `hold`, once a bid is known that holds, others are given up as soon as they cannot: on the
     cases seen till then they fail as surely as on all.
@@ -30,6 +35,7 @@ def simulator(cases: Case | Sequence[Case], hold: float = 0.0) -> Simulate:
         missed = 0
         for case in chosen:
             runs.append(run_contract(case, bid))
+            hour_done(len(runs) / len(chosen))
             missed += not runs[-1].constraints_met
             if hold > 0 and known and missed > spare:
                 break

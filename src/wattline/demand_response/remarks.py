@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from wattline.demand_response.bidders import method_of
 from wattline.demand_response.building import (
     ASLEEP_W,
+    AUTO,
     BOOT_S,
     DEFAULT_WORKLOAD,
     SHUTDOWN_S,
@@ -14,6 +16,7 @@ from wattline.demand_response.building import (
 )
 from wattline.demand_response.logs import SHORTEST_S
 from wattline.demand_response.reading import contract_of
+from wattline.scenario.contract_section import ContractSection
 from wattline.scenario.model import Scenario
 
 
@@ -29,11 +32,17 @@ def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
                      "contract's own hour")
     if contract.check and (why := _unchecked(scenario)):
         found.append(f"check has no effect: {why}")
-    if contract.bidding in ("given", "adaptive"):
-        for name in ("forecast", "hold"):
-            if getattr(contract, name):
-                found.append(f"{name} has no effect: no bid is planned, it is "
-                             + ("given" if contract.bidding == "given" else "found in the run"))
+    if why := _unplanned(scenario):
+        found += [f"{name} has no effect: {why}" for name in ("forecast", "hold", "rounds")
+                  if name in given and getattr(contract, name)]
+    elif "rounds" in given and _method(scenario) != "descent":
+        found.append(f"rounds has no effect: they are of the descent, and the bid is chosen by "
+                     f"{_method(scenario)}")
+    if not is_log(scenario) and parameters_of(scenario).standby_type and not contract.standby:
+        found.append("standby_type has no effect: standby jobs are only run with standby")
+    if not choosing and _limited_alone(contract):
+        found += [f"{name} has no effect: beside a limit without a bid no target is followed"
+                  for name in ("signal", "signal_start", "latency", "below_idle") if name in given]
     if contract.signal_start and not isinstance(contract.signal, str):
         found.append("signal_start has no effect: it is a place in a signal file, and the signal "
                      "is generated")
@@ -52,6 +61,30 @@ def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
                      f"{BOOT_S:g} s to boot, {SHUTDOWN_S:g} s to shut down, both at idle power; "
                      "[[machine.classes]] says it")
     return found + (_left_out(scenario) if is_log(scenario) else [])
+
+
+def _unplanned(scenario: Scenario) -> str:
+    """Why no bid is searched for; empty where one is."""
+    contract = contract_of(scenario)
+    if contract.bidding == "given":
+        return "no bid is planned, it is given"
+    if contract.bidding == "adaptive":
+        return "no bid is planned, it is found in the run"
+    return "beside a curtailment no bid is chosen" if contract.curtailment is not None else ""
+
+
+def _method(scenario: Scenario) -> str:
+    """How the bid is searched for."""
+    rule, bidding = rule_of(scenario)[0], contract_of(scenario).bidding
+    if rule == AUTO and bidding == "auto":
+        return "descent"
+    return method_of(rule, bidding)
+
+
+def _limited_alone(contract: ContractSection) -> bool:
+    """Whether a curtailment is all that is kept."""
+    return contract.curtailment is not None and isinstance(contract.bid, str) and (
+        contract.bidding != "adaptive")
 
 
 def _left_out(scenario: Scenario) -> list[str]:
@@ -73,6 +106,8 @@ def _unchecked(scenario: Scenario) -> str:
         return "wrong labels are for the contract's own hour"
     if contract.bidding == "adaptive":
         return "adaptive bids are found in the run, hour by hour"
+    if contract.bidding == "dayahead":
+        return "bids by the hour are planned for the hours of the contract"
     if is_log(scenario):
         return "a log has no other hours like this one"
     return ""

@@ -102,7 +102,7 @@ def compliance(actual_w: Signal, event: Curtailment, baseline_w: float) -> Compl
         limit_w=limit_w,
         power_w_mean=float(power_w @ duration_s) / event.duration_s,
         power_w_peak=float(power_w.max()),
-        exceed_share=float(duration_s @ (over_w > NO_BREACH_W)) / event.duration_s,
+        exceed_share=min(1.0, float(duration_s @ (over_w > NO_BREACH_W)) / event.duration_s),
         exceed_energy_j=float(over_w @ duration_s),
     )
 
@@ -143,7 +143,7 @@ def cap_kept(
         return CapKept(0.0, None, 0.0, 0.0)
     return CapKept(
         limited_s=float(span_s.sum()), limit_w_lowest=float(limit[low].min()),
-        exceed_share=float(span_s @ (over_w > NO_BREACH_W)) / float(span_s.sum()),
+        exceed_share=min(1.0, float(span_s @ (over_w > NO_BREACH_W)) / float(span_s.sum())),
         over_w_most=float(over_w.max()))
 
 

@@ -74,26 +74,55 @@ class Range:
     With `below_idle` a target may go below the idle machine, down to 0 W: such moments cannot be
     followed, but a larger reserve may be worth their error. Of a product of one direction only that
     side of the average has to be reached.
+
+    Where servers sleep, the lowest target is that of a machine in which those sleep that the
+    highest one leaves unused. The others are awake, as a boot takes longer than the signal.
     """
 
     power_w_min: float
     power_w_max: float
     below_idle: bool = False
     product: Product = "symmetric"
+    power_w_asleep: float | None = None
+    """All servers asleep; None where they may not sleep."""
 
     @property
     def floor_w(self) -> float:
-        """The lowest target that may be offered."""
-        return 0.0 if self.below_idle else self.power_w_min
+        """The lowest target that may be offered at all."""
+        if self.below_idle:
+            return 0.0
+        asleep_w = self.power_w_asleep
+        return self.power_w_min if asleep_w is None else min(asleep_w, self.power_w_min)
+
+    @property
+    def floor(self) -> tuple[float, float]:
+        """The lowest target: so many watts, and this share of the highest target beside it."""
+        asleep_w = self.floor_w
+        if self.below_idle or asleep_w == self.power_w_min:
+            return asleep_w, 0.0
+        kept_awake = (self.power_w_min - asleep_w) / (self.power_w_max - asleep_w)
+        return asleep_w * (1.0 - kept_awake), kept_awake
+
+    @property
+    def without_lower_targets(self) -> Range:
+        """The same with the idle machine as the lowest target."""
+        return replace(self, below_idle=False, power_w_asleep=None)
+
+    @property
+    def floor_edge(self) -> tuple[float, float, float]:
+        """Average times the first, less reserve times the second, is at least the third in W."""
+        lowest_w, kept_awake = self.floor
+        less, more = self.called_w(1.0)
+        return 1.0 - kept_awake, less + kept_awake * more, lowest_w
 
     def largest_reserve_w(self, average_w: float) -> float:
         """The reserve beyond which the target would leave the range."""
-        below_w, above_w = average_w - self.floor_w, self.power_w_max - average_w
-        if self.product == "up":
-            return below_w if above_w >= 0 else 0.0
-        if self.product == "down":
-            return above_w if below_w >= 0 else 0.0
-        return min(below_w, above_w)
+        by_average, by_reserve, lowest_w = self.floor_edge
+        sides = ((by_average * average_w - lowest_w, by_reserve),
+                 (self.power_w_max - average_w, self.called_w(1.0)[1]))
+        if any(room_w < 0 and each == 0 for room_w, each in sides):
+            return 0.0
+        return min(room_w / each for room_w, each in sides if each > 0)
 
     def called_w(self, reserve_w: float) -> tuple[float, float]:
         """How far below and above the average a target may go."""
@@ -109,11 +138,13 @@ class Range:
             raise InputError("the bid must be two finite powers, average and reserve")
         if bid.reserve_w <= 0:
             raise InputError(f"the reserve is {bid.reserve_w:.6g} W, it must be above 0 W")
-        if low < self.floor_w - slack:
-            what = "0 W" if self.below_idle else f"the idle machine ({self.power_w_min:.6g} W)"
+        lowest_w, kept_awake = self.floor
+        lowest_w += kept_awake * high
+        if low < lowest_w - slack:
             raise InputError(
-                f"{'P - R' if less_w else 'P'} is {low:.6g} W, {self.floor_w - low:.6g} W below "
-                f"{what}; raise the average" + (" or lower the reserve" if less_w else "")
+                f"{'P - R' if less_w else 'P'} is {low:.6g} W, {lowest_w - low:.6g} W below "
+                f"{self._floor_words(lowest_w)}; raise the average"
+                + (" or lower the reserve" if less_w else "")
             )
         if high > self.power_w_max + slack:
             raise InputError(
@@ -122,6 +153,14 @@ class Range:
                 + (" or the reserve" if more_w else "")
             )
         check_weights(bid.weights, job_types)
+
+    def _floor_words(self, lowest_w: float) -> str:
+        if self.below_idle:
+            return "0 W"
+        if self.floor[1] > 0:
+            return (f"the machine in which all sleep that the highest target leaves unused "
+                    f"({lowest_w:.6g} W)")
+        return f"the idle machine ({self.power_w_min:.6g} W)"
 
 
 def check_weights(weights: tuple[float, ...], job_types: int | None = None) -> None:
@@ -270,9 +309,10 @@ def _tracking(over_w: FloatArray, reserve_w: FloatArray, duration_s: FloatArray)
     over = over_w[offered] / reserve_w[offered]
     error = np.abs(over)
     weight = duration_s[offered] / duration_s[offered].sum()
+    # Weights add up to one but for rounding, and a share of more than one makes a score below 0.
     return Tracking(
-        float(error @ weight), float(weight @ (error > ERROR_LIMIT)),
-        float(weight @ (over < -ERROR_LIMIT)),
+        float(error @ weight), min(1.0, float(weight @ (error > ERROR_LIMIT))),
+        min(1.0, float(weight @ (over < -ERROR_LIMIT))),
     )
 
 

@@ -94,6 +94,8 @@ class Workload:
     """Jobs that arrive together in the mean (numbers are geometric); 1 is a Poisson process."""
     below_idle: bool = False
     """Whether a bid may ask for targets below the idle machine."""
+    power_w_asleep: float | None = None
+    """Of a server that sleeps; None where none does."""
     product: Product = "symmetric"
     """Which directions a bid offers."""
     rule: str = ""
@@ -170,7 +172,13 @@ class Workload:
             self.servers * max(t.power_w_max for t in types),
             self.below_idle,
             self.product,
+            None if self.power_w_asleep is None else self.servers * self.power_w_asleep,
         )
+
+    @property
+    def above_idle(self) -> Workload:
+        """The same with the idle machine as the lowest target."""
+        return replace(self, below_idle=False, power_w_asleep=None)
 
     def at_level(self, level: str) -> Workload:
         """The same with all thresholds at a level: tight, medium or loose."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StrictBool, field_validator
+from pydantic import BeforeValidator, Field, StrictBool, field_validator, model_validator
 
 from wattline.grid.event_values import moment_s
 from wattline.model.errors import InputError
@@ -155,6 +155,14 @@ class ContractSection(Section):
             except ValueError as error:
                 raise ValueError(f"{error}; write it like 2026-07-01T12:00:00Z") from None
         return text
+
+    @model_validator(mode="after")
+    def _of_events(self) -> ContractSection:
+        for name in ("events_begin", "events_cap"):
+            if self.events is None and getattr(self, name) is not None:
+                raise ValueError(f"{name} says nothing without events: give the file of events "
+                                 f"(--events FILE) too, or leave {name} out")
+        return self
 
     @property
     def warmup_s(self) -> float:

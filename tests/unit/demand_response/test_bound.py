@@ -133,6 +133,16 @@ def test_a_target_below_the_idle_machine_cannot_be_kept_unless_servers_sleep() -
     assert can_be_kept(replace(mine, sleep=quick), Bid(1300.0, 600.0))
 
 
+def test_with_servers_that_sleep_the_bound_is_not_that_of_a_machine_without_power() -> None:
+    mine = case(sleep=True, utilisation=0.5)
+    # 10 W asleep, 100 W idle, 250 W busy: with P + R = 2,500 W all are awake, and P - R is 1,000 W.
+    found = bound_of(replace(mine, prices=Prices.flat(error=0.0)))
+    assert found.saving is not None
+    assert found.saving <= 750 / 1750 + 1e-6
+    freely = replace(mine, workload=replace(mine.workload, below_idle=True))
+    assert (bound_of(freely).saving or 0.0) > found.saving + 0.2
+
+
 def test_servers_that_boot_slowly_cost_more() -> None:
     mine = replace(without_jobs(case(standby=True, below_idle=True)), signal=SQUARE,
                    prices=Prices.flat(reserve=0.3))

@@ -6,6 +6,7 @@ import pytest
 
 import wattline as wl
 from wattline.demand_response.building import case_of
+from wattline.demand_response.choosing import choose
 from wattline.demand_response.reading import read_contract
 
 TYPE = {"name": "one", "nodes": 1, "time_s_min": 60, "time_s_max": 90, "power_w_max": 250,
@@ -30,3 +31,11 @@ def test_adaptive_bids_are_as_many_as_the_contract_has_hours(warmup: str) -> Non
     found = wl.regulate(**LONG, bid="adaptive", policy="qoscap", duration="2h",
                         warmup=warmup).figures
     assert [offer["start_s"] for offer in found["bids"]] == [0.0, 3600.0]
+
+
+def test_a_search_tells_how_far_it_is_within_its_first_bid() -> None:
+    told: list[float] = []
+    case = case_of(read_contract(None, LONG | {"warmup": "0s", "duration": "10m"}))
+    choose(case, "descent", rounds=2, forecast=3, progress=told.append)
+    assert 0 < told[0] < told[1] < told[2] < told[3]
+    assert told == sorted(told)

@@ -17,6 +17,9 @@ from wattline.demand_response.hours import other_signals, planned_on_checked
 from wattline.demand_response.reading import read_contract
 from wattline.demand_response.remarks import remarks
 
+FILLER = {"name": "filler", "nodes": 1, "time_s_min": 30, "time_s_max": 36, "power_w_max": 250,
+          "power_w_min": 200, "threshold": 100}
+
 
 @pytest.mark.parametrize(
     ("fields", "choosing", "words"),
@@ -29,6 +32,13 @@ from wattline.demand_response.remarks import remarks
         ({"weights": [0.5, 0.5]}, True, "weights have no effect"),
         ({"curtailment": {"start": "1h"}, "bid": "descent"}, False, "bid has no effect"),
         ({"curtailment": {"start": "1h"}, "check": 3}, False, "beside a curtailment"),
+        ({"curtailment": {"start": "1h"}, "forecast": 3}, False, "forecast has no effect: beside"),
+        ({"curtailment": {"start": "1h"}, "latency": "5s"}, False, "latency has no effect: beside"),
+        ({"curtailment": {"start": "1h"}, "below_idle": True}, False, "below_idle has no effect"),
+        ({"rounds": 50, "bid": (9000, 2000)}, False, "rounds has no effect: no bid is planned"),
+        ({"rounds": 50, "policy": "qoscap"}, True, "the bid is chosen by exhaustive"),
+        ({"bid": "dayahead", "check": 3}, False, "check has no effect: bids by the hour"),
+        ({"standby_type": FILLER}, False, "standby_type has no effect"),
     ],
 )
 def test_what_has_no_effect_is_said(fields: dict[str, Any], choosing: bool, words: str) -> None:
@@ -42,6 +52,28 @@ def test_nothing_is_said_of_what_has_an_effect() -> None:
     assert remarks(read_contract(None, fields), choosing=True) == []
     assert remarks(read_contract(None, {"workload": "W4", "bid": (9000, 2000),
                                         "weights": [0.5, 0.5]})) == []
+
+
+@pytest.mark.parametrize("fields", [{"rounds": 50}, {"rounds": 50, "policy": "auto"},
+                                    {"latency": "5s", "bid": (9000, 2000)}])
+def test_rounds_and_latency_have_an_effect(fields: dict[str, Any]) -> None:
+    assert remarks(read_contract(None, {"workload": "W4"} | fields)) == []
+
+
+@pytest.mark.parametrize("option", [("--events-begin", "2026-07-01T12:00:00Z"),
+                                    ("--events-cap", "5kW")])
+@pytest.mark.parametrize("command", ["regulate", "bid"])
+def test_options_of_events_are_refused_without_events(
+    command: str, option: tuple[str, str]
+) -> None:
+    found = CliRunner().invoke(cli, [command, "--workload", "W4", *option])
+    assert found.exit_code != 0
+    assert "(--events FILE)" in str(found.exception) + found.output
+
+
+def test_bid_says_what_to_do_beside_a_curtailment() -> None:
+    found = CliRunner().invoke(cli, ["bid", "--workload", "W4", "--programme", "emergency"])
+    assert "leave that out to choose one" in str(found.exception) + found.output
 
 
 @pytest.mark.parametrize(("hours", "planned", "checked"), [(24, 13, 10), (5, 2, 2), (2, 1, 1)])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wattline.grid.market import Bid, Contract, Prices, Range, check_weights, settle
+from wattline.grid.bidding.polish import project_power
+from wattline.grid.market import Bid, Contract, Prices, Product, Range, check_weights, settle
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
 
@@ -49,6 +50,16 @@ def test_error_share_counts_time_above_the_limit() -> None:
     assert tracking.mean == pytest.approx(0.031)
 
 
+def test_a_share_of_the_time_is_at_most_one() -> None:
+    actual = Signal(0.1 * np.arange(36000), np.full(36000, 5000.0))
+    contract = Contract.fixed(Bid(1000, 100))
+    for pieces in range(1, 60):  # rounding depends on how the hour is cut
+        level = Signal(3600.0 / pieces * np.arange(pieces), np.zeros(pieces))
+        found = settle(actual, contract, level, Prices.flat(), **HOUR).tracking
+        assert found.exceed_share <= 1
+        assert found.exceed_share == pytest.approx(1)
+
+
 def test_prices_may_step() -> None:
     prices = Prices(Signal.from_steps([(0, 0.1), (1800, 0.3)]), Signal.constant(0.05),
                     Signal.constant(0.0))
@@ -79,6 +90,32 @@ def test_hours_without_a_bid_have_no_error() -> None:
 def test_bad_bids_are_refused_with_the_failing_constraint(bid: Bid, words: str) -> None:
     with pytest.raises(InputError, match=words.replace("+", r"\+")):
         Range(500, 2000).check(bid, job_types=2)
+
+
+def test_the_lowest_target_of_a_machine_that_sleeps_keeps_awake_what_the_highest_needs() -> None:
+    # Ten servers at 10 W asleep, 50 W idle, 200 W busy.
+    reach = Range(500, 2000, power_w_asleep=100)
+    # A highest target of 1,050 W is five servers busy and five asleep; with no job they draw 300 W.
+    assert reach.largest_reserve_w(675) == pytest.approx(375)
+    reach.check(Bid(675, 375))
+    with pytest.raises(InputError, match=r"all sleep that the highest target leaves unused"):
+        reach.check(Bid(675, 376))
+    # All at work is all awake: then it is the idle machine.
+    assert reach.largest_reserve_w(1250) == pytest.approx(750)
+    assert Range(500, 2000, power_w_asleep=600).largest_reserve_w(1000) == 500
+    assert Range(500, 500, power_w_asleep=100).floor_w == 100
+
+
+@pytest.mark.parametrize("product", ["symmetric", "up", "down"])
+def test_the_largest_reserve_is_the_largest_that_passes(product: Product) -> None:
+    for asleep_w, average_w in ((None, 900.0), (None, 1700.0), (100.0, 700.0), (100.0, 1500.0)):
+        reach = Range(500, 2000, product=product, power_w_asleep=asleep_w)
+        most_w = reach.largest_reserve_w(average_w)
+        reach.check(Bid(average_w, most_w))
+        with pytest.raises(InputError):
+            reach.check(Bid(average_w, 1.001 * most_w))
+        found = project_power(reach, average_w, 3 * most_w)
+        reach.check(Bid(*found))
 
 
 def test_good_bid_passes() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from wattline.grid.market import Bid
 from wattline.grid.workloads import Workload
 
@@ -11,7 +9,7 @@ from wattline.grid.workloads import Workload
 def range_heuristic(workload: Workload) -> Bid:
     """P at the mean power of the utilisation, R as large as the machine's range allows."""
     average_w = workload.power_w_mean
-    reach = replace(workload.range, below_idle=False)
+    reach = workload.range.without_lower_targets
     return Bid(average_w, reach.largest_reserve_w(average_w))
 
 

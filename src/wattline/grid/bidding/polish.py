@@ -131,13 +131,17 @@ def project_power(reach: Range, average_w: float, reserve_w: float) -> tuple[flo
 
     An edge is the floor or the machine's full power; a product of one direction has one of them.
     """
-    low, high = reach.floor_w, reach.power_w_max
+    high = reach.power_w_max
+    # Where servers sleep, the idle machine has room for every highest target.
+    low = reach.power_w_min if reach.floor[1] > 0 else reach.floor_w
     least = 1e-3 * (high - reach.power_w_min)
     average_w = min(max(average_w, reach.power_w_min + least), high - least)
     reserve_w = max(reserve_w, least)
-    over = reserve_w - (average_w - low)
-    if over > 0 and reach.product != "down":  # to the edge P - R = floor along its normal
-        average_w, reserve_w = average_w + over / 2, reserve_w - over / 2
+    by_average, by_reserve, lowest_w = reach.floor_edge
+    over = by_reserve * reserve_w - (by_average * average_w - lowest_w)
+    if over > 0 and by_reserve > 0:  # to the edge, which is P - R = floor or so, along its normal
+        over /= by_average**2 + by_reserve**2
+        average_w, reserve_w = average_w + by_average * over, reserve_w - by_reserve * over
     over = reserve_w - (high - average_w)
     if over > 0 and reach.product != "up":
         average_w, reserve_w = average_w - over / 2, reserve_w - over / 2
