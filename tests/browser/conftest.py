@@ -54,13 +54,20 @@ class Looking:
         self.point(chart, end)
         self.page.mouse.up()
 
+    def settle(self) -> None:
+        """Wait until what was done to the page is drawn: charts draw with the next frame."""
+        self.page.evaluate("() => new Promise(done => requestAnimationFrame("
+                           "() => requestAnimationFrame(() => done())))")
+
     def said(self, chart: str) -> str:
         """What stands under a chart: the place, and the values there."""
+        self.settle()
         parts = self.page.locator(f'[data-chart="{chart}"]').locator(".readout, .legend")
         return " ".join(parts.all_inner_texts())
 
     def range(self, chart: str) -> tuple[float, float]:
         """From where to where an axis is shown."""
+        self.settle()
         data = self.page.locator(f'[data-chart="{chart}"]').evaluate("place => place.dataset")
         return float(data["from"]), float(data["to"])
 

@@ -41,6 +41,13 @@ def until(seen: Looking, said: str, given: Any = None, patience_s: float = 20.0)
         seen.page.wait_for_timeout(50)
 
 
+def loaded(seen: Looking, page: str, patience_s: float = 60.0) -> None:
+    """Wait until a page is the one that is shown, and nothing of it is still on its way."""
+    until(seen, "page => document.documentElement.dataset.page === page && document.querySelector("
+                "'main h1') && ![...document.querySelectorAll('main .skeleton')].some("
+                "bones => bones.offsetParent)", page, patience_s)
+
+
 @pytest.fixture
 def visit(browser: Any) -> Iterator[Visit]:
     """Open a page of a server, and keep what goes wrong on it."""

@@ -148,7 +148,8 @@ class LiveSource:
         rows = names[offset : offset + limit]
         state, job, watts = _named(seen, "state"), _named(seen, "job"), self._node_powers(seen)
         return NodePage(self._time_s(seen), len(names), offset, rows,
-                        *([of[name] for name in rows] for of in (state, watts, job)))
+                        [state[name] for name in rows], [watts[name] for name in rows],
+                        [job[name] for name in rows])
 
     def racks(self) -> RackTable:
         seen = self.seen()
