@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.browsers import chromium
+from tests.support.browsers import PATIENCE_S, chromium
 from tests.unit.analysis.run_maker import fcfs_run, some_jobs
 from wattline.analysis.report import report
 from wattline.model.run import Run
@@ -79,6 +79,7 @@ def look(browser: Any) -> Iterator[Callable[..., Looking]]:
     def opened(page: Path, width: int = 1280, **settings: Any) -> Looking:
         context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
         contexts.append(context)
+        context.set_default_timeout(1000 * PATIENCE_S)
         found = Looking(context.new_page())
         address = page.absolute().as_uri()
         found.page.on("console", lambda said: found.wrong.append(said.text))

@@ -11,9 +11,11 @@ from typing import Any, TypeVar
 import pytest
 
 T = TypeVar("T")
+PATIENCE_S = 60.0
+"""How long a page may take on a busy machine; what is wrong is found out no sooner, only surely."""
 
 
-def soon(ask: Callable[[], T], right: Callable[[T], object], patience_s: float = 30.0) -> T:
+def soon(ask: Callable[[], T], right: Callable[[T], object], patience_s: float = PATIENCE_S) -> T:
     """What is asked of a page, once it is right: pages fetch and draw later than they are told."""
     end = time.monotonic() + patience_s
     while not right(found := ask()):

@@ -16,6 +16,9 @@ from wattline.web.places import ServerPlaces
 from wattline.web.problems import own_mistake, problem_text
 from wattline.web.sources.shape import Now, Source
 
+MOST_KEPT = 256
+"""Answers of a beat: whoever asks for ever other pages of nodes fills no memory."""
+
 
 class Beat:
     """Computes what the live page shows once per beat, and hands the same bytes to everybody.
@@ -63,9 +66,12 @@ class Beat:
 
     async def _kept(self, asked: Hashable, make: Callable[[], object]) -> bytes:
         kept = self.kept  # the next beat has another: what is made late is not taken for its own
-        if asked not in kept:
-            kept[asked] = await run_in_threadpool(lambda: encoded(make()))
-        return kept[asked]
+        if asked in kept:
+            return kept[asked]
+        made = await run_in_threadpool(lambda: encoded(make()))
+        if len(kept) < MOST_KEPT:
+            kept[asked] = made
+        return made
 
     def _look(self) -> Now:
         self.source.turn()

@@ -15,6 +15,7 @@ from wattline.web.security.tokens import add_token
 from .conftest import Visit, until
 
 pytestmark = pytest.mark.browser
+SLOW_MS = 180_000
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +65,9 @@ def test_watts_are_reserved_and_given_back_and_the_cap_is_removed(
         for name, value in fields.items():
             page.locator(f'dialog input[name="{name}"]').fill(value)
         page.get_by_role("button", name="Show what follows").click()
-        page.locator("dialog input[type=checkbox]").check()
+        page.locator("dialog input[type=checkbox]").check(timeout=SLOW_MS)  # it is simulated
         page.get_by_role("button", name="Confirm").click()
-        page.locator("dialog .done").wait_for()
+        page.locator("dialog .done").wait_for(timeout=SLOW_MS)
         page.get_by_role("button", name="Close").click()
 
     order("reserve", watts="5", duration_s="1")

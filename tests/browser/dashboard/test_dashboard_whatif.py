@@ -14,7 +14,7 @@ from tests.support.dashboard import ROOT, Dashboard
 from .conftest import Visit, until
 
 pytestmark = pytest.mark.browser
-SLOW_MS = 60_000
+SLOW_MS = 180_000
 
 
 def test_a_cap_is_dragged_and_the_question_is_shared_and_taken_home(
