@@ -42,8 +42,8 @@ def until(seen: Looking, said: str, given: Any = None, patience_s: float = PATIE
         seen.page.wait_for_timeout(50)
 
 
-def loaded(seen: Looking, page: str, patience_s: float = PATIENCE_S) -> None:
-    """Wait until a page is the one that is shown, and nothing of it is still on its way."""
+def loaded(seen: Looking, page: str, patience_s: float = 3 * PATIENCE_S) -> None:
+    """Wait until a page is shown, and nothing of it is on its way: a first what-if takes long."""
     until(seen, "page => document.documentElement.dataset.page === page && document.querySelector("
                 "'main h1') && ![...document.querySelectorAll('main .skeleton')].some("
                 "bones => bones.offsetParent)", page, patience_s)
