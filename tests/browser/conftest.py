@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.browsers import chromium
+from tests.support.browsers import PATIENCE_S, chromium
 from tests.unit.analysis.run_maker import fcfs_run, some_jobs
 from wattline.analysis.report import report
 from wattline.model.run import Run
@@ -54,13 +54,20 @@ class Looking:
         self.point(chart, end)
         self.page.mouse.up()
 
+    def settle(self) -> None:
+        """Wait until what was done to the page is drawn: charts draw with the next frame."""
+        self.page.evaluate("() => new Promise(done => requestAnimationFrame("
+                           "() => requestAnimationFrame(() => done())))")
+
     def said(self, chart: str) -> str:
         """What stands under a chart: the place, and the values there."""
+        self.settle()
         parts = self.page.locator(f'[data-chart="{chart}"]').locator(".readout, .legend")
         return " ".join(parts.all_inner_texts())
 
     def range(self, chart: str) -> tuple[float, float]:
         """From where to where an axis is shown."""
+        self.settle()
         data = self.page.locator(f'[data-chart="{chart}"]').evaluate("place => place.dataset")
         return float(data["from"]), float(data["to"])
 
@@ -72,6 +79,7 @@ def look(browser: Any) -> Iterator[Callable[..., Looking]]:
     def opened(page: Path, width: int = 1280, **settings: Any) -> Looking:
         context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
         contexts.append(context)
+        context.set_default_timeout(1000 * PATIENCE_S)
         found = Looking(context.new_page())
         address = page.absolute().as_uri()
         found.page.on("console", lambda said: found.wrong.append(said.text))

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support.browsers import soon
 from wattline.analysis import series
 from wattline.analysis.report import report
 from wattline.analysis.summary import power_text
@@ -33,7 +34,7 @@ def peak(run: Run) -> float:
 def test_the_page_asks_for_nothing_and_nothing_goes_wrong(one: Path, look: Look) -> None:
     seen = look(one)
     charts = seen.page.locator(".uplot canvas")
-    assert charts.count() == 6
+    soon(charts.count, lambda count: count == 6)
     assert HOSTILE in seen.said("power")
     assert HOSTILE in seen.said("job-map")
     seen.page.get_by_role("button", name="Dark colours").click()
@@ -63,6 +64,7 @@ def test_pointing_at_the_map_names_whose_job_it_is(one: Path, plain: Run, look: 
     seen = look(one)
     seen.point("job-map", (middle_s - plain.start_s) / (plain.end_s - plain.start_s),
                (place.first[row] + place.count[row] / 2) / plain.units)
+    seen.settle()
     said = seen.page.locator('[data-chart="job-map"] .readout').inner_text()
     assert said.endswith(plain.jobs.name_of("user", int(plain.jobs.user[job])))
 
@@ -90,6 +92,7 @@ def test_the_closest_view_shows_a_step_as_it_was(one: Path, plain: Run, look: Lo
     across = peak(plain)
     seen.drag("power", across - 0.01, across + 0.01)
     seen.point("power", 0.5)
+    seen.settle()
     value = seen.page.locator('[data-chart="power"] .legend .value').first.inner_text()
     assert value == power_text(plain.power_w_peak)
 
@@ -128,6 +131,7 @@ def test_a_name_hides_and_shows_its_run(several: Path, look: Look) -> None:
     name.click()
     assert name.get_attribute("aria-pressed") == "false"
     seen.point("power", 0.3)
+    seen.settle()
     values = seen.page.locator('[data-chart="power"] .legend .value').all_inner_texts()
     assert values[0] == ""
     assert "W" in values[1]
@@ -203,6 +207,7 @@ def test_a_narrow_page_does_not_scroll_sideways(several: Path, look: Look) -> No
     first = table.locator("tbody td").first
     before = first.bounding_box()["x"]
     table.evaluate("e => e.scrollLeft = 200")
+    seen.settle()
     assert first.bounding_box()["x"] == before  # what the row is about stays in sight
 
 

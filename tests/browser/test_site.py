@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.browsers import soon
 from tests.support.documentation import mkdocs
 from tests.support.plain import ROOT
 
@@ -76,7 +77,8 @@ def test_a_site_that_is_read_from_a_folder_finds_its_pages(browser: Any, site: P
     page.click(".md-search__input")
     page.keyboard.type("backfilling", delay=20)
     page.wait_for_selector(".md-search-result__item", timeout=60_000)
-    found = page.locator(".md-search-result__link").evaluate_all("all => all.map(a => a.href)")
-    assert any("policies.html" in link for link in found)
+    results = page.locator(".md-search-result__link")
+    soon(lambda: results.evaluate_all("all => all.map(a => a.href)"),  # they come one by one
+         lambda found: any("policies.html" in link for link in found))
     assert all(url.startswith("file:") for url in asked)
     page.close()

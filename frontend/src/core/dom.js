@@ -27,6 +27,23 @@ export function svg(tag, properties, ...children) {
   return fill(document.createElementNS(SVG, tag), properties, children);
 }
 
+/** Other children in a place that somebody may be reading: what has the focus keeps it, and what was
+ * scrolled stays where it was. */
+export function replaceKeeping(place, children) {
+  const name = (one) => one.getAttribute("aria-label") ?? one.getAttribute("href")
+    ?? one.dataset.sort ?? one.textContent;
+  const held = place.contains(document.activeElement) ? document.activeElement : null;
+  const scrolled = [...place.querySelectorAll(".scroll")].map((one) =>
+    [one.scrollLeft, one.scrollTop]);
+  place.replaceChildren(...children);
+  place.querySelectorAll(".scroll").forEach((one, at) => {
+    [one.scrollLeft, one.scrollTop] = scrolled[at] ?? [0, 0];
+  });
+  if (!held) return;
+  [...place.querySelectorAll(held.tagName)].find((one) => name(one) === name(held))
+    ?.focus({ preventScroll: true });
+}
+
 let given = 0;
 
 /** A name for an element that others point at. */

@@ -94,6 +94,12 @@ export function clock(time_s, epoch_s, withSeconds = true) {
   return passed(time_s);
 }
 
+/** What to say of figures that are not of the moment that the page shows. */
+export function asOf(time_s, now) {
+  return missing(time_s) || !now || time_s === now.time_s ? ""
+    : ` As of ${clock(time_s, now.epoch_s)}.`;
+}
+
 export function moment(time_s, epoch_s) {
   if (missing(time_s)) return "–";
   if (missing(epoch_s)) return passed(time_s);

@@ -2,8 +2,9 @@
  *
  * States: "connecting" (nothing has come yet), "live", "stale" (the connection stands, or seems to,
  * but nothing has come for five seconds), "trouble" (the server answers, but cannot see the machine,
- * and says why) and "lost" (the server is gone; asked again until it is back). The browser's own reconnection gives up at the first answer that is no stream, a proxy's
- * error page for one, so this one closes and opens by itself. */
+ * and says why) and "lost" (the server is gone; asked again until it is back). The browser's own
+ * reconnection gives up at the first answer that is no stream, a proxy's error page for one, so this
+ * one closes and opens by itself. */
 import { get } from "./api.js";
 
 const STALE_MS = 5000;

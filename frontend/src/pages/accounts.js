@@ -8,9 +8,12 @@ import { Chart } from "../parts/chart.js";
 import { assumptions, empty, Filled, unknown } from "../parts/states.js";
 import { sortable, table } from "../parts/table.js";
 
+const NOT_YOURS = "the budget is that of the whole machine: it is shown to viewers and operators";
+const NOBODY = "(not said)";
 const NAMES = { energy_j: "Energy:", cost: "Cost:", carbon_g: "Carbon:", fairshare: "Fair-share:" };
 
-export const accounts = { name: "accounts", title: "Accounts", show(root, place, { live }) {
+export const accounts = { name: "accounts", title: "Accounts", show(root, place, { live, session }) {
+  const own = session.me.role === "owner";
   let by = place.fields.by === "account" ? "account" : "user";
   const places = [h("div"), h("div"), h("div")];
   const [use, budget, bill] = places.map((element) => new Filled(element, { lines: 6 }));
@@ -35,19 +38,24 @@ export const accounts = { name: "accounts", title: "Accounts", show(root, place,
     });
     return [...made, assumptions(found.assumptions)].filter(Boolean);
   });
-  root.append(
+  root.append(...[
     h("div", { class: "pagehead" }, h("h1", {}, "Accounts"), choice("Rows",
       [["user", "by user"], ["account", "by account"]], by, (key) => {
         by = key;
         replaceFields("accounts", { by });
         loadBy();
       })),
+    own && h("p", { class: "soft own" }, "You see the energy of your own jobs alone."),
     h("section", { class: "card" }, h("h2", {}, "Energy and cost"), places[0]),
     h("section", { class: "card" }, h("h2", {}, "Budget"), places[1]),
-    h("section", { class: "card" }, h("h2", {}, "Bill"), places[2]));
-  loadBy();
-  loadBudget();
-  return { refresh: () => { loadBy(); loadBudget(); },
+    h("section", { class: "card" }, h("h2", {}, "Bill"), places[2])].filter(Boolean));
+  const load = () => {
+    loadBy();
+    if (own) places[1].replaceChildren(unknown(NOT_YOURS)); // the server would refuse it
+    else loadBudget();
+  };
+  load();
+  return { refresh: load,
     destroy: () => { [use, budget, bill].forEach((one) => one.stop());
       charts.forEach((chart) => chart.destroy()); } };
 } };
@@ -62,7 +70,8 @@ function useTable(found, by) {
   const known = (key) => found.rows.some((row) => row[key] !== null && row[key] !== undefined);
   const columns = [
     { head: by, sort: "name", key: (row) => row.name, cell: (row) => h("a", { href:
-      address("jobs", { [by]: row.name, sort: "energy_j", descending: true }) }, row.name) },
+      address("jobs", { [by]: row.name, sort: "energy_j", descending: true }),
+      title: row.name === NOBODY ? `Jobs of which nobody said the ${by}` : null }, row.name) },
     { head: "energy", sort: "energy_j", number: true, key: (row) => row.energy_j,
       cell: (row) => formats.energy(row.energy_j) },
     { head: "share", number: true, cell: (row) => h("span", { class: "withbar" },

@@ -16,7 +16,8 @@ export function jobLink(id) {
   return h("a", { href: `#/job/${encodeURIComponent(id)}` }, id);
 }
 
-export const jobs = { name: "jobs", title: "Jobs", show(root, place, { live }) {
+export const jobs = { name: "jobs", title: "Jobs", show(root, place, { live, session }) {
+  const own = session.me.role === "owner";
   let asked = fromFields(place.fields);
   const result = h("div", { class: "card" });
   const filled = new Filled(result, { lines: 8, label: "Loading jobs" });
@@ -55,8 +56,9 @@ export const jobs = { name: "jobs", title: "Jobs", show(root, place, { live }) {
     h("form", { class: "filters", role: "search", onsubmit: (event) => {
       event.preventDefault();
       typed();
-    } }, labelled("Search", search), labelled("State", state), labelled("User", user),
-    labelled("Account", account)), result);
+    } }, labelled("Search", search), labelled("State", state), own ? "" : labelled("User", user),
+    labelled("Account", account)),
+    own ? h("p", { class: "soft own" }, "You see your own jobs alone.") : "", result);
   load();
   return { refresh: load, destroy: () => { typed.cancel(); filled.stop(); },
     change(to) {

@@ -42,7 +42,8 @@ class NowPage {
     this.alarms = h("div", { class: "alarms", "aria-live": "polite" });
     this.decisions = h("div");
     this.queue = h("div");
-    this.queueFilled = new Filled(this.queue, { label: "Loading the queue" });
+    this.queueFilled = new Filled(this.queue, { label: "Loading the queue", keeping: true });
+    this.own = me.role === "owner";
     const actions = about.operator_actions ?? [];
     this.orders = me.role === "operator" && actions.length > 0 ? new Orders() : null;
     this.reserved = h("ul", { class: "reserved plainlist", hidden: true });
@@ -58,8 +59,11 @@ class NowPage {
         h("section", { class: "card" }, h("h2", {}, "Where it goes"), this.parts)),
       h("div", { class: "columns" },
         h("section", { class: "card two", "aria-label": "Nodes" }, this.map.element),
-        h("section", { class: "card" }, h("h2", {}, "Last decisions"), this.decisions)),
-      h("section", { class: "card queue" }, h("h2", {}, "Queue"), this.queue),
+        h("section", { class: "card" }, h("h2", {}, "Last decisions"),
+          this.own && h("p", { class: "soft" }, "About the machine and your own jobs."),
+          this.decisions)),
+      h("section", { class: "card queue" }, h("h2", {}, this.own ? "Your jobs in the queue" : "Queue"),
+        this.queue, this.queueAge = h("p", { class: "summary" })),
       this.orders?.element ?? "",
       assumptions(about.assumptions) ?? "");
   }
@@ -136,9 +140,16 @@ class NowPage {
     this.showDecisions(now);
     this.append(now);
     this.map.scale(now);
-    if (this.beats % 3 === 0) this.map.load();
-    // What is on its way is waited for: giving it up for the next would show nothing on a slow line.
-    if (this.beats % 3 === 2 && !this.queueFilled.busy) this.loadQueue();
+    if (document.visibilityState === "hidden") return;
+    // Nodes and queue of this very beat, so that all figures of the page agree. What is on its way is
+    // waited for: giving it up for the next would show nothing on a slow line.
+    this.map.load();
+    if (!this.queueFilled.busy) this.loadQueue();
+    else this.showQueueAge();
+  }
+
+  showQueueAge() {
+    setText(this.queueAge, formats.asOf(this.queueTime_s, this.live.now).trim());
   }
 
   showTiles(now) {
@@ -211,7 +222,9 @@ class NowPage {
 
   queueTable(page) {
     const rows = page.jobs;
-    if (!page.total) return empty("No job waits.");
+    this.queueTime_s = page.time_s;
+    this.showQueueAge();
+    if (!page.total) return empty(this.own ? "No job of yours waits." : "No job waits.");
     const now_s = this.live.now?.time_s ?? 0;
     return [table({ caption: "Jobs that wait, first in line first", rows, columns: [
       { head: "job", cell: (row) => h("a", { href: `#/job/${encodeURIComponent(row.id)}` }, row.id) },
@@ -249,8 +262,8 @@ function modeText({ mode, mode_since_s, epoch_s }) {
 }
 
 /** What was decided, with the job that it is about as a link. */
-function decisionText({ text, job }) {
-  if (job === null) return text;
+function decisionText({ text, job, who }) {
+  if (job === null) return who ? `${who}: ${text}` : text;
   const link = (words) => h("a", { href: `#/job/${encodeURIComponent(job)}` }, words);
   const [before, ...after] = text.split(`job ${job} `);
   return after.length ? [before, link(`job ${job}`), " ", after.join(`job ${job} `)]

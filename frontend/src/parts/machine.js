@@ -1,6 +1,6 @@
 /* The machine's nodes on a map; racks first where there are too many to draw each. */
 import { get } from "../core/api.js";
-import { h, setText } from "../core/dom.js";
+import { h, replaceKeeping, setText } from "../core/dom.js";
 import * as formats from "../core/formats.js";
 import { go } from "../core/router.js";
 import { choice } from "./bars.js";
@@ -33,6 +33,8 @@ export class MachineMap {
 
   /** The least and the most that a node draws, for the colours: the same at all times. */
   scale(now) {
+    this.now = now;
+    if (this.loading) this.showAge(); // on a slow line: what is drawn is of an earlier beat
     this.low_w = 0;
     this.high_w = now.nodes ? now.max_w / now.nodes : 1;
   }
@@ -74,7 +76,8 @@ export class MachineMap {
     setText(this.title, this.rack ? `Nodes of ${this.rack.name}` : "Nodes");
     this.back.hidden = !this.rack;
     this.put(cells, "node");
-    setText(this.summary, `${formats.number(cells.length)} nodes. ${countText(page.state)}`);
+    this.said = `${formats.number(cells.length)} nodes. ${countText(page.state)}`;
+    this.showAge();
     this.showTable();
   }
 
@@ -91,9 +94,16 @@ export class MachineMap {
     });
     this.put(cells, "rack");
     const total = racks.nodes.reduce((sum, count) => sum + count, 0);
-    setText(this.summary, `${formats.number(cells.length)} racks with ${formats.number(total)} `
-      + "nodes, by the mean power of a node. Open one to see its nodes.");
+    this.said = `${formats.number(cells.length)} racks with ${formats.number(total)} `
+      + "nodes, by the mean power of a node. Open one to see its nodes.";
+    this.showAge();
     this.showTable();
+  }
+
+  /** What the map shows in words, and when that was where it is not now. */
+  showAge() {
+    const { time_s } = this.nodes ?? this.racks ?? {};
+    setText(this.summary, (this.said ?? "") + formats.asOf(time_s, this.now));
   }
 
   put(cells, unit) {
@@ -131,9 +141,7 @@ export class MachineMap {
 
   showTable() {
     if (this.tablePlace.hidden) return;
-    const open = this.tablePlace.querySelector(".scroll")?.scrollTop ?? 0;
-    this.tablePlace.replaceChildren(this.nodes ? this.nodeTable() : this.rackTable());
-    this.tablePlace.querySelector(".scroll").scrollTop = open;
+    replaceKeeping(this.tablePlace, [this.nodes ? this.nodeTable() : this.rackTable()]);
   }
 
   nodeTable() {

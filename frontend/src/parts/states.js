@@ -1,5 +1,5 @@
 /* What stands where values are not (yet): being loaded, nothing there, an error with a way on. */
-import { h, say } from "../core/dom.js";
+import { h, replaceKeeping, say } from "../core/dom.js";
 import { wasAborted } from "../core/api.js";
 
 export function skeleton(lines = 3, label = "Loading") {
@@ -31,8 +31,9 @@ export function failure(error, retry = null) {
  * The first time bones are shown; later the old values stay, dimmed, until the new ones are there:
  * what people read does not jump away. A newer call makes an older one void. */
 export class Filled {
-  constructor(element, { lines = 4, label = "Loading" } = {}) {
+  constructor(element, { lines = 4, label = "Loading", keeping = false } = {}) {
     this.element = element;
+    this.keeping = keeping; // what comes again by itself takes nothing from under a reader's hand
     this.lines = lines;
     this.label = label;
     this.round = 0;
@@ -54,7 +55,8 @@ export class Filled {
       const found = await load(this.abort.signal);
       if (round !== this.round) return;
       const made = show(found);
-      if (made) this.element.replaceChildren(...[made].flat());
+      if (made && this.keeping) replaceKeeping(this.element, [made].flat());
+      else if (made) this.element.replaceChildren(...[made].flat());
       this.shown = true;
     } catch (error) {
       if (wasAborted(error) || round !== this.round) return;

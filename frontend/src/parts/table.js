@@ -1,5 +1,5 @@
 /* Tables: columns say their heading, their cell, and whether one can sort by them. */
-import { h } from "../core/dom.js";
+import { h, setText } from "../core/dom.js";
 
 /** columns: [{head, cell(row) -> text or element, number, sort, hint}]; sorted: {by, descending} */
 export function table({ columns, rows, caption, sorted = null, onsort = null, rowClass = null,
@@ -9,13 +9,33 @@ export function table({ columns, rows, caption, sorted = null, onsort = null, ro
     columns.map((column, at) => h(at === 0 ? "th" : "td",
       { class: column.number ? "number" : null, scope: at === 0 ? "row" : null },
       column.cell(row)))));
-  return h("div", { class: tall ? "scroll tall" : "scroll", role: "region", "aria-label": caption,
-    tabindex: "0" },
+  return sidewaysBox(h("div", { class: tall ? "scroll tall" : "scroll", role: "region",
+    "aria-label": caption, tabindex: "0" },
     h("table", {},
       h("caption", { class: hidden ? "unseen" : null }, caption),
       h("thead", {}, head), h("tbody", {}, body),
       foot && h("tfoot", {}, h("tr", {}, foot.map((cell, at) => h(at === 0 ? "th" : "td",
-        { class: columns[at].number ? "number" : null, scope: at === 0 ? "row" : null }, cell))))));
+        { class: columns[at].number ? "number" : null, scope: at === 0 ? "row" : null }, cell)))))));
+}
+
+/** Around what may be wider than the screen: where there is more, a shadow and a button say so. */
+function sidewaysBox(scroll) {
+  const more = h("button", { type: "button", class: "quiet more", hidden: true, onclick: () => {
+    const step = 0.8 * scroll.clientWidth;
+    scroll.scrollBy({ left: box.dataset.more === "left" ? -scroll.scrollWidth : step });
+  } });
+  const box = h("div", { class: "tablebox", "data-more": "" }, more,
+    h("div", { class: "frame" }, scroll));
+  const look = () => {
+    const left = scroll.scrollLeft > 1;
+    const right = scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 1;
+    box.dataset.more = right ? "right" : left ? "left" : "";
+    more.hidden = !right && !left;
+    setText(more, right ? "More columns to the right →" : "← Back to the first columns");
+  };
+  scroll.addEventListener("scroll", look, { passive: true });
+  new ResizeObserver(look).observe(scroll);
+  return box;
 }
 
 function heading(column, sorted, onsort) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any, get_args
@@ -90,9 +91,10 @@ def _meant(mistakes: list[Any]) -> list[Any]:
     return meant + [mistake for mistake in mistakes if field_of(mistake) != first]
 
 
-def _shown(value: Any) -> str:
-    """A value in an error; a long one by its beginning."""
-    text = repr(value)
+def shown(value: Any) -> str:
+    """A value in an error, in the words of JSON and not of Python; a long one by its beginning."""
+    plain = value is None or isinstance(value, bool | list | tuple | dict)
+    text = json.dumps(value, default=str, ensure_ascii=False) if plain else repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
@@ -142,25 +144,25 @@ def first_said(found: list[Any], model: Any = None, *, as_json: bool = False) ->
     elif first["type"] == "missing":
         message = "this is needed and not there"
     elif as_json and first["type"] in _RIGHT_IN_JSON:
-        message = f"{_RIGHT_IN_JSON[first['type']]} (it is {_shown(first['input'])})"
+        message = f"{_RIGHT_IN_JSON[first['type']]} (it is {shown(first['input'])})"
     elif first["type"] in ("model_type", "model_attributes_type"):
         message = (f"this is a section, written as {_section(first)} "
-                   f"(it is {_shown(first['input'])})")
+                   f"(it is {shown(first['input'])})")
     elif first["type"] == "tuple_type":
-        message = f"{_list_of(model, first)} (it is {_shown(first['input'])})"
+        message = f"{_list_of(model, first)} (it is {shown(first['input'])})"
     elif first["type"] in ("too_short", "too_long"):
         message = _how_many(first["ctx"])
     elif first["type"] in _OUT_OF_RANGE:
-        message = f"must be {_allowed(model, first)} (it is {_shown(first['input'])})"
+        message = f"must be {_allowed(model, first)} (it is {shown(first['input'])})"
     elif first["type"] == "literal_error":
         words = re.findall(r"'([^']*)'", first["ctx"]["expected"])
-        message = (f"must be {first['ctx']['expected']} (it is {_shown(first['input'])})"
+        message = (f"must be {first['ctx']['expected']} (it is {shown(first['input'])})"
                    + did_you_mean(str(first["input"]), words))
     elif first["type"] in _RIGHT:
         right = _RIGHT[first["type"]].format(**first.get("ctx", {}))
-        message = f"{right} (it is {_shown(first['input'])})"
+        message = f"{right} (it is {shown(first['input'])})"
     elif "input" in first and not isinstance(first["input"], dict):
-        shown = _shown(first["input"])
-        message += "" if shown in message else f" (it is {shown})"
+        text = shown(first["input"])
+        message += "" if text in message else f" (it is {text})"
     more = f" ({counted(len(mistakes) - 1, 'more mistake')})" if len(mistakes) > 1 else ""
     return f"{field}: {message}{more}" if field else message + more

@@ -32,5 +32,8 @@ def encoded(value: Any) -> bytes:
 
 
 def answer(value: Any) -> Response:
-    return Response(encoded(value), media_type="application/json",
-                    headers={"Cache-Control": "no-store"})
+    return as_json(encoded(value))
+
+
+def as_json(body: bytes) -> Response:
+    return Response(body, media_type="application/json", headers={"Cache-Control": "no-store"})

@@ -57,10 +57,7 @@ def serve(
     from wattline.web.security.exposure import refuse_exposed, said_at_start
 
     refuse_exposed(settings)
-    if settings.journal is not None:
-        from wattline.web.act_journal import refuse_unwritable
-
-        refuse_unwritable(settings.journal)
+    _refuse_files(settings, run, config, price, carbon)
     with closing(_listening(settings)) as listener:
         source = open_source(
             demo=demo, run=run, live=live, config=config, speed=speed,
@@ -139,9 +136,31 @@ def _letting_go(shutdown: Callable[..., Awaitable[None]], beat: Beat) -> Any:
     return both
 
 
+def _refuse_files(
+    settings: Settings, run: str | Path | None, config: str | Path | None,
+    price: float | str | None, carbon: float | str | None,
+) -> None:
+    """Whatever names a file is looked at before anything slow is done."""
+    from wattline.traces.rates import carbon_from, price_from
+    from wattline.web.act_journal import refuse_unwritable
+    from wattline.web.security.tokens import read_tokens
+
+    _check_tls(settings)
+    if settings.tokens is not None:
+        read_tokens(settings.tokens)
+    if settings.journal is not None:
+        refuse_unwritable(settings.journal)
+    if run is not None and not Path(run).is_dir():
+        raise InputError(f"there is no run folder {run}; `wattline simulate --out` writes one")
+    if config is not None and not Path(config).is_file():
+        raise InputError(f"there is no file {config}: name the controller's with --config")
+    for given, reader in ((price, price_from), (carbon, carbon_from)):
+        if given is not None:
+            reader(str(given))
+
+
 def _listening(settings: Settings) -> socket.socket:
     """The port, taken before anything slow is done: one that is in use is found out at once."""
-    _check_tls(settings)
     try:
         family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
         listener = socket.socket(family)

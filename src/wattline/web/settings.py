@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 BEAT_S = 1.0
+HELD_S = 1.5
+"""How long a moment is shown at most where no beat ends it."""
 STALE_AFTER_S = 10.0
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import Looking
+from tests.support.browsers import PATIENCE_S
 from tests.support.dashboard import ROOT, Dashboard
 
 pytest.importorskip("fastapi", reason="the extra `web` is not installed")
@@ -33,12 +34,19 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
 Visit = Callable[..., Looking]
 
 
-def until(seen: Looking, said: str, given: Any = None, patience_s: float = 20.0) -> None:
+def until(seen: Looking, said: str, given: Any = None, patience_s: float = PATIENCE_S) -> None:
     """Wait for a function of the page to be true; the page's own rules forbid to wait inside it."""
     end = time.monotonic() + patience_s
     while not seen.page.evaluate(said, given):
         assert time.monotonic() < end, f"not within {patience_s:g} s: {said}"
         seen.page.wait_for_timeout(50)
+
+
+def loaded(seen: Looking, page: str, patience_s: float = 3 * PATIENCE_S) -> None:
+    """Wait until a page is shown, and nothing of it is on its way: a first what-if takes long."""
+    until(seen, "page => document.documentElement.dataset.page === page && document.querySelector("
+                "'main h1') && ![...document.querySelectorAll('main .skeleton')].some("
+                "bones => bones.offsetParent)", page, patience_s)
 
 
 @pytest.fixture
@@ -50,6 +58,7 @@ def visit(browser: Any) -> Iterator[Visit]:
                query: str = "", **settings: Any) -> Looking:
         context = browser.new_context(viewport={"width": width, "height": height}, **settings)
         contexts.append(context)
+        context.set_default_timeout(1000 * PATIENCE_S)
         found = Looking(context.new_page())
         found.page.on("console", lambda said: found.wrong.append(said.text))
         found.page.on("pageerror", lambda error: found.wrong.append(str(error)))

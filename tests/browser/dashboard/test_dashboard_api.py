@@ -56,5 +56,5 @@ def test_an_address_says_what_it_takes_and_leads_to_the_form_of_its_answer(
 def test_a_link_to_a_form_opens_it(served: Dashboard, visit: Visit) -> None:
     seen = visit(served, "api/Now")
     seen.page.locator('[data-form="Now"]').get_by_text("stale_s").wait_for()
-    assert seen.page.locator('[data-form="Now"] summary').evaluate(
-        "one => one === document.activeElement")
+    until(seen, "() => document.activeElement === document.querySelector("
+                "'[data-form=Now] summary')")

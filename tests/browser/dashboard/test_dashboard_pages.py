@@ -6,9 +6,10 @@ import re
 
 import pytest
 
+from tests.support.browsers import soon
 from tests.support.dashboard import Dashboard
 
-from .conftest import Visit, until
+from .conftest import Visit, loaded, until
 
 pytestmark = pytest.mark.browser
 
@@ -28,17 +29,17 @@ def test_now_shows_power_against_the_cap_and_every_node(
     seen.page.locator(".map canvas").wait_for()
     nodes = asked(seen, "api/nodes")["total"]
     assert f"{nodes} nodes." in seen.page.get_by_label("Nodes", exact=True).inner_text()
-    assert "power:" in seen.page.locator(".chart .summary").first.inner_text()
+    soon(seen.page.locator(".chart .summary").first.inner_text, lambda said: "power:" in said)
     assert seen.page.locator(".decisions li").count() > 3
     assert seen.wrong == []
 
 
 def test_the_figures_of_now_move_without_a_click(served: Dashboard, visit: Visit) -> None:
     seen = visit(served)
-    when = seen.page.locator(".when")
-    first = when.inner_text()
+    seen.page.locator('[data-tile="Power"]').wait_for()
+    first = soon(seen.page.locator(".when").inner_text, bool)
     until(seen, "first => document.querySelector('.when').textContent !== first", first)
-    assert seen.page.locator(".pulse").inner_text().endswith("Live")
+    soon(seen.page.locator(".pulse").inner_text, lambda said: said.endswith("Live"))
 
 
 def test_a_chart_has_a_table_behind_a_button(served: Dashboard, visit: Visit) -> None:
@@ -146,8 +147,9 @@ def test_accounts_show_who_used_what_the_budget_and_the_bill(
     assert set(users) == {row["name"] for row in asked(seen, "api/accounts?by=user")["rows"]}
     seen.page.get_by_role("button", name="by account").click()
     seen.page.get_by_role("region", name="Energy and cost by account").wait_for()
-    assert re.search(r"of [\d.]+ \w+Wh? used|used \(", seen.page.locator(
-        ".chart .summary").first.inner_text())
+    seen.page.get_by_role("region", name="Bill by account").wait_for()
+    soon(seen.page.locator(".chart .summary").first.inner_text,
+         lambda said: re.search(r"of [\d.]+ \w+Wh? used|used \(", said))
     with seen.page.expect_download() as waiting:
         seen.page.get_by_role("button", name="Download as CSV").click()
     lines = waiting.value.path().read_text(encoding="utf-8").splitlines()
@@ -161,8 +163,7 @@ def test_no_page_scrolls_sideways_on_a_phone(
     served: Dashboard, visit: Visit, page: str
 ) -> None:
     seen = visit(served, page, width=360, height=740)
-    seen.page.locator("h1").wait_for()
-    seen.page.wait_for_timeout(700)
+    loaded(seen, page.partition("/")[0])
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
     assert seen.page.get_by_role("link", name="Plan").is_visible()
 

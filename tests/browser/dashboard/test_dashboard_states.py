@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import Looking
+from tests.support.browsers import soon
 from tests.support.dashboard import Dashboard
 
 from .conftest import Visit
@@ -81,5 +82,5 @@ def test_racks_stand_for_nodes_where_there_are_thousands(
     seen.page.get_by_role("heading", name="Racks").wait_for()
     seen.page.locator(".map canvas").focus()
     seen.page.keyboard.press("ArrowRight")
-    said = seen.page.locator(".map + .readout").inner_text()
-    assert said == "r2: 9,900 nodes, –, 9000 idle, 900 down"
+    soon(seen.page.locator(".map + .readout").inner_text,
+         lambda said: said == "r2: 9,900 nodes, –, 9000 idle, 900 down")

@@ -35,6 +35,17 @@ def test_racks_classes_and_nodes_add_up_to_the_power_of_the_machine(demo: Asking
     assert now["idle_w"] < now["power_w"] <= now["cap_w"] < now["max_w"]
 
 
+def test_what_is_asked_within_a_beat_is_of_one_moment() -> None:
+    passed = [0.0]
+    demo = Asking(create_app(DemoSource(speed=60.0, jobs=200, monotonic=lambda: passed[0])))
+    first = demo.get("/api/now")["time_s"]
+    passed[0] += 1.0  # a minute of the machine, within the beat
+    paths = ("/api/nodes", "/api/racks", "/api/queue", "/api/jobs")
+    assert {demo.get(path)["time_s"] for path in paths} == {first}
+    passed[0] += 10.0  # nobody asked meanwhile
+    assert demo.get("/api/jobs")["time_s"] == pytest.approx(first + 660)
+
+
 def test_the_history_shows_no_power_that_never_lasted(demo: Asking) -> None:
     whole = demo.get("/api/history", points=10000)
     assert max(whole["power_w"]) <= max(whole["cap_w"]) + 1e-6

@@ -14,7 +14,8 @@ from wattline.web.app import create_app
 from wattline.web.sources.demo import DemoSource
 
 FOREIGN = re.compile(r"[Ii]nput should|should (have|match|be)|\[\[|tuple\[|dict\[|constrained|"
-                     r"written as|WATTLINE_|Traceback|Value error|Not Found|--\w")
+                     r"written as|WATTLINE_|Traceback|Value error|Not Found|--\w|"
+                     r"\b(None|True|False|NoneType|tuple|dict)\b")
 BUYING = {"budget_power_w": 1e4, "node_power_w_max": 200, "node_power_w_min": 100,
           "speed_ratio": 0.5}
 ASKING = Asking(create_app(DemoSource(speed=0.0, jobs=20)))
@@ -42,6 +43,19 @@ def asked(**sections: Any) -> dict[str, Any]:
     ("plan/procure", {**BUYING, "scaling": {}}, "scaling: must be a text, in quotes (it is {})"),
     ("plan/configure", {"application": "a/b", "power_w": 1}, "application: must be made of"),
     ("operator/preview", {"action": "set_cap", "value": "x"}, "value: must be an object"),
+    ("operator/preview", {"action": "set_cap", "value": {}}, "watts is not given, must be"),
+    ("operator/preview", {"action": "set_cap", "value": {"watts": True}}, "watts is true, must"),
+    ("operator/preview", {"action": "reserve", "value": {"watts": 5, "duration_s": None}},
+     "duration_s is null, must be a number above 0"),
+    ("operator/preview", {"action": "set_mode", "value": {"mode": ["a", None]}},
+     'mode is ["a", null], must be one of'),
+    ("plan/procure", {**BUYING, "rack": [None, True]}, "rack.0: must be a number (it is null)"),
+    ("whatif/share", asked(power=None), "power: must be an object (it is null)"),
+    ("whatif/share", asked(power={"cap": True}), "power.cap: must be a number (it is true)"),
+    ("whatif/share", asked(machine={"nodes": {"x": None}}),
+     'machine.nodes: must be a whole number (it is {"x": null})'),
+    ("whatif/share", asked(policy={"order": {"name": "wfp", "exponent": None}}),
+     "policy.order: 'wfp': exponent: must be a number (it is null)"),
 ])
 def test_a_mistake_is_said_of_json(path: str, body: Any, said: str) -> None:
     answer = ASKING.post(f"/api/{path}", body)

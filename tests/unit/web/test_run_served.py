@@ -118,6 +118,8 @@ def test_a_source_that_fails_does_not_stop_the_beat() -> None:
     class Broken:
         calls = 0
 
+        def turn(self) -> None: ...
+
         def now(self) -> None:
             self.calls += 1
             raise ValueError if self.calls == 1 else WattlineError("no controller runs")

@@ -11,10 +11,13 @@ from typing import Any
 
 import httpx
 import pytest
+from click.testing import CliRunner
 from tests.support.serving import Served, served
 
 from wattline.analysis import rundir
+from wattline.cli.serve import command
 from wattline.model.errors import InputError, WattlineError
+from wattline.web import serving
 from wattline.web.serving import serve
 from wattline.web.sources.demo import DemoSource
 
@@ -103,6 +106,27 @@ def test_what_cannot_be_served_is_refused_before_anything_is_served(
 ) -> None:
     with pytest.raises(InputError, match=said):
         serve(**{"port": 0, **given})
+
+
+@pytest.mark.parametrize("option", ["tokens", "run", "price", "carbon", "journal", "tls_cert",
+                                    "config"])
+def test_a_file_that_is_not_there_is_refused_before_anything_slow_is_done(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for slow in ("open_source", "_listening"):
+        monkeypatch.setattr(serving, slow, lambda *given, **named: pytest.fail("it went on"))
+    missing = str(tmp_path / "nowhere" / "file.csv")
+    key = {"tls_key": missing} if option == "tls_cert" else {}
+    live = {"live": True} if option == "config" else {}
+    with pytest.raises(InputError, match="nowhere") as refused:
+        serve(**{option: missing, **key, **live})
+    assert "\n" not in str(refused.value)
+
+
+def test_tokens_that_are_not_there_end_the_command_with_one_line(tmp_path: Path) -> None:
+    done = CliRunner().invoke(command, ["--tokens", str(tmp_path / "none"), "--port", "0"])
+    assert isinstance(done.exception, InputError)  # which `main` prints as one line, with status 2
+    assert str(tmp_path / "none") in str(done.exception)
 
 
 def test_nobody_on_this_machine_becomes_the_proxy_by_a_header(folder: Path, tmp_path: Path) -> None:

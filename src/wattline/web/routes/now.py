@@ -8,12 +8,14 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 from starlette.responses import Response
 
-from wattline.web.answering import answer
+from wattline.web.answering import answer, as_json
 from wattline.web.asked import beat_of, source_of
+from wattline.web.owning import own_about, own_nodes
 from wattline.web.sources.shape import About, History, NodePage, Now, RackTable
 from wattline.web.viewer import Viewer, viewer_of
 
 router = APIRouter(prefix="/api", tags=["now"])
+Asker = Annotated[Viewer, Depends(viewer_of)]
 MOST_POINTS = 10_000
 MOST_ROWS = 20_000
 MOST_S = 1e12
@@ -23,29 +25,31 @@ Limit = Annotated[int, Query(ge=1, le=MOST_ROWS)]
 
 
 @router.get("/me", response_model=Viewer)
-def me(viewer: Annotated[Viewer, Depends(viewer_of)]) -> Response:
+def me(viewer: Asker) -> Response:
     """Who asks, what the role is, and the token that changes need."""
     return answer(viewer)
 
 
 @router.get("/about", response_model=About)
-def about(request: Request) -> Response:
+def about(request: Request, viewer: Asker) -> Response:
     """Version, what is shown, and what its figures rest on."""
-    return answer(source_of(request).about())
+    source, owner = source_of(request), viewer.only_own
+    found = source.about()
+    return answer(found if owner is None else own_about(source, found, owner))
 
 
 @router.get("/now", response_model=Now)
-async def now(request: Request) -> Response:
-    """The machine at this moment."""
-    return Response(await beat_of(request).now(), media_type="application/json",
-                    headers={"Cache-Control": "no-store"})
+async def now(request: Request, viewer: Asker) -> Response:
+    """The machine at this moment; of decisions about jobs an owner sees those about the own."""
+    return as_json(await beat_of(request).now(viewer.only_own))
 
 
 @router.get("/events", responses={200: {"content": {"text/event-stream": {}}}},
             response_class=StreamingResponse)
-async def events(request: Request) -> StreamingResponse:
+async def events(request: Request, viewer: Asker) -> StreamingResponse:
     """The same as server-sent events (`event: now`), one per second."""
-    return StreamingResponse(beat_of(request).events(), media_type="text/event-stream",
+    return StreamingResponse(beat_of(request).events(viewer.only_own),
+                             media_type="text/event-stream",
                              headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
 
 
@@ -57,12 +61,22 @@ def history(request: Request, from_s: Moment = None, to_s: Moment = None,
 
 
 @router.get("/nodes", response_model=NodePage)
-def nodes(request: Request, offset: Offset = 0, limit: Limit = 2000) -> Response:
-    """Names, states and watts of nodes, from `offset` on."""
-    return answer(source_of(request).nodes(offset, limit))
+async def nodes(request: Request, viewer: Asker, offset: Offset = 0,
+                limit: Limit = 2000) -> Response:
+    """Names, states and watts of nodes, from `offset` on; an owner sees which have own jobs.
+
+    They are of the same moment as what `/api/now` and `/api/events` last said.
+    """
+    source, owner = source_of(request), viewer.only_own
+
+    def found() -> NodePage:
+        page = source.nodes(offset, limit)
+        return page if owner is None else own_nodes(source, page, owner)
+
+    return as_json(await beat_of(request).shared(("nodes", offset, limit, owner), found))
 
 
 @router.get("/racks", response_model=RackTable)
-def racks(request: Request) -> Response:
+async def racks(request: Request) -> Response:
     """The same by rack, for machines of many nodes."""
-    return answer(source_of(request).racks())
+    return as_json(await beat_of(request).shared("racks", source_of(request).racks))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wattline.model.errors import InputError
+from wattline.model.mistakes import shown
 from wattline.web.sources.shape import Act
 
 ACTIONS: Mapping[str, tuple[str, ...]] = {
@@ -34,8 +35,7 @@ def checked(act: Act) -> Act:
         return act
     if act.action == "set_mode":
         if act.value.get("mode") not in MODES:
-            raise InputError(f"mode is {str(act.value.get('mode'))[:40]}, must be one of: "
-                             f"{', '.join(MODES)}")
+            raise InputError(f"{_given(act.value, 'mode')}, must be one of: {', '.join(MODES)}")
         return act
     if act.action == "set_cap" and act.value.get("watts", 0) is None:
         return act
@@ -52,9 +52,14 @@ def _figure(value: Mapping[str, Any], name: str, most: float, least: bool = Fals
     given = value.get(name)
     right = f"must be a number {'from 0' if least else 'above 0'} up to {most:g}"
     if isinstance(given, bool) or not isinstance(given, int | float):
-        raise InputError(f"{name} is {str(given)[:40]}, {right}")
+        raise InputError(f"{_given(value, name)}, {right}")
     if not math.isfinite(given) or given > most or given < 0 or (given == 0 and not least):
         raise InputError(f"{name} is {given:g}, {right}")
+
+
+def _given(value: Mapping[str, Any], name: str) -> str:
+    """What was said of a field, as far as an error quotes it."""
+    return f"{name} is {shown(value[name])}" if name in value else f"{name} is not given"
 
 
 def _name(value: Mapping[str, Any], needed: bool) -> None:

@@ -10,7 +10,7 @@ import math
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -128,6 +128,12 @@ class DemoSource:
                             power="dvfs", placement="first-fit",
                             cap=plan.cap())
 
+    def turn(self) -> None:
+        self.shown.turn()
+
+    def users(self, jobs: Collection[str]) -> dict[str, str | None]:
+        return self.shown.users(jobs)
+
     def about(self) -> About:
         return replace(self.shown.about(), operator_actions=[
             action for action in ACTIONS if action != "set_mode"])
@@ -165,7 +171,7 @@ class DemoSource:
             self.shown = replace(self.shown, index=RunIndex(run))
             time_s = now_s - run.start_s
             said = ": ".join((said_of(act), *_called(act, plan)))
-            self.orders.append(Decision(time_s, f"{who}: {said}"))
+            self.orders.append(Decision(time_s, said, who=who))
         return Done(said, time_s, ["the rest of the demo was simulated again"])
 
     def history(self, from_s: float | None, to_s: float | None, points: int) -> History:
@@ -192,8 +198,8 @@ class DemoSource:
     def budget(self) -> BudgetTable:
         return self.shown.budget()
 
-    def bill(self, by: str) -> BillTable:
-        return self.shown.bill(by)
+    def bill(self, by: str, owner: str | None) -> BillTable:
+        return self.shown.bill(by, owner)
 
     def energy_j(self) -> float | None:
         return self.shown.energy_j()

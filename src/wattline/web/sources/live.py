@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from wattline.model.errors import InputError, WattlineError
 from wattline.model.signal import FloatArray
 from wattline.model.units import format_power, parse_hosts
 from wattline.web.places import ServerPlaces
+from wattline.web.settings import HELD_S
 from wattline.web.sources import live_course, live_jobs, live_joules, live_parts
 from wattline.web.sources.acting import ACTIONS, checked
 from wattline.web.sources.live_ledger import LedgerPages
@@ -55,7 +56,7 @@ class Seen:
 
 
 class LiveSource:
-    """Reads the controller's folder at most twice per second, whoever asks how often."""
+    """Reads the controller's folder once per beat, whoever asks how often."""
 
     def __init__(
         self, config: str | Path = USUAL_CONFIG, *, stale_after_s: float = 10.0,
@@ -80,10 +81,21 @@ class LiveSource:
     def seen(self) -> Seen:
         with self.lock:
             now_s = self.clock()
-            if self._seen is None or abs(now_s - self._seen.read_s) >= 0.5:
+            if self._seen is None or abs(now_s - self._seen.read_s) >= HELD_S:
                 status = read_status(self.folder, running=False)
                 self._seen = Seen(status, read_machine(self.folder) or {}, now_s)
             return self._seen
+
+    def turn(self) -> None:
+        with self.lock:
+            self._seen = None
+
+    def users(self, jobs: Collection[str]) -> dict[str, str | None]:
+        """From what Slurm shows; of jobs that are over, from the ledger."""
+        shown = {str(each["job"]): each["user"] or None
+                 for each in self.seen().machine.get("jobs", [])}
+        over = [job for job in jobs if job not in shown]
+        return self.ledger.users(over) | {job: shown[job] for job in jobs if job in shown}
 
     def about(self) -> About:
         from importlib.metadata import version
@@ -111,7 +123,7 @@ class LiveSource:
                               each["job"]) for each in reversed(seen.machine.get("decisions", []))]
         by = live_parts.parts(self.site, self._node_powers(seen))
         return Now(
-            time_s=self.clock() - self.epoch_s, epoch_s=self.epoch_s, power_w=power_w, cap_w=cap_w,
+            time_s=self._time_s(seen), epoch_s=self.epoch_s, power_w=power_w, cap_w=cap_w,
             target_w=target.get("watts"), idle_w=status["idle_w"], max_w=status["machine_w"], by=by,
             running=status["running"]["count"], queued=status["waiting"]["count"],
             busy_nodes=max(int(nodes["units"]) - idle, 0), nodes=int(nodes["units"]),
@@ -135,20 +147,23 @@ class LiveSource:
                  for name in members]
         rows = names[offset : offset + limit]
         state, job, watts = _named(seen, "state"), _named(seen, "job"), self._node_powers(seen)
-        return NodePage(len(names), offset, rows, [state[name] for name in rows],
-                        [watts[name] for name in rows], [job[name] for name in rows])
+        return NodePage(self._time_s(seen), len(names), offset, rows,
+                        [state[name] for name in rows], [watts[name] for name in rows],
+                        [job[name] for name in rows])
 
     def racks(self) -> RackTable:
         seen = self.seen()
-        return live_parts.rack_table(live_parts.by_rack(self.site, _column(seen, "name")),
+        return live_parts.rack_table(self._time_s(seen),
+                                     live_parts.by_rack(self.site, _column(seen, "name")),
                                      _named(seen, "state"), self._node_powers(seen))
 
     def queue(self, offset: int, limit: int) -> JobPage:
-        return live_jobs.queue(self.seen().machine, self.epoch_s, self.clock(), offset, limit)
+        seen = self.seen()
+        return live_jobs.queue(seen.machine, self.epoch_s, seen.read_s, offset, limit)
 
     def jobs(self, question: JobQuestion) -> JobPage:
-        return live_jobs.page(self.seen().machine, self.ledger, self.epoch_s, self.clock(),
-                              question)
+        seen = self.seen()
+        return live_jobs.page(seen.machine, self.ledger, self.epoch_s, seen.read_s, question)
 
     def job(self, job: str) -> JobDetail:
         found = live_jobs.detail(self.seen().machine, self.ledger, self.config, self.epoch_s,
@@ -162,8 +177,8 @@ class LiveSource:
     def budget(self) -> BudgetTable:
         return live_joules.budget(self.seen().machine.get("budget"), self.epoch_s, self.clock())
 
-    def bill(self, by: str) -> BillTable:
-        return live_joules.bill(self.ledger, by, self.rates, self.epoch_s, self.clock())
+    def bill(self, by: str, owner: str | None) -> BillTable:
+        return live_joules.bill(self.ledger, by, owner, self.rates, self.epoch_s, self.clock())
 
     def energy_j(self) -> float | None:
         found = self.seen().status.get("energy_j")
@@ -190,10 +205,12 @@ class LiveSource:
         if act.action == "reserve":
             fields["start_s"] = self.clock() + float(act.value.get("in_s") or 0.0)
         found = live_order(self.config, act.action, **fields, for_whom=who)
-        with self.lock:
-            self._seen = None
+        self.turn()
         return Done(self.places.withheld(found.said), self.clock() - self.epoch_s,
                     [self.places.withheld(str(each)) for each in found.result.get("remarks", ())])
+
+    def _time_s(self, seen: Seen) -> float:
+        return seen.read_s - self.epoch_s
 
     def _mode_since_s(self, status: dict[str, Any]) -> float | None:
         since_s = status.get("mode_since_s")

@@ -34,7 +34,7 @@ EXPLAIN_S = 3.0
 def queue(machine: Mapping[str, Any], epoch_s: float, now_s: float, offset: int,
           limit: int) -> JobPage:
     waiting = [job for job in _shown(machine, epoch_s, now_s) if job.start_s is None]
-    return JobPage(len(waiting), offset, waiting[offset : offset + limit])
+    return JobPage(now_s - epoch_s, len(waiting), offset, waiting[offset : offset + limit])
 
 
 def page(machine: Mapping[str, Any], ledger: LedgerPages, epoch_s: float, now_s: float,
@@ -51,7 +51,7 @@ def page(machine: Mapping[str, Any], ledger: LedgerPages, epoch_s: float, now_s:
     count, rows = ledger.over(asked, known, most)
     found = [*now, *(_of_ledger(row, epoch_s) for row in rows)]
     found.sort(key=lambda job: _key(job, asked.sort), reverse=asked.descending)
-    return JobPage(len(now) + count, asked.offset, found[asked.offset : most])
+    return JobPage(now_s - epoch_s, len(now) + count, asked.offset, found[asked.offset : most])
 
 
 def detail(machine: Mapping[str, Any], ledger: LedgerPages, config: Path, epoch_s: float,

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from wattline.account.measured.questions import Total
+from wattline.account.measured.questions import Asked, Total
 from wattline.model.errors import InputError
-from wattline.model.signal import Signal
 from wattline.web.sources.live_ledger import LedgerPages, Stretches
 from wattline.web.sources.rates import Rates
-from wattline.web.sources.run_joules import NOBODY
+from wattline.web.sources.run_joules import (
+    NOBODY,
+    NOT_YOURS,
+    YOUR_PART,
+    about_names,
+    added_up,
+)
 from wattline.web.sources.shape import (
     AccountRow,
     AccountTable,
@@ -33,11 +38,17 @@ def accounts(ledger: LedgerPages, by: str, owner: str | None, rates: Rates,
     """All that the ledger has, the greatest first; `factors` are those of fair-share."""
     if by not in ("user", "account"):
         raise InputError(f"by is '{by[:40]}', must be user or account")
-    spent = _Spent(ledger, by, rates)
+    asked = Asked(users=() if owner is None else (owner,))
+    spent = _Spent(ledger, by, rates, asked)
+    hidden = owner is not None and by == "account"
     rows = [AccountRow(total.name or NOBODY, total.jobs, total.energy_j, spent.cost(total),
-                       spent.grams(total), total.node_s, (factors or {}).get(total.name))
-            for total in ledger.totals(by) if owner is None or total.name == owner]
+                       spent.grams(total), total.node_s,
+                       None if hidden else (factors or {}).get(total.name))
+            for total in ledger.totals(by, asked)]
     said = ["joules are measured, and those of jobs alone"] if ledger.there else []
+    said += about_names(by, owner, [row.name for row in rows])
+    if hidden:
+        return AccountTable(by, rows, said, _missing(ledger, rates, {}) | {"fairshare": NOT_YOURS})
     if factors is not None:
         said.append("fair-share is that by which the controller orders the queue: by the joules of "
                     "its books, which fade with a half-life")
@@ -54,22 +65,23 @@ def _missing(ledger: LedgerPages, rates: Rates,
     return found
 
 
-def bill(ledger: LedgerPages, by: str, rates: Rates, epoch_s: float, now_s: float) -> BillTable:
+def bill(ledger: LedgerPages, by: str, owner: str | None, rates: Rates, epoch_s: float,
+         now_s: float) -> BillTable:
     """This month, in UTC; what no job drew is not in it."""
     if by not in ("user", "account"):
         raise InputError(f"by is '{by[:40]}', must be user or account")
     month = datetime.fromtimestamp(now_s, UTC).replace(day=1, hour=0, minute=0, second=0,
                                                        microsecond=0)
-    found = ledger.totals(by, month.timestamp())
-    spent = _Spent(ledger, by, rates, month.timestamp())
-    total_j = sum(each.energy_j for each in found)
+    asked = Asked(users=() if owner is None else (owner,), start_s=month.timestamp())
+    found = ledger.totals(by, asked)
+    spent = _Spent(ledger, by, rates, asked)
     lines = [BillLine(each.name or NOBODY, each.energy_j, spent.amount(each), spent.grams(each))
              for each in found]
     said = [*rates.assumptions(), "the month so far, in UTC, of jobs: `wattline account bill` "
-            "closes it to the meters"] if ledger.there else [NO_LEDGER]
+            "closes it to the meters", *about_names(by, owner, [line.name for line in lines]),
+            *([] if owner is None else [YOUR_PART])] if ledger.there else [NO_LEDGER]
     return BillTable(by, month.timestamp() - epoch_s, now_s - epoch_s, rates.currency or None,
-                     lines, total_j, _sum(rates.price, (line.amount for line in lines)),
-                     _sum(rates.carbon, (line.carbon_g for line in lines)), said)
+                     lines, *added_up(lines, rates), said)
 
 
 def budget(said: Mapping[str, Any] | None, epoch_s: float, now_s: float) -> BudgetTable:
@@ -90,9 +102,9 @@ class _Spent:
     """What joules of the ledger cost; where that depends on when, hour by hour."""
 
     def __init__(self, ledger: LedgerPages, by: str, rates: Rates,
-                 start_s: float | None = None) -> None:
+                 asked: Asked) -> None:
         self.rates = rates
-        self.used = {} if rates.flat else ledger.spread(by, start_s, even_in_hours=rates.hourly)
+        self.used = {} if rates.flat else ledger.spread(by, asked, even_in_hours=rates.hourly)
 
     def amount(self, total: Total) -> float | None:
         return self.rates.amount(*self._of(total))
@@ -106,7 +118,3 @@ class _Spent:
     def _of(self, total: Total) -> Stretches:
         return (total.energy_j, 0.0, 0.0) if self.rates.flat else self.used.get(
             total.name, (0.0, 0.0, 0.0))
-
-
-def _sum(rate: Signal | None, values: Iterable[float | None]) -> float | None:
-    return None if rate is None else sum(value or 0.0 for value in values)

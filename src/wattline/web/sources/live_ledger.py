@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,23 +100,31 @@ class LedgerPages:
                     (float(least_s), float(most_s)), (float(least_j), float(most_j)))
                 for nodes, jobs, time_s, energy_j, least_s, most_s, least_j, most_j in rows]
 
-    def totals(self, by: str, start_s: float | None = None) -> list[Total]:
+    def totals(self, by: str, asked: Asked) -> list[Total]:
         if not self.there:
             return []
         with closing(self._open()) as store:
-            return totals(store, by, Asked(start_s=start_s))
+            return totals(store, by, asked)
 
-    def spread(self, by: str, start_s: float | None, *,
-               even_in_hours: bool) -> dict[str, Stretches]:
+    def spread(self, by: str, asked: Asked, *, even_in_hours: bool) -> dict[str, Stretches]:
         """By name joules and the stretches of time in which they were used."""
         if not self.there:
             return {}
         with closing(self._open()) as store:
-            found = spread(store, by, Asked(start_s=start_s), even_in_hours=even_in_hours)
+            found = spread(store, by, asked, even_in_hours=even_in_hours)
         names, place = np.unique(found.names, return_inverse=True)
         return {str(name): (found.energy_j[rows], found.start_s[rows], found.end_s[rows])
                 for code, name in enumerate(names)
                 if (rows := np.flatnonzero(place == code)).size}
+
+    def users(self, jobs: Collection[str]) -> dict[str, str | None]:
+        """The users of jobs by their labels."""
+        if not self.there or not jobs:
+            return {}
+        with closing(self._open()) as store, store.session() as session:
+            rows = session.execute(select(lives.c.label, lives.c.user).where(
+                lives.c.label.in_(jobs)).order_by(lives.c.id)).all()
+        return {str(label): user or None for label, user in rows}
 
     def finished(self) -> dict[str, int]:
         if not self.there:

@@ -53,9 +53,9 @@ def by_rack(site: SiteConfig, names: Sequence[str]) -> list[tuple[str, list[str]
     return [*found, (NO_RACK, rest)] if rest else found
 
 
-def rack_table(groups: Iterable[tuple[str, list[str]]], state: Mapping[str, str],
+def rack_table(time_s: float, groups: Iterable[tuple[str, list[str]]], state: Mapping[str, str],
                watts: Watts) -> RackTable:
-    table = RackTable([], [], [], [])
+    table = RackTable(time_s, [], [], [], [])
     for name, members in groups:
         counts: dict[str, int] = {}
         for node in members:

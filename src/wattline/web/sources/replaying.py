@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from wattline.web.settings import HELD_S
+
 
 @dataclass(frozen=True)
 class ReplayClock:
@@ -31,7 +33,26 @@ class ReplayClock:
             self.end_s - self.begin_s)
 
 
+class HeldClock:
+    """A clock that shows one second until it is turned, so that what is asked meanwhile agrees.
+
+    Where nobody turns it, it does so by itself: whoever asks seldom is not told of the past.
+    """
+
+    def __init__(self, clock: ReplayClock, lasts_s: float = HELD_S) -> None:
+        self.clock, self.lasts_s = clock, lasts_s
+        self.turn()
+
+    def turn(self) -> None:
+        self._shown = self.clock.monotonic(), self.clock.now_s()
+
+    def now_s(self) -> float:
+        if self.clock.monotonic() - self._shown[0] > self.lasts_s:
+            self.turn()
+        return self._shown[1]
+
+
 def started(start_s: float, begin_s: float, end_s: float, speed: float,
-            monotonic: Callable[[], float] = time.monotonic) -> ReplayClock:
+            monotonic: Callable[[], float] = time.monotonic) -> HeldClock:
     """A clock that runs from now on."""
-    return ReplayClock(start_s, begin_s, end_s, speed, monotonic, monotonic())
+    return HeldClock(ReplayClock(start_s, begin_s, end_s, speed, monotonic, monotonic()))

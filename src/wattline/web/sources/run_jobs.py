@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,14 @@ def detail(index: RunIndex, moment: Moment, job: str, rates: Rates) -> JobDetail
         explanation=_explanation(index, moment, row, shown), node_names=_hosts(run, row, shown),
         assumptions=["energy is that of the simulation: nothing was measured"], missing=missing,
         energy_parts=[EnergyPart("modelled", 1.0, MODELLED)] if energy_j else [])
+
+
+def users(index: RunIndex, time_s: float, jobs: Collection[str]) -> dict[str, str | None]:
+    """The users of jobs by their numbers, as far as they were submitted by a time."""
+    wanted = [int(job) for job in jobs if job.isascii() and job.isdecimal() and len(job) < 19]
+    table = index.run.jobs
+    rows = np.flatnonzero(np.isin(table.job_id, wanted) & (table.submit_s <= time_s))
+    return {str(table.job_id[row]): _name(index.run, "user", row) for row in rows.tolist()}
 
 
 def _codes_of(run: Run, column: str, name: str) -> list[int]:
@@ -159,7 +168,8 @@ def _sorted(key: npt.NDArray[Any], descending: bool) -> IntArray:
 
 
 def _page(index: RunIndex, moment: Moment, rows: IntArray, offset: int, limit: int) -> JobPage:
-    return JobPage(len(rows), offset, _rows(index, moment, rows[offset : offset + limit]))
+    return JobPage(moment.time_s - index.run.start_s, len(rows), offset,
+                   _rows(index, moment, rows[offset : offset + limit]))
 
 
 def _rows(index: RunIndex, moment: Moment, rows: IntArray) -> list[JobRow]:

@@ -23,8 +23,31 @@ from wattline.web.sources.shape import (
 COLUMNS = {"user": "user", "account": "group"}
 NOBODY = "(not said)"
 NO_SHARES = "shares of joules are not known of a run"
+NOT_YOURS = "the fair-share of an account follows what all of it used, and you see your own jobs"
+YOUR_PART = "it is your part of the machine's bill"
 POINTS = 48
 """Points of the curve of a period."""
+
+
+def about_names(by: str, owner: str | None, names: Sequence[str]) -> list[str]:
+    """What the lines of a table by name are of, where that is not plain."""
+    said = []
+    if _hides_others(by, owner):
+        said.append("the lines are of your own jobs: what others of an account used is not in them")
+    if NOBODY in names:
+        said.append(f"{NOBODY} are jobs of which nobody said the {by}")
+    return said
+
+
+def added_up(lines: Sequence[BillLine], rates: Rates) -> tuple[float, float | None, float | None]:
+    """Joules, money and grams of lines together; None of what has no rate."""
+    return (sum(line.energy_j for line in lines),
+            None if rates.price is None else sum(line.amount or 0.0 for line in lines),
+            None if rates.carbon is None else sum(line.carbon_g or 0.0 for line in lines))
+
+
+def _hides_others(by: str, owner: str | None) -> bool:
+    return owner is not None and by == "account"
 
 
 def accounts(index: RunIndex, moment: Moment, by: str, owner: str | None,
@@ -35,18 +58,20 @@ def accounts(index: RunIndex, moment: Moment, by: str, owner: str | None,
     total_j = float(used.energy_j.sum())
     shares = dict(rates.fairshare)
     rows = []
-    for name, mine in _by_name(index, by):
+    for name, mine in _by_name(index, by, owner):
         count = int(upto[mine].sum())
-        if count == 0 or (owner is not None and (by != "user" or name != owner)):
+        if count == 0:
             continue
         joules = float(used.energy_j[mine].sum())
         rows.append(AccountRow(
             name, count, joules, rates.cost(*used.of(mine)), rates.grams(*used.of(mine)),
             float((used.held_s[mine] * index.units_of[mine]).sum()),
-            _factor(shares.get(name), joules, total_j)))
+            None if _hides_others(by, owner) else _factor(shares.get(name), joules, total_j)))
     rows.sort(key=lambda row: -row.energy_j)
     said = ["joules are those of the jobs' nodes, idle power included; what free nodes draw is in "
-            "nobody's"]
+            "nobody's", *about_names(by, owner, [row.name for row in rows])]
+    if _hides_others(by, owner):
+        return AccountTable(by, rows, said, rates.missing() | {"fairshare": NOT_YOURS})
     if shares:
         said.append("fair-share is 2 to the power of minus the used share over the granted one, "
                     "without half-life: 0.5 where both are equal")
@@ -54,12 +79,17 @@ def accounts(index: RunIndex, moment: Moment, by: str, owner: str | None,
     return AccountTable(by, rows, said, missing)
 
 
-def bill(index: RunIndex, moment: Moment, by: str, rates: Rates) -> BillTable:
-    """All joules up to now: those of each user or account, and what no job drew."""
+def bill(index: RunIndex, moment: Moment, by: str, owner: str | None, rates: Rates) -> BillTable:
+    """All joules up to now: those of each user or account, and what no job drew; or an owner's."""
     used = _Used(index, moment, rates)
-    lines = [line for name, mine in _by_name(index, by)
+    lines = [line for name, mine in _by_name(index, by, owner)
              if (line := used.line(name, mine)).energy_j > 0]
     lines.sort(key=lambda line: -line.energy_j)
+    said = [*rates.assumptions(), "a running job's joules are by its mean power so far",
+            *about_names(by, owner, [line.name for line in lines])]
+    if owner is not None:
+        return BillTable(by, 0.0, moment.time_s - index.run.start_s, rates.currency or None, lines,
+                         *added_up(lines, rates), [*said, YOUR_PART])
     edge_s, drawn_j = index.drawn
     upto = np.append(edge_s[edge_s < moment.time_s], moment.time_s)
     stretches = np.diff(np.interp(upto, edge_s, drawn_j)), upto[:-1], upto[1:]
@@ -68,7 +98,6 @@ def bill(index: RunIndex, moment: Moment, by: str, rates: Rates) -> BillTable:
     lines.append(BillLine("idle nodes", total_j - sum(line.energy_j for line in lines),
                           _rest(amount, [line.amount for line in lines]),
                           _rest(grams, [line.carbon_g for line in lines])))
-    said = [*rates.assumptions(), "a running job's joules are by its mean power so far"]
     return BillTable(by, 0.0, moment.time_s - index.run.start_s, rates.currency or None, lines,
                      total_j, amount, grams, said)
 
@@ -118,16 +147,25 @@ class _Used:
                         self.rates.grams(*self.of(rows)))
 
 
-def _by_name(index: RunIndex, by: str) -> Iterator[tuple[str, IntArray]]:
-    """The users or accounts of a run, each with the rows of its jobs."""
+def _by_name(index: RunIndex, by: str, owner: str | None) -> Iterator[tuple[str, IntArray]]:
+    """The users or accounts of a run, each with the rows of its jobs; of an owner's alone."""
     if by not in COLUMNS:
         raise InputError(f"by is '{by[:40]}', must be user or account")
     jobs = index.run.jobs
-    known, place, counts = np.unique(getattr(jobs, COLUMNS[by]), return_inverse=True,
+    chosen = np.arange(len(jobs)) if owner is None else _rows_of(index, owner)
+    known, place, counts = np.unique(getattr(jobs, COLUMNS[by])[chosen], return_inverse=True,
                                      return_counts=True)
-    rows = np.split(np.argsort(place, kind="stable"), np.cumsum(counts)[:-1])
+    rows = np.split(chosen[np.argsort(place, kind="stable")], np.cumsum(counts)[:-1])
     for code, mine in zip(known.tolist(), rows, strict=True):
         yield jobs.name_of(COLUMNS[by], code) if code >= 0 else NOBODY, mine
+
+
+def _rows_of(index: RunIndex, user: str) -> IntArray:
+    """The jobs of one user."""
+    jobs = index.run.jobs
+    codes = [code for code in np.unique(jobs.user).tolist()
+             if code >= 0 and jobs.name_of("user", code) == user]
+    return np.flatnonzero(np.isin(jobs.user, codes))
 
 
 def _rest(total: float | None, parts: Sequence[float | None]) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from wattline.model.run import EventKind, PowerBound
 from wattline.model.signal import Signal
 from wattline.web.sources import run_jobs, run_joules, run_words
 from wattline.web.sources.rates import Rates
-from wattline.web.sources.replaying import ReplayClock
+from wattline.web.sources.replaying import HeldClock
 from wattline.web.sources.run_history import history
 from wattline.web.sources.run_index import LATER, QUEUED, RUNNING, SAID, Moment, RunIndex
 from wattline.web.sources.shape import (
@@ -42,7 +43,7 @@ class RunSource:
     """Everything about a run but changing it."""
 
     index: RunIndex
-    clock: ReplayClock
+    clock: HeldClock
     named: SourceName
     rates: Rates
     unix_start_s: float | None = None
@@ -55,6 +56,12 @@ class RunSource:
     @property
     def time_s(self) -> float:
         return self.clock.now_s()
+
+    def turn(self) -> None:
+        self.clock.turn()
+
+    def users(self, jobs: Collection[str]) -> dict[str, str | None]:
+        return run_jobs.users(self.index, self.time_s, jobs)
 
     def about(self) -> About:
         from importlib.metadata import version
@@ -99,20 +106,20 @@ class RunSource:
         state = np.where(job[rows] == -1, "idle", "busy")
         ids = run.jobs.job_id
         return NodePage(
-            run.machine.node_count, offset, list(run.machine.hosts[rows]), state.tolist(),
-            power_w[rows].tolist(),
+            moment.time_s - run.start_s, run.machine.node_count, offset,
+            list(run.machine.hosts[rows]), state.tolist(), power_w[rows].tolist(),
             [str(ids[row]) if row >= 0 else None for row in job[rows].tolist()])
 
     def racks(self) -> RackTable:
-        machine = self.index.run.machine
-        power_w, job = self._by_node(self.moment())
+        machine, moment = self.index.run.machine, self.moment()
+        power_w, job = self._by_node(moment)
         count = len(machine.racks)
         busy = np.bincount(self.index.rack_of, weights=job != -1, minlength=count)
         watts = np.bincount(self.index.rack_of, weights=power_w, minlength=count)
         sizes = [size for _, size in machine.racks]
-        return RackTable(_rack_names(count), sizes, watts.tolist(),
-                         [{"busy": int(used), "idle": size - int(used)}
-                          for used, size in zip(busy, sizes, strict=True)])
+        return RackTable(moment.time_s - self.index.run.start_s, _rack_names(count), sizes,
+                         watts.tolist(), [{"busy": int(used), "idle": size - int(used)}
+                                          for used, size in zip(busy, sizes, strict=True)])
 
     def queue(self, offset: int, limit: int) -> JobPage:
         return run_jobs.queue(self.index, self.moment(), offset, limit)
@@ -129,8 +136,8 @@ class RunSource:
     def budget(self) -> BudgetTable:
         return run_joules.budget(self.index, self.time_s, self.rates)
 
-    def bill(self, by: str) -> BillTable:
-        return run_joules.bill(self.index, self.moment(), by, self.rates)
+    def bill(self, by: str, owner: str | None) -> BillTable:
+        return run_joules.bill(self.index, self.moment(), by, owner, self.rates)
 
     def energy_j(self) -> float | None:
         return self.index.drawn_j(self.time_s)

@@ -6,7 +6,7 @@ is known.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -54,10 +54,12 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Decision:
+class Decision(Described):
     time_s: float
     text: str
     job: str | None = None
+    who: str | None = None
+    """The operator who ordered it."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,7 @@ class History:
 
 @dataclass(frozen=True)
 class NodePage:
+    time_s: float
     total: int
     first: int
     names: list[str]
@@ -133,6 +136,7 @@ class NodePage:
 
 @dataclass(frozen=True)
 class RackTable:
+    time_s: float
     name: list[str]
     nodes: list[int]
     power_w: Gaps
@@ -161,6 +165,7 @@ class JobRow(Described):
 
 @dataclass(frozen=True)
 class JobPage:
+    time_s: float
     total: int
     offset: int
     jobs: list[JobRow]
@@ -327,8 +332,14 @@ class Done:
 
 
 class Source(Protocol):
-    """A machine to look at. Methods raise `InputError` for what cannot be asked of it."""
+    """A machine to look at. Methods raise `InputError` for what cannot be asked of it.
 
+    Between two calls of `turn` all answers are of one moment, for a second or so: figures that
+    stand side by side agree.
+    """
+
+    def turn(self) -> None: ...
+    def users(self, jobs: Collection[str]) -> dict[str, str | None]: ...
     def about(self) -> About: ...
     def now(self) -> Now: ...
     def history(self, from_s: float | None, to_s: float | None, points: int) -> History: ...
@@ -339,7 +350,7 @@ class Source(Protocol):
     def job(self, job: str) -> JobDetail: ...
     def accounts(self, by: str, owner: str | None) -> AccountTable: ...
     def budget(self) -> BudgetTable: ...
-    def bill(self, by: str) -> BillTable: ...
+    def bill(self, by: str, owner: str | None) -> BillTable: ...
     def energy_j(self) -> float | None: ...
     def finished(self) -> dict[str, int]: ...
     def consequences(self, act: Act) -> list[str]: ...

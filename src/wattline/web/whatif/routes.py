@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from starlette.responses import Response
 
 from wattline.model.errors import InputError
-from wattline.model.mistakes import first_mistake
+from wattline.model.mistakes import first_said
 from wattline.scenario.load import fields_of
 from wattline.web.problems import documented
 from wattline.web.uploads.store import UploadStore
@@ -77,7 +77,8 @@ def whatif_router(pool: WorkerPool, uploads: UploadStore) -> APIRouter:
         try:
             return _json({"scenario": question_of(WhatIf.model_validate(found).checked())})
         except ValidationError as error:
-            raise InputError(f"this link: {first_mistake(error, WhatIf)}") from None
+            said = first_said(error.errors(include_url=False), WhatIf, as_json=True)
+            raise InputError(f"this link: {said}") from None
 
     @router.post("/scenario", responses={**_NO_RUN, 200: {"content": {"application/toml": {}}}},
                  response_class=Response)
