@@ -16,45 +16,76 @@ VIEWERS = 200
 SECONDS = 30
 LATE_S = 0.5
 """A beat that comes later than this after it was due counts as missed."""
+BESIDE_A_BEAT = ("/api/nodes?limit=2000", "/api/queue")
+"""What the live page asks for with every beat."""
 WARM_CAPS = (0.7, 0.6, 0.65)
 
 
 def viewers(
     url: str, pid: int, count: int = VIEWERS, seconds: float = SECONDS
 ) -> dict[str, Any]:
-    """Open so many live pages and count the beats that each got."""
+    """Open so many live pages and count the beats that each got.
+
+    Each asks at every beat for nodes and queue, as the page does; an answer that is refused counts.
+    """
     before_s = cpu_s(pid)
     started = time.monotonic()
-    arrivals = asyncio.run(_watch(url, count, seconds))
+    pages = asyncio.run(_watch(url, count, seconds))
     took_s = time.monotonic() - started
     used_s = cpu_s(pid) - before_s
+    arrivals = [times for times, _ in pages]
     gaps = [later - earlier for times in arrivals
             for earlier, later in pairwise(times[1:])]
+    statuses = [status for _, answers in pages for status in answers]
     missed = sum(gap > 1.0 + LATE_S for gap in gaps)
     return {"viewers": count, "seconds": took_s, "beats": len(gaps), "missed": missed,
             "least_beats_of_a_viewer": min(map(len, arrivals)),
-            "longest_gap_s": max(gaps, default=0.0), "server_cpu_share": used_s / took_s}
+            "longest_gap_s": max(gaps, default=0.0), "asked": len(statuses),
+            "refused": sum(status != b"200" for status in statuses),
+            "server_cpu_share": used_s / took_s}
 
 
-async def _watch(url: str, count: int, seconds: float) -> list[list[float]]:
+async def _watch(url: str, count: int, seconds: float) -> list[tuple[list[float], list[bytes]]]:
     until = time.monotonic() + seconds + 1.0
     return list(await asyncio.gather(*(_viewer(url, until) for _ in range(count))))
 
 
-async def _viewer(url: str, until: float) -> list[float]:
+async def _viewer(url: str, until: float) -> tuple[list[float], list[bytes]]:
+    """When beats came, and the statuses of what was asked at each of them."""
     host, port = url.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port), limit=2**20)
-    writer.write(f"GET /api/events HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+    asking = await asyncio.open_connection(host, int(port), limit=2**20)
+    writer.write(_get("/api/events", host, port))
     times: list[float] = []
+    statuses: list[bytes] = []
     try:
         while time.monotonic() < until:
             line = await asyncio.wait_for(reader.readline(), until - time.monotonic() + 0.1)
             if line.startswith(b"data: "):
                 times.append(time.monotonic())
+                for path in BESIDE_A_BEAT:
+                    statuses.append(await _status(*asking, _get(path, host, port)))
     except TimeoutError:
         pass
     writer.close()
-    return times
+    asking[1].close()
+    return times, statuses
+
+
+def _get(path: str, host: str, port: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode()
+
+
+async def _status(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes
+) -> bytes:
+    """Of one answer, which is read to its end."""
+    writer.write(request)
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = next(line.partition(b":")[2] for line in head.split(b"\r\n")
+                  if line.lower().startswith(b"content-length:"))
+    await reader.readexactly(int(length))
+    return head.split(b" ", 2)[1]
 
 
 def first_answers(url: str, nodes: int = NODES) -> dict[str, float]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-LIMITS = {"missed_beats": 0, "first_paint_s": 1.0, "click_to_curve_s": 1.0,
+LIMITS = {"missed_beats": 0, "refused_answers": 0, "first_paint_s": 1.0, "click_to_curve_s": 1.0,
           "javascript_gzip_bytes": 150_000}
 """What the dashboard must keep."""
 
@@ -38,6 +38,7 @@ def judged(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Each limit, what was measured, and whether it is kept; null where nothing was measured."""
     measured = {
         "missed_beats": found["viewers"]["missed"],
+        "refused_answers": found["viewers"]["refused"],
         "first_paint_s": found["first_paint_5000_nodes"].get("first_paint_s"),
         "click_to_curve_s": found["click_to_curve"].get("median_s"),
         "javascript_gzip_bytes": found["javascript"]["gzip_bytes"]}

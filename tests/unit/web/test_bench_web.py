@@ -19,10 +19,10 @@ from wattline.benchmarks._web_server import cpu_s, server
 from wattline.benchmarks.web import judged
 
 
-def figures(missed: int = 0, paint_s: float | None = 0.4, curve_s: float | None = 0.5,
-            script: int = 60_000) -> dict[str, Any]:
+def figures(missed: int = 0, refused: int = 0, paint_s: float | None = 0.4,
+            curve_s: float | None = 0.5, script: int = 60_000) -> dict[str, Any]:
     none = {"not_measured": "there is no chromium"}
-    return {"viewers": {"missed": missed}, "javascript": {"gzip_bytes": script},
+    return {"viewers": {"missed": missed, "refused": refused}, "javascript": {"gzip_bytes": script},
             "first_paint_5000_nodes": none if paint_s is None else {"first_paint_s": paint_s},
             "click_to_curve": none if curve_s is None else {"median_s": curve_s}}
 
@@ -34,6 +34,7 @@ def kept(**given: Any) -> dict[str, bool | None]:
 def test_each_limit_is_judged_and_what_was_not_measured_is_not() -> None:
     assert set(kept().values()) == {True}
     assert kept(missed=1)["missed_beats"] is False
+    assert kept(refused=1)["refused_answers"] is False
     assert kept(paint_s=1.01)["first_paint_s"] is False
     assert kept(curve_s=1.01)["click_to_curve_s"] is False
     assert kept(script=150_001)["javascript_gzip_bytes"] is False
@@ -78,6 +79,8 @@ def test_beats_of_live_pages_are_counted(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found["viewers"] == 5
     assert found["least_beats_of_a_viewer"] >= 2
     assert found["beats"] >= 5
+    assert found["asked"] >= 2 * found["beats"]
+    assert found["refused"] == 0
     assert 0.5 < found["longest_gap_s"] < 4.0
     assert answers["sum_ms"] >= answers["page_ms"] > 0
     assert javascript()["gzip_bytes"] < javascript()["bytes"]
