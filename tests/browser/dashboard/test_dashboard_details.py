@@ -49,6 +49,7 @@ def test_a_first_value_is_drawn_and_called_the_only_one(served: Dashboard, visit
     changed(seen, "now", lambda now: now | {"time_s": 0.0, "epoch_s": None})
     changed(seen, "history?*", lambda _: {"time_s": [0.0], "power_w": [3090.0], "cap_w": [None],
                                           "target_w": None, "queued": [0]})
+    seen.page.reload()  # the events that the first page listens to are the true ones
     seen.page.get_by_role("link", name="Now").click()
     summary = seen.page.locator(".chart .summary").first
     until(seen, "() => document.querySelector('.chart .summary')?.textContent")
