@@ -1,12 +1,17 @@
 """A comparison that was ended goes on from what its file holds."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import wattline
 from wattline.model.errors import InputError
 from wattline.network.packets import Rule
 from wattline.studies.dragonfly import compare as comparing
-from wattline.studies.dragonfly.checkpoint import Checkpoint
+from wattline.studies.dragonfly.checkpoint import SOURCES, Checkpoint
 from wattline.studies.dragonfly.compare import POLICIES, PlacementComparison, Pool, Settings
 
 
@@ -79,6 +84,23 @@ def test_a_file_of_something_else_is_refused(tmp_path):
     path.write_text("hello\nworld\n")
     with pytest.raises(InputError, match="line 1: not a line of this study's checkpoint"):
         Checkpoint(path)
+
+
+def test_all_that_a_run_is_made_of_is_in_the_digest():
+    home = Path(wattline.__file__).parent
+    imported = subprocess.run(
+        [sys.executable, "-c", "import sys, wattline.studies.dragonfly.compare; "
+         "print(*(getattr(m, '__file__', None) for m in list(sys.modules.values())))"],
+        check=True, capture_output=True, text=True, env={"PYTHONPATH": str(home.parent)}).stdout
+    rooms = ("network/", "policies/placement/network/", "studies/dragonfly/")
+    not_asked = {"network/topology/others.py", "studies/dragonfly/checkpoint.py"}
+    made_of = {place for name in imported.split() if str(home) in name
+               if (place := Path(name).relative_to(home).as_posix()).startswith(rooms)
+               and not place.endswith("__init__.py")}
+    left_out = {place for place in made_of
+                if place not in SOURCES and str(Path(place).parent) not in SOURCES}
+    assert left_out == not_asked
+    assert all((home / place).exists() for place in SOURCES)
 
 
 def test_quadrants_and_ties_add_up():
