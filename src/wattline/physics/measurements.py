@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from wattline.model.errors import InputError
-from wattline.model.reading import read_unpacked
+from wattline.model.reading import read_unpacked, separator
 from wattline.model.units import plain_number
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.dimensions import kind_of
@@ -81,10 +81,7 @@ def column_names(path: str | Path) -> list[str]:
 def _read_lines(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """The header, and the rows that are not empty with their numbers."""
     text = read_text(path)
-    first = text.partition("\n")[0]
-    # Where a comma is the decimal point of a country, its tables are separated by semicolons.
-    mark = next((mark for mark in (";", "\t") if mark in first and "," not in first), ",")
-    reader = csv.reader(io.StringIO(text), delimiter=mark)
+    reader = csv.reader(io.StringIO(text), delimiter=separator(text.partition("\n")[0]))
     header = [cell.strip() for cell in next(reader, [])]
     return header, ((reader.line_num, cells) for cells in reader
                     if any(cell.strip() for cell in cells))

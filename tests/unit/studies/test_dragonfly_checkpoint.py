@@ -112,3 +112,18 @@ def test_quadrants_and_ties_add_up():
     parts = ("strictly_better", "only_small_better", "only_large_better", "strictly_worse", "tied")
     assert [against[part] for part in parts] == pytest.approx([0.2] * 5)
     assert (against["tied_else_better"], against["tied_else_worse"]) == (0.2, 0.0)
+
+
+def test_cases_of_one_workload_count_as_one_in_the_interval():
+    times = np.ones((4, len(POLICIES), 2))
+    others = POLICIES[1:8]
+    columns = [POLICIES.index(name) for name in others]
+    times[:2, columns] = 2.0
+    times[2:, columns] = 0.5
+    found = PlacementComparison(POLICIES, times, times[..., 0], times[..., 0])
+    half = 1.96 * np.sqrt(1 / 3) / 2
+    assert found.against(others[:1])["strictly_better_error"] == pytest.approx(half)
+    assert found.against(others)["strictly_better_error"] == pytest.approx(half)
+    assert found.against(others)["mean_reduction_error"] == pytest.approx(1.5 * half)
+    alone = PlacementComparison(POLICIES, times[:1], times[:1, :, 0], times[:1, :, 0])
+    assert alone.against(others)["strictly_better_error"] == 0.0
