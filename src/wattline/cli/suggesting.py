@@ -73,7 +73,7 @@ def print_suggestion(
                          "and other settings with --at")
     among = _candidates(axes, None if path is None else _known(path, app, columns))
     if not among.left:
-        raise InputError("every combination of these nodes, cores and caps is measured already; "
+        raise InputError("every combination of these nodes and settings is measured already; "
                          "widen the choice with --nodes, --cores, --caps or --at")
     if among.left < count:
         click.echo(f"wattline: --suggest is {count}, only "
