@@ -33,6 +33,8 @@ def read_axes(
         name, equals, values = (part.strip() for part in text.partition("="))
         if not (name and equals and values):
             raise InputError(f"--at is '{text}'; write it like gpu_cap_w=200-700:100")
+        if given.get(name):
+            raise InputError(f"{name} is given twice, {given[name]} and {values}")
         given[name] = values
     found: Axes = {}
     for name, listed in given.items():

@@ -267,3 +267,11 @@ def test_a_mistake_in_a_map_is_one_line_and_status_2(path, capsys, monkeypatch):
         main()
     assert ended.value.code == 2
     assert "must be NAME=COLUMN, like gpu_cap_w=POWER_LIMIT" in capsys.readouterr().err
+
+
+def test_a_setting_that_is_given_twice_is_refused():
+    done = CliRunner().invoke(cli, ["predict", "sim", "--nodes", "4", "--at", "gpus=4", "--at",
+                                    "gpus=2"])
+    assert str(done.exception) == "--at gives gpus twice, 4 and 2"
+    done = CliRunner().invoke(cli, ["fit", "--suggest", "3", "--nodes", "1,2", "--at", "nodes=4"])
+    assert str(done.exception) == "nodes is given twice, 1,2 and 4"
