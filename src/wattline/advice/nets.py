@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wattline.model.errors import InputError, warn
 from wattline.model.files import write_whole
 from wattline.model.shown import Shown
+from wattline.model.units import counted
 from wattline.petri.examples import NETS
 from wattline.petri.simulate import Simulation
 
@@ -130,8 +131,25 @@ def run_net(
     if stopped and max_firings is None:
         remarks.append(f"stopped after {most:,} firings: the net may have no end (--firings says "
                        "how many there are to be)")
+    if made.name == "puppet" and not (made.from_file or skeleton or stopped):
+        remarks += _left_over(simulation)
     warn(remarks)
     return NetRun(str(net), simulation, tuple(remarks), stopped)
+
+
+def _left_over(simulation: Simulation) -> list[str]:
+    """What is said of jobs that an ended workload of `puppet` has not run."""
+    refused = len(simulation.place("Refused").values())
+    waiting = sum(len(jobs) for place in ("Queuing", "Wait Queue")
+                  for jobs in simulation.place(place).values())
+    said = []
+    if refused:
+        said.append(f"{counted(refused, 'job')} refused: no cap of the run lets them start, even "
+                    "alone")
+    if waiting:
+        said.append(f"{counted(waiting, 'job')} still waiting when nothing more can happen: the "
+                    "cap has fallen too low for them")
+    return said
 
 
 def write_net(net: str | Path, path: str | Path, *, skeleton: bool = False,

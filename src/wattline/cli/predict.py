@@ -54,12 +54,14 @@ def command(
 
 
 def _settings(given: tuple[str, ...]) -> dict[str, str]:
-    found = {}
+    found: dict[str, str] = {}
     for text in given:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not (name and equals and value) or name in _OWN:
             raise InputError(f"--at is '{text}'; write a setting of the model like gpus=4; nodes, "
                              "cores and the cap of sockets have options of their own")
+        if name in found:
+            raise InputError(f"--at gives {name} twice, {found[name]} and {value}")
         found[name] = value
     return found
 

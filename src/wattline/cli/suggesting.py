@@ -33,6 +33,8 @@ def read_axes(
         name, equals, values = (part.strip() for part in text.partition("="))
         if not (name and equals and values):
             raise InputError(f"--at is '{text}'; write it like gpu_cap_w=200-700:100")
+        if given.get(name):
+            raise InputError(f"{name} is given twice, {given[name]} and {values}")
         given[name] = values
     found: Axes = {}
     for name, listed in given.items():
@@ -73,7 +75,7 @@ def print_suggestion(
                          "and other settings with --at")
     among = _candidates(axes, None if path is None else _known(path, app, columns))
     if not among.left:
-        raise InputError("every combination of these nodes, cores and caps is measured already; "
+        raise InputError("every combination of these nodes and settings is measured already; "
                          "widen the choice with --nodes, --cores, --caps or --at")
     if among.left < count:
         click.echo(f"wattline: --suggest is {count}, only "

@@ -81,6 +81,15 @@ def read_text(path: str | Path, most: int | None = None) -> str:
         raise InputError(f"{path}: not a text file in UTF-8") from None
 
 
+def separator(first_line: str) -> str:
+    """What parts the cells of a table, by its first line: a comma, a semicolon or a tab.
+
+    Where a comma is the decimal point of a country, its tables are separated by semicolons.
+    """
+    return next((mark for mark in (";", "\t") if mark in first_line and "," not in first_line),
+                ",")
+
+
 def read_toml(path: str | Path) -> dict[str, Any]:
     """The tables of a TOML file."""
     return parse_toml(read_text(path, MOST_TOML_BYTES), str(path))

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from wattline.model.errors import InputError
-from wattline.model.reading import read_text
+from wattline.model.reading import read_text, separator
 from wattline.model.signal import FloatArray
 from wattline.model.units import counted, plain_number
 from wattline.network.counters import CounterReadings, counter_rates
@@ -82,11 +82,11 @@ def _filled(path: Path, topology: Topology, table: _Table, sums: FloatArray, see
     if silent:
         remarks.append(f"{path}: no counters of {counted(silent, 'router')}; they are taken to be "
                        "as busy as the median of the others")
-    for what, names in (("are no nodes of the network", strange),
-                        ("have fewer than two samples in a row", short)):
+    for names, what in ((strange, "not of the network"),
+                        (short, "without two samples in a row")):
         if names:
-            remarks.append(f"{path}: {counted(len(names), 'component')} ({names[0]}, ...) {what}; "
-                           "left out")
+            shown = names[0] + (", ..." if len(names) > 1 else "")
+            remarks.append(f"{path}: {counted(len(names), 'component')} {what} ({shown}); left out")
     for kind, columns in (("traffic", table.traffic), ("stalls", table.stalls)):
         if not columns:
             remarks.append(f"{path}: has no counters of {kind}, which are taken to be alike")
@@ -108,7 +108,8 @@ def _rates(samples: Iterable[tuple[float, list[float]]]) -> FloatArray | None:
 
 
 def _read(path: Path) -> _Table:
-    lines = csv.reader(io.StringIO(read_text(path)))
+    text = read_text(path)
+    lines = csv.reader(io.StringIO(text), delimiter=separator(text.partition("\n")[0]))
     head = [name.strip() for name in next(lines, [])]
     low = [name.lower() for name in head]
     time = next((low.index(name) for name in TIMES if name in low), -1)

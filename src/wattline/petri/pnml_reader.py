@@ -164,7 +164,7 @@ class _Reader:
             if kind is ArcKind.ALL:
                 return Arc(kind, place, "_")
             text = _text(element, "inscription") or "1"
-            return Arc(kind, place, weight=str(self._whole(text, f"the weight at '{place}'")))
+            return Arc(kind, place, weight=str(self._whole(text, f"the weight at '{place}'", 1)))
         text = _text(element, "hlinscription")
         if colours[place] is UNIT and kind is not ArcKind.ALL:
             return Arc(kind, place, weight=text or "1")
@@ -207,9 +207,10 @@ class _Reader:
             number = self.references[number]
         raise self._mistake(f"the reference '{number}' refers to itself")
 
-    def _whole(self, text: str, what: str) -> int:
-        if not (text.isascii() and text.isdigit()) or len(text) > 15:
-            raise self._mistake(f"{what} is '{text[:40]}', must be a whole number")
+    def _whole(self, text: str, what: str, least: int = 0) -> int:
+        if not (text.isascii() and text.isdigit()) or len(text) > 15 or int(text) < least:
+            raise self._mistake(f"{what} is '{text[:40]}', must be a whole number "
+                                f"from {least} on, below 10^15")
         return int(text)
 
     def _mistake(self, text: str) -> InputError:

@@ -6,6 +6,7 @@ does not run as the net does: its transitions ask for no values and wait for no 
 
 from __future__ import annotations
 
+from wattline.model.units import counted
 from wattline.petri.flat import VARYING, FlatArc, FlatNet, FlatTransition, flatten
 from wattline.petri.net import UNIT, Arc, ArcKind, Net, Page, Place, Point, Transition
 
@@ -83,14 +84,16 @@ def _left_out(flat: FlatNet) -> list[str]:
     """What a skeleton does not say; nothing for a place/transition net."""
     arcs = [arc for t in flat.transitions for arc in (*t.inputs, *t.outputs)]
     counts = {
-        "coloured places": sum(place.place.colour is not UNIT for place in flat.places),
-        "guards": sum(bool(t.transition.guard) for t in flat.transitions),
-        "delays": sum(bool(arc.arc.delay_s) for arc in arcs),
-        "priorities": sum(bool(t.priority) for t in flat.transitions),
+        "coloured place": sum(place.place.colour is not UNIT for place in flat.places),
+        "guard": sum(bool(t.transition.guard) for t in flat.transitions),
+        "delay": sum(bool(arc.arc.delay_s) for arc in arcs),
     }
-    found = [f"{count} {what}" for what, count in counts.items() if count]
+    found = [counted(count, what) for what, count in counts.items() if count]
+    urgent = sum(bool(t.priority) for t in flat.transitions)
+    if urgent:
+        found.append(f"{urgent} priorit{'y' if urgent == 1 else 'ies'}")
     lines = [f"the skeleton leaves out {', '.join(found)}"] if found else []
     varying = sum(arc.weight == VARYING for arc in arcs)
     if varying:
-        lines.append(f"{varying} weights that hang on the tokens count as 1 in the skeleton")
+        lines.append(f"weights that hang on the tokens ({varying}) count as 1 in the skeleton")
     return lines

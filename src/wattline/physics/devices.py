@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from wattline.model.errors import InputError
 from wattline.model.units import plain_number
 from wattline.physics.configurations import ConfigurationTable
@@ -135,9 +137,15 @@ def node_remark(table: ConfigurationTable, node: RatedNode) -> str:
     if node.unknown:
         return (f"there is no worst case: {node.unknown}; give --device NAME=COUNT:WATTS or "
                 "--node-power-max")
-    if table.names == CLASSIC or not node.assumed:
+    if table.names == CLASSIC:
         return ""
-    return (f"the worst case takes {node.power_w_max:g} W for a node "
-            f"({', '.join(str(one) for one in node.devices)}); assumed: "
-            f"{', '.join(node.assumed)} (--device, --base-power, --node-power-max)")
-
+    said = [f"the worst case takes {node.power_w_max:g} W for a node "
+            f"({', '.join(str(one) for one in node.devices)})"]
+    if node.assumed:
+        said.append(f"assumed: {', '.join(node.assumed)} (--device, --base-power, "
+                    "--node-power-max)")
+    drawn_w = float(np.max(table.power_w / table.nodes))
+    if drawn_w > node.power_w_max:
+        said.append(f"yet up to {drawn_w:g} W of a node were measured, so it draws more beside its "
+                    "devices (--base-power)")
+    return "; ".join(said) if len(said) > 1 else ""

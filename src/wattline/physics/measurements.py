@@ -8,12 +8,13 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from wattline.model.errors import InputError
-from wattline.model.reading import read_unpacked
+from wattline.model.reading import read_unpacked, separator
 from wattline.model.units import plain_number
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.dimensions import kind_of
@@ -29,6 +30,7 @@ from wattline.physics.repeated_runs import OtherSettings, spread_note
 ColumnMap = str | Path | Mapping[str, str] | Iterable[str] | None
 """A TOML file with a table [columns], or pairs of a name and a column."""
 
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 _DIFFERS = 0.1
 """A total that is further than this from node power times nodes is no rounding."""
 
@@ -81,13 +83,16 @@ def column_names(path: str | Path) -> list[str]:
 def _read_lines(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """The header, and the rows that are not empty with their numbers."""
     text = read_text(path)
-    first = text.partition("\n")[0]
-    # Where a comma is the decimal point of a country, its tables are separated by semicolons.
-    mark = next((mark for mark in (";", "\t") if mark in first and "," not in first), ",")
+    mark = separator(text.partition("\n")[0])
     reader = csv.reader(io.StringIO(text), delimiter=mark)
     header = [cell.strip() for cell in next(reader, [])]
-    return header, ((reader.line_num, cells) for cells in reader
-                    if any(cell.strip() for cell in cells))
+    return header, ((reader.line_num, cells if mark == "," else [_with_point(c) for c in cells])
+                    for cells in reader if any(cell.strip() for cell in cells))
+
+
+def _with_point(cell: str) -> str:
+    """A number with its decimal comma as a point; other texts as they are."""
+    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell.strip()) else cell
 
 
 def unnamed_note(path: str | Path, application: str, columns: ColumnMap = None) -> str:

@@ -42,8 +42,15 @@ def test_short_names_and_restarts(tmp_path):
 def test_who_is_no_node_is_said(tmp_path):
     path = table(tmp_path, ["0,0,0,0,0", "10,0,1,1,1", "0,login,0,0,0", "5,4,0,0,0"])
     remarks = " ".join(read_counters(path, MACHINE).remarks)
-    assert "1 component (login, ...) are no nodes" in remarks
-    assert "1 component (4, ...) have fewer than two samples" in remarks
+    assert "1 component not of the network (login); left out" in remarks
+    assert "1 component without two samples in a row (4); left out" in remarks
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_other_separators_are_read(tmp_path, mark):
+    path = table(tmp_path, ["0,2,100,7", "10,2,300,7"], head="time,host,P_REQ_FLIT_0,N_STALL_4_7")
+    path.write_text(path.read_text().replace(",", mark))
+    assert read_counters(path, MACHINE).readings.traffic[1] == pytest.approx(20.0)
 
 
 @pytest.mark.parametrize(("head", "rows", "message"), [

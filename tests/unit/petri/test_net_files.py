@@ -127,6 +127,14 @@ def test_times_of_a_log_count_from_its_first_submission(tmp_path: Path) -> None:
     assert done.time_s == 200.0
 
 
+def test_jobs_that_a_cap_keeps_from_running_are_told() -> None:
+    with pytest.warns(UserWarning, match="3 jobs refused: no cap of the run"):
+        done = wl.run_net("puppet", cap=[(0, 500), (100, 300)])
+    assert "3 jobs still waiting when nothing more can happen" in done.remarks[1]
+    assert wl.run_net("puppet", cap=0.7).remarks == ()
+    assert wl.run_net("puppet", cap=[(0, 500), (100, 300)], max_firings=5).remarks == ()
+
+
 def test_numbers_that_grow_without_end_are_told_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "cube.toml"
     path.write_text('[places]\na = { tokens = [1] }\n[[transition]]\nname = "grow"\n'

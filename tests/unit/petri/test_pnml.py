@@ -130,6 +130,9 @@ def test_a_net_of_another_tool_is_read_with_its_pages_and_what_is_not_used_is_sa
     (HEAD + '<arc id="a" source="x" target="y"/></net></pnml>', "must tie a place and"),
     (HEAD + '<place id="p"><initialMarking><text>-1</text></initialMarking></place></net></pnml>',
      "must be a whole number"),
+    (HEAD + '<place id="p"/><transition id="t"/><arc id="a" source="p" target="t">'
+     '<inscription><text>0</text></inscription></arc></net></pnml>',
+     "weight at 'p' is '0', must be a whole number from 1 on"),
     (HEAD + '<place id="p"/><place id="p"/></net></pnml>', "not the only one"),
     (HEAD + '<place id="p"/><transition id="t"/><arc id="a" source="p" target="t">'
      '<arctype><text>hyper</text></arctype></arc></net></pnml>', "the kind 'hyper'"),

@@ -70,6 +70,14 @@ def test_semicolons_and_tabs_separate_too(tmp_path, table):
                               table.time_s)
 
 
+def test_a_comma_is_the_decimal_point_where_semicolons_separate(tmp_path, table):
+    (tmp_path / "other.csv").write_text(table_text(";").replace(".", ","))
+    assert np.array_equal(read_measurements(tmp_path / "other.csv")["sim"].time_s, table.time_s)
+    (tmp_path / "both.csv").write_text(table_text(";").replace(";4000.000;", ";4.000,000;"))
+    with pytest.raises(InputError, match=r"time_s is '4\.000,000', must be a number above 0"):
+        read_measurements(tmp_path / "both.csv")
+
+
 def test_a_map_names_columns_and_makes_settings(tmp_path, table):
     (tmp_path / "own.csv").write_text(table_text(cap="LIMIT", gpus="tiles"))
     (tmp_path / "map.toml").write_text('[columns]\ngpu_cap_w = "LIMIT"\n')
@@ -120,6 +128,10 @@ def test_configure_shows_the_settings_and_says_what_it_assumed(path):
     assert said["best"]["gpu_cap_w"] in (200, 300, 400, 500, 600, 700)
     assert said["node"]["power_w_max"] == 2830.0
     assert "the worst case takes 2830 W for a node (4 x gpu of 700 W); assumed: 30 W" in notes
+    assert "measured" not in notes
+    low = ask("configure", "sim", "--power", "9kW", "--table", path, "--json", "--device",
+              "gpu=2", "--base-power", "310W")[1]
+    assert "yet up to 2390 W of a node were measured, so it draws more beside its devices" in low
     done = CliRunner().invoke(cli, ["configure", "sim", "--power", "9kW", "--table", str(path),
                                     "--device", "gpu=4", "--base-power", "310W"])
     assert "gpus  gpu cap W" in done.stdout
@@ -255,3 +267,11 @@ def test_a_mistake_in_a_map_is_one_line_and_status_2(path, capsys, monkeypatch):
         main()
     assert ended.value.code == 2
     assert "must be NAME=COLUMN, like gpu_cap_w=POWER_LIMIT" in capsys.readouterr().err
+
+
+def test_a_setting_that_is_given_twice_is_refused():
+    done = CliRunner().invoke(cli, ["predict", "sim", "--nodes", "4", "--at", "gpus=4", "--at",
+                                    "gpus=2"])
+    assert str(done.exception) == "--at gives gpus twice, 4 and 2"
+    done = CliRunner().invoke(cli, ["fit", "--suggest", "3", "--nodes", "1,2", "--at", "nodes=4"])
+    assert str(done.exception) == "nodes is given twice, 1,2 and 4"

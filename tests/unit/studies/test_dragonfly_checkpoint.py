@@ -1,12 +1,17 @@
 """A comparison that was ended goes on from what its file holds."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import wattline
 from wattline.model.errors import InputError
 from wattline.network.packets import Rule
 from wattline.studies.dragonfly import compare as comparing
-from wattline.studies.dragonfly.checkpoint import Checkpoint
+from wattline.studies.dragonfly.checkpoint import SOURCES, Checkpoint
 from wattline.studies.dragonfly.compare import POLICIES, PlacementComparison, Pool, Settings
 
 
@@ -81,6 +86,23 @@ def test_a_file_of_something_else_is_refused(tmp_path):
         Checkpoint(path)
 
 
+def test_all_that_a_run_is_made_of_is_in_the_digest():
+    home = Path(wattline.__file__).parent
+    imported = subprocess.run(
+        [sys.executable, "-c", "import sys, wattline.studies.dragonfly.compare; "
+         "print(*(getattr(m, '__file__', None) for m in list(sys.modules.values())))"],
+        check=True, capture_output=True, text=True, env={"PYTHONPATH": str(home.parent)}).stdout
+    rooms = ("network/", "policies/placement/network/", "studies/dragonfly/")
+    not_asked = {"network/topology/others.py", "studies/dragonfly/checkpoint.py"}
+    made_of = {place for name in imported.split() if str(home) in name
+               if (place := Path(name).relative_to(home).as_posix()).startswith(rooms)
+               and not place.endswith("__init__.py")}
+    left_out = {place for place in made_of
+                if place not in SOURCES and str(Path(place).parent) not in SOURCES}
+    assert left_out == not_asked
+    assert all((home / place).exists() for place in SOURCES)
+
+
 def test_quadrants_and_ties_add_up():
     times = np.ones((5, len(POLICIES), 2))
     other = POLICIES.index("jokanovic")
@@ -90,3 +112,18 @@ def test_quadrants_and_ties_add_up():
     parts = ("strictly_better", "only_small_better", "only_large_better", "strictly_worse", "tied")
     assert [against[part] for part in parts] == pytest.approx([0.2] * 5)
     assert (against["tied_else_better"], against["tied_else_worse"]) == (0.2, 0.0)
+
+
+def test_cases_of_one_workload_count_as_one_in_the_interval():
+    times = np.ones((4, len(POLICIES), 2))
+    others = POLICIES[1:8]
+    columns = [POLICIES.index(name) for name in others]
+    times[:2, columns] = 2.0
+    times[2:, columns] = 0.5
+    found = PlacementComparison(POLICIES, times, times[..., 0], times[..., 0])
+    half = 1.96 * np.sqrt(1 / 3) / 2
+    assert found.against(others[:1])["strictly_better_error"] == pytest.approx(half)
+    assert found.against(others)["strictly_better_error"] == pytest.approx(half)
+    assert found.against(others)["mean_reduction_error"] == pytest.approx(1.5 * half)
+    alone = PlacementComparison(POLICIES, times[:1], times[:1, :, 0], times[:1, :, 0])
+    assert alone.against(others)["strictly_better_error"] == 0.0

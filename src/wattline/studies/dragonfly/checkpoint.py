@@ -15,9 +15,17 @@ from wattline.studies.sources import sources_digest
 Found = Mapping[tuple[int, int], tuple[Any, ...]]
 """Figures by the number of the workload and that of the run."""
 
-SOURCES = ("network", *(f"studies/dragonfly/{name}.py" for name in (
-    "allocator", "compare", "evaluate", "workloads")))
-"""What decides on the figures of a run: lines of other sources are not ours, and made again."""
+SOURCES = (
+    *(f"network/{name}.py" for name in (
+        "equilibrium", "flows", "packets", "placement", "rounds", "routes", "traffic",
+        "topology/base", "topology/dragonfly")),
+    "network/kernels",
+    *(f"policies/placement/network/{name}.py" for name in (
+        "by_key", "kernels", "layout", "placements")),
+    *(f"studies/dragonfly/{name}.py" for name in ("allocator", "compare", "evaluate", "workloads")),
+)
+"""What decides on the figures of a run: lines of other sources are not ours, and made again. Files
+that only read, show or answer are left out, for a change of theirs would cost hours of runs."""
 _FIELDS = ("settings", "workload", "run", "figures")
 
 

@@ -66,15 +66,19 @@ class PlacementComparison:
         columns = [self.policies.index(other) for other in others]
         reduction = 1.0 - own[:, None] / self.time_s[:, columns]
         small, large = reduction[..., 0], reduction[..., 1]
+        better, worse = (small > 0) & (large > 0), (small < 0) & (large < 0)
         return {
-            "strictly_better": float(((small > 0) & (large > 0)).mean()),
-            "strictly_worse": float(((small < 0) & (large < 0)).mean()),
+            "strictly_better": float(better.mean()),
+            "strictly_better_error": _error(better),
+            "strictly_worse": float(worse.mean()),
+            "strictly_worse_error": _error(worse),
             "only_small_better": float(((small > 0) & (large < 0)).mean()),
             "only_large_better": float(((small < 0) & (large > 0)).mean()),
             "tied": float(((small == 0) | (large == 0)).mean()),
             "tied_else_better": float(((small * large == 0) & (small + large > 0)).mean()),
             "tied_else_worse": float(((small * large == 0) & (small + large < 0)).mean()),
             "mean_reduction": float(reduction.mean()),
+            "mean_reduction_error": _error(reduction),
             "max_reduction": float(reduction.max()),
         }
 
@@ -84,6 +88,13 @@ class PlacementComparison:
         means = np.exp(np.log(self.time_s / own).mean(axis=0))
         return {name: (float(means[i, 0]), float(means[i, 1]))
                 for i, name in enumerate(self.policies)}
+
+
+def _error(of_cases: Any) -> float:
+    """Half of the 95 % interval of a mean over cases, of which those of one workload (row) are
+    alike and so count as one; 0 where there is one workload."""
+    means = of_cases.reshape(len(of_cases), -1).mean(axis=1)
+    return float(1.96 * means.std(ddof=1) / np.sqrt(len(means))) if len(means) > 1 else 0.0
 
 
 Figures = tuple[FloatArray, FloatArray, FloatArray]

@@ -40,6 +40,16 @@ def _percent(value: float) -> str:
     return f"{100 * value:.3g} %"
 
 
+def _counted(found: Results, figure: str) -> str | None:
+    """A share or a cut with its 95 % interval over the workloads, where that is known."""
+    if figure not in found:
+        return None
+    error = found.get(f"{figure}_error")
+    if not error:
+        return _percent(found[figure])
+    return f"{100 * found[figure]:.3g} ± {100 * error:.2g} %"
+
+
 def _span(pair: Any) -> str:
     return f"{_percent(pair[0])} to {_percent(pair[1])}"
 
@@ -94,7 +104,7 @@ def _random(results: Results) -> Iterator[Row]:
             ours = found.get(figure) if found else None
             rest = _other_cases(found) if found and figure == "strictly_better" else ""
             yield _row("3.4.4", f"{what} seven baselines, {way}", _percent(said),
-                       None if ours is None else _percent(ours),
+                       _counted(found or {}, figure),
                        "" if ours is None else _judge(figure, said, ours), f"{count}{rest}")
     for name, said in document.SINGLE_PATTERN_WORSE.items():
         ours = results.get("by_pattern", {}).get(name, {}).get("strictly_worse")
@@ -151,12 +161,12 @@ def _jokanovic(results: Results) -> Iterator[Row]:
                              ("jokanovic", "Jokanovic's policy as in the text")):
             for figure in ("strictly_better", "strictly_worse"):
                 said = document.JOKANOVIC_SMALL_FIRST[figure]
-                ours = found.get(policy, {}).get(figure)
+                against = found.get(policy, {})
+                ours = against.get(figure)
                 verdict = "" if ours is None else _judge(figure, said, ours)
-                rest = _other_cases(found.get(policy, {})) if figure == "strictly_better" else ""
+                rest = _other_cases(against) if figure == "strictly_better" else ""
                 yield _row("3.4.6", f"{figure.replace('_', ' ')} than {name}, {way}",
-                           _percent(said), None if ours is None else _percent(ours), verdict,
-                           f"{count}{rest}")
+                           _percent(said), _counted(against, figure), verdict, f"{count}{rest}")
     large = results.get("packets_in_steps", {}).get("large_first")
     first = None if large is None else large["jokanovic_code"]
     yield _row("3.4.6", "large jobs first, Jokanovic's policy as in the code, packets in steps",
