@@ -3,8 +3,9 @@
 Most tests are about what is decided, not about compiling it: they run as plain Python, where
 nothing has to be compiled and an index outside of its array raises. Then those run that are marked
 `compiled` (about compiled kernels, or too much work for plain Python) or `both_ways`, then those
-that need a database or metrics server (`servers`), a browser (`browser`), a real Slurm. The first
-step that fails ends it; what each step took is printed at the end.
+that need a database or metrics server (`servers`), a browser (`browser`), a real Slurm. Types,
+layers and, in a new clone, a first reading of the tests run beside each other. The first step that
+fails ends it; what each step took is printed at the end.
 
 Arguments go to pytest each time (`scripts/run_tests.py -k easy`), and Slurm is left out. As the
 only one, `--coverage` counts the lines that the plain tests reach, kernels among them, and `--long`
@@ -14,12 +15,14 @@ runs what is marked `long` and so left out otherwise.
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,7 +51,10 @@ SHARED = {"servers": "loadfile", "browser": "loadfile"}
 """What is dear to start is started once: all tests of a file on one worker."""
 MORE = {"plain": 1}
 """More workers than cores where some tests wait for clocks, sockets and other processes."""
-CORE = ("style", "types", "layers", "plain", "compiled")
+KEPT = {"PYTHONDONTWRITEBYTECODE": ""}
+"""What pytest makes of the tests' sources is kept, also where a shell says that Python keeps
+nothing: to make it anew takes every worker of every step a quarter of a minute."""
+CORE = ("style", "types", "layers", "reading", "plain", "compiled")
 """What a change of the package is tried with, where there is no server, browser or Slurm."""
 
 
@@ -61,6 +67,8 @@ class Step:
     environment: Mapping[str, str] = field(default_factory=dict)
     allowed: int = 0
     """Another exit status that is no failure."""
+    beside: bool = False
+    """Needs one core: runs at the same time as its neighbours of that kind."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,7 @@ class Took:
 
     name: str
     wall_s: float
+    """By the clock; beside others what it took longer than those that were done before it."""
     cpu_s: float
     status: int
 
@@ -92,8 +101,9 @@ def all_steps(some: Sequence[str]) -> list[Step]:
     """Style to Slurm; with arguments for pytest, those tests alone."""
     steps = [
         Step("style", ("ruff", "check", ".")),
-        Step("types", ("mypy",)),
-        Step("layers", ("lint-imports", "--no-cache")),
+        Step("types", ("mypy",), beside=True),
+        Step("layers", ("lint-imports", "--no-cache"), beside=True),
+        *(() if some or read_before() else (reading(),)),
         tests("plain", some, PLAIN),
         *(tests(name, some, COMPILED if name == "compiled" else PLAIN)
           for name in ("compiled", "servers", "browser") if lies_in(name, some)),
@@ -101,6 +111,16 @@ def all_steps(some: Sequence[str]) -> list[Step]:
     if not some:  # one after the other, with the machine to themselves: they look at real clocks
         steps.append(Step("slurm", ("pytest", SLURM, "-rs"), PLAIN))
     return steps
+
+
+def reading() -> Step:
+    """Each worker would make the same of the sources at the same time: here it is made once."""
+    command = ("pytest", "--collect-only", f"--ignore={SLURM}")
+    return Step("reading", command, PLAIN, beside=True)
+
+
+def read_before() -> bool:
+    return any((ROOT / "tests").glob("__pycache__/conftest.*-pytest-*.pyc"))
 
 
 def lies_in(name: str, some: Sequence[str]) -> bool:
@@ -122,37 +142,55 @@ def long_steps() -> list[Step]:
     ]
 
 
-def run(step: Step) -> int:
+Ran = tuple[int, float]
+"""The exit status, and seconds of the processor."""
+
+
+def run(step: Step) -> Ran:
+    """What a step says that runs beside others is heard at its end, and only where it failed."""
     said = (f"{name}={value}" for name, value in step.environment.items())
     print("$", *said, *step.command, flush=True)
     argv = [str(BIN / step.command[0]), *step.command[1:]]
-    env = {**os.environ, **step.environment}
-    return subprocess.run(argv, cwd=ROOT, env=env, check=False).returncode
+    env = {**os.environ, **KEPT, **step.environment}
+    with tempfile.TemporaryFile() as heard:
+        out = heard if step.beside else None
+        process = subprocess.Popen(argv, cwd=ROOT, env=env, stdout=out, stderr=out)
+        _, ended, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(ended)
+        if process.returncode:
+            heard.seek(0)
+            print(heard.read().decode(errors="replace"), end="", flush=True)
+    return process.returncode, used.ru_utime + used.ru_stime
 
 
-def run_all(steps: Sequence[Step], run: Callable[[Step], int] = run) -> list[Took]:
-    """One after the other, up to the first that fails."""
-    done = []
-    for step in steps:
-        wall_s, cpu_s = time.monotonic(), children_cpu_s()
-        status = run(step)
-        failed = status not in (0, step.allowed)
-        done.append(Took(step.name, time.monotonic() - wall_s, children_cpu_s() - cpu_s,
-                         status if failed else 0))
-        if failed:
-            break
+def run_all(steps: Sequence[Step], run: Callable[[Step], Ran] = run) -> list[Took]:
+    """One after the other, or beside each other, up to the first that fails."""
+    done: list[Took] = []
+    for beside, some in groupby(steps, key=lambda step: step.beside):
+        for together in [list(some)] if beside else [[step] for step in some]:
+            done += run_together(together, run)
+            if any(took.status for took in done):
+                return done
     return done
 
 
-def children_cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def run_together(steps: Sequence[Step], run: Callable[[Step], Ran]) -> Iterator[Took]:
+    """At the same time, as they end."""
+    with ThreadPoolExecutor(len(steps)) as pool:
+        last_s = time.monotonic()
+        running = {pool.submit(run, step): step for step in steps}
+        for each in as_completed(running):
+            step, (status, cpu_s), now_s = running[each], each.result(), time.monotonic()
+            failed = status not in (0, step.allowed)
+            yield Took(step.name, now_s - last_s, cpu_s, status if failed else 0)
+            last_s = now_s
 
 
 def table(steps: Sequence[Step], done: Sequence[Took]) -> str:
     """What each step took, the core of them together, and which failed or were not reached."""
     lines = [line(took.name, took.wall_s, took.cpu_s, outcome(took)) for took in done]
-    lines += [f"{step.name:<16}{'':>9}{'':>9}  not run" for step in steps[len(done):]]
+    lines += [f"{step.name:<16}{'':>9}{'':>9}  not run" for step in steps
+              if step.name not in {took.name for took in done}]
     core = [took for took in done if took.name in CORE]
     for name, some in (("core together", core), ("all", done)):
         lines.append(line(name, sum(took.wall_s for took in some),
@@ -177,9 +215,13 @@ def count_lines() -> None:
     plain = ("pytest", *WORKERS, "worksteal", f"--ignore={SLURM}", *counted)
     done = run_all([Step("plain", plain, PLAIN),
                     Step("report", ("coverage", "report", "--format=total"))])
-    if done[-1].status:
-        sys.exit(done[-1].status)
+    if status := failure(done):
+        sys.exit(status)
     print("per cent of the package's lines are reached by the tests that run as plain Python")
+
+
+def failure(done: Sequence[Took]) -> int:
+    return next((took.status for took in done if took.status), 0)
 
 
 def main() -> None:
@@ -190,7 +232,7 @@ def main() -> None:
     steps = long_steps() if some == ["--long"] else all_steps(some)
     done = run_all(steps)
     print(table(steps, done))
-    sys.exit(done[-1].status)
+    sys.exit(failure(done))
 
 
 if __name__ == "__main__":

@@ -6,8 +6,9 @@ import warnings
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.examples import examples
 
 from wattline.model.errors import InputError
 from wattline.model.units import fold_hosts, parse_hosts
@@ -45,8 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", WORDS)
-@settings(max_examples=150, deadline=None, derandomize=True,
-          suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(50)
 @given(data=st.data())
 def test_any_text_makes_views_or_one_line(name: str, data: st.DataObject, folder: Path) -> None:
     file, views = folder / name, folder / "views.toml"
@@ -67,8 +67,7 @@ def test_any_text_makes_views_or_one_line(name: str, data: st.DataObject, folder
         key: view.tree.names for key, view in found.views.items()}
 
 
-@settings(max_examples=200, deadline=None, derandomize=True,
-          suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60)
 @given(text=texts(TABLE))
 def test_any_text_makes_associations_or_one_line(text: str, folder: Path) -> None:
     file = folder / "assoc.txt"
@@ -86,6 +85,7 @@ NAMES = st.lists(st.from_regex(r"[a-z]{1,3}(-[a-z]{1,2})?[0-9]{0,3}(-ib)?", full
                  min_size=1, max_size=12)
 
 
+@examples(30)
 @given(names=NAMES)
 def test_folded_names_are_the_same_names_in_the_same_order(names: list[str]) -> None:
     assert parse_hosts(fold_hosts(names)) == names

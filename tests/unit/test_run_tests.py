@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from itertools import combinations
 
 import pytest
@@ -10,9 +11,11 @@ from scripts import run_tests
 from scripts.run_tests import (
     CHOSEN,
     MARKED,
+    Ran,
     Step,
     Took,
     all_steps,
+    failure,
     files,
     long_steps,
     run_all,
@@ -72,9 +75,9 @@ def test_the_first_step_that_fails_ends_it_and_is_named() -> None:
     steps = [Step(name, ()) for name in ("style", "plain", "servers", "browser")]
     asked = []
 
-    def run(step: Step) -> int:
+    def run(step: Step) -> Ran:
         asked.append(step.name)
-        return 3 if step.name == "servers" else 0
+        return 3 if step.name == "servers" else 0, 1.0
 
     done = run_all(steps, run)
     assert asked == ["style", "plain", "servers"]
@@ -85,12 +88,52 @@ def test_the_first_step_that_fails_ends_it_and_is_named() -> None:
     assert "not run" in said["browser"]
 
 
+def test_steps_of_one_core_run_at_the_same_time_and_each_failure_is_named() -> None:
+    steps = [Step("style", ()), Step("types", (), beside=True), Step("layers", (), beside=True),
+             Step("plain", ())]
+    both = threading.Barrier(2, timeout=30)
+
+    def run(step: Step) -> Ran:
+        if step.beside:
+            both.wait()  # would wait for ever, were they run one after the other
+        return 2 if step.name == "types" else 0, 1.5
+
+    done = run_all(steps, run)
+    assert [took.name for took in done[:1]] == ["style"]
+    assert {took.name: took.status for took in done[1:]} == {"types": 2, "layers": 0}
+    assert failure(done) == 2
+    said = {line.split()[0]: line for line in table(steps, done).splitlines()}
+    assert "FAILED with exit status 2" in said["types"]
+    assert "passed" in said["layers"]
+    assert "not run" in said["plain"]
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_step_beside_others_is_heard_where_it_failed(capfd, status: int) -> None:
+    code = f"import os; print('kept:', os.environ['PYTHONDONTWRITEBYTECODE']); exit({status})"
+    step = Step("types", ("python", "-c", code), {"SOME": "1"}, beside=True)
+    ended, cpu_s = run_tests.run(step)
+    assert (ended, cpu_s > 0) == (status, True)
+    heard = capfd.readouterr().out.splitlines()
+    assert heard[0].startswith("$ SOME=1 python -c")
+    assert heard[1:] == (["kept: "] if status else [])
+
+
+def test_a_new_clone_reads_its_tests_once_before_the_workers_do(monkeypatch) -> None:
+    for before in (False, True):
+        monkeypatch.setattr(run_tests, "read_before", lambda before=before: before)
+        names = [step.name for step in all_steps([])]
+        assert ("reading" in names) is not before
+        assert names.index("plain") == 4 - before
+        assert "reading" not in [step.name for step in all_steps(["tests/unit/traces"])]
+
+
 def test_no_test_chosen_is_a_failure_unless_some_were_asked_for() -> None:
     everything = {step.name: step for step in all_steps([])}
     assert everything["plain"].allowed == 0
-    assert run_all([everything["plain"]], lambda step: run_tests.NO_TESTS)[-1].status == 5
+    assert run_all([everything["plain"]], lambda step: (run_tests.NO_TESTS, 1.0))[-1].status == 5
     some = {step.name: step for step in all_steps(["tests/unit/account"])}
-    assert run_all([some["servers"]], lambda step: run_tests.NO_TESTS)[-1].status == 0
+    assert run_all([some["servers"]], lambda step: (run_tests.NO_TESTS, 1.0))[-1].status == 0
     assert "slurm" in everything
     assert "slurm" not in some
 

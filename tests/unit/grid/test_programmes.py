@@ -9,7 +9,10 @@ import pytest
 
 import wattline as wl
 from wattline.demand_response.building import case_of, level_of
+from wattline.demand_response.choosing import problem_of
+from wattline.demand_response.pooling import simulator
 from wattline.demand_response.reading import contract_of, read_contract
+from wattline.grid.bidding.exhaustive import exhaustive_bid
 from wattline.grid.market import Bid, Contract
 from wattline.grid.programme import SHIPPED, programme
 from wattline.model.signal import Signal
@@ -138,7 +141,8 @@ def test_a_contract_is_judged_by_its_programme(tmp_path: Path) -> None:
 
 
 def test_an_emergency_brings_its_event_and_is_scored_by_its_limit() -> None:
-    scenario = read_contract(None, {"workload": "W1", "programme": "emergency"})
+    scenario = read_contract(None, {"types": [TYPE], "servers": 10, "power_w_idle": 100,
+                                    "cycle_s": 20, "programme": "emergency"})
     contract = contract_of(scenario)
     assert contract.curtailment is not None
     assert (contract.curtailment.start, contract.duration) == (3600, 5 * 3600)
@@ -199,9 +203,13 @@ def test_the_search_takes_the_reserve_that_the_programme_pays_for(tmp_path: Path
         path.write_text('title = "ours"\nsource = "us"\ndate = "2026"\nsimplified = "all"\n'
                         '[judged]\nrule = "band"\nleast = 0.5\nwidth = 0.9\n'
                         f'[payment]\ncapability_per_mwh = {pays}\n')
-        asked = SHORT | {"programme": str(path), "standby": True, "rounds": 12,
-                         "policy": "tracking", "bid": "exhaustive", "prices": {"energy": 0.1}}
-        return float(wl.regulate(**asked).figures["reserve_w"])
+        case = case_of(read_contract(None, SHORT | {
+            "programme": str(path), "standby": True, "policy": "tracking",
+            "bid": "exhaustive", "prices": {"energy": 0.1}}))
+        # A coarser grid than that of a contract: the ends of it are far enough apart.
+        found = exhaustive_bid(problem_of(case), simulator(case), averages=3, reserves=4)
+        assert found.bid is not None
+        return found.bid.reserve_w
 
     poor, rich = reserve_w(1.0), reserve_w(5000.0)
     assert poor < rich  # for which it buys more energy than the poor one is worth

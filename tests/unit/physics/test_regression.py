@@ -26,6 +26,7 @@ from wattline.physics.regression.terms import (
     TIME_PRIORS,
     Frame,
     Layout,
+    log_time,
 )
 
 GRID = Grid({"nodes": (2, 4, 8, 16), "cores": (4, 8, 12, 16),
@@ -101,25 +102,25 @@ def test_without_an_overhead_none_is_believed():
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_the_slope_of_power_is_its_derivative(packed):
-    frame, points = Frame(GRID, 2, Layout(packed)), GRID.points()
+    terms = Frame(GRID, 2, Layout(packed)).at(GRID.points())
     power = np.array([prior.mean for prior in POWER_PRIORS]) + 0.05
-    value, slope = frame.socket_power(points, power), frame.slope(points, power)
+    value, slope = terms.socket_power(power)
     for place in range(len(power)):
         moved = power.copy()
         moved[place] += 1e-6
-        assert np.allclose((frame.socket_power(points, moved) - value) / 1e-6, slope[:, place],
+        assert np.allclose((terms.socket_power(moved)[0] - value) / 1e-6, slope[:, place],
                            atol=1e-4)
 
 
 def test_the_slope_of_time_is_its_derivative():
-    frame, points = Frame(GRID, 2), GRID.points()
     power = np.array([prior.mean for prior in POWER_PRIORS])
+    terms = Frame(GRID, 2).at(GRID.points()).of_time(power)
     time = np.array([prior.mean for prior in TIME_PRIORS]) + 0.05
-    value, slope = frame.log_time(points, power, time)
+    value, slope = log_time(terms, time)
     for place in range(len(time)):
         moved = time.copy()
         moved[place] += 1e-6
-        assert np.allclose((frame.log_time(points, power, moved)[0] - value) / 1e-6,
+        assert np.allclose((log_time(terms, moved)[0] - value) / 1e-6,
                            slope[:, place], atol=1e-5)
 
 

@@ -33,6 +33,7 @@ from wattline.physics.regression.terms import (
     Layout,
     Prior,
     Priors,
+    log_time,
 )
 
 _BY_SHARE = ("its power seems to be that of its nodes times the part of their cores in use; partly "
@@ -118,13 +119,13 @@ class CappingModel(Model):
     def predict_points(self, points: FloatArray) -> Prediction:
         frame = Frame(self.grid, self.sockets, self.layout)
         corrections = frame.corrections(points)
-        slope = frame.slope(points, self.power.coefficients)
-        log_power = frame.socket_power(points, self.power.coefficients)
+        at = frame.at(points)
+        log_power, slope = at.socket_power(self.power.coefficients)
         log_power = log_power + corrections @ self.power.corrections
-        log_time, terms = frame.log_time(points, self.power.coefficients, self.time.coefficients)
-        log_time = log_time + corrections @ self.time.corrections
+        log_s, terms = log_time(at.of_time(self.power.coefficients), self.time.coefficients)
+        log_s = log_s + corrections @ self.time.corrections
         return Prediction(
-            np.exp(log_time),
+            np.exp(log_s),
             np.exp(log_power) * frame.counted(points),
             _deviation(terms, self.time),
             _deviation(slope, self.power),
@@ -211,14 +212,14 @@ def _fit_time(
     frame: Frame, points: FloatArray, corrections: FloatArray, target: FloatArray,
     power: FloatArray, priors: tuple[Prior, ...],
 ) -> tuple[float, Part]:
-    terms = frame.time_terms(points, power)
+    terms = frame.at(points).of_time(power)
     found: dict[bool, list[Weighed]] = {False: [], True: []}
     for belief in (*_shapes(overhead=False), *_shapes(overhead=True)):
         mean, sd = prior_arrays(priors, belief, width=5.0)
         # The scale of the times is the application's own, so the level starts at their middle.
         mean[0] = np.median(target - terms[:, 1:] @ mean[1:OVERHEAD])
         found[belief.overhead] += _weigh(
-            lambda at: frame.log_time(points, power, at), corrections, target, mean, sd, belief)
+            lambda at: log_time(terms, at), corrections, target, mean, sd, belief)
     # With and without an overhead the other coefficients mean different things: no average of both.
     likelier = max(found.values(), key=_total)
     return _total(likelier), _average(likelier, len(TIME_PRIORS))
@@ -229,11 +230,10 @@ def _fit_power(
     priors: tuple[Prior, ...],
 ) -> tuple[float, Part]:
     found: list[Weighed] = []
+    curve = frame.at(points).socket_power
     for belief in _shapes(overhead=False):
         mean, sd = prior_arrays(priors, belief, width=4.0)
-        found += _weigh(
-            lambda at: (frame.socket_power(points, at), frame.slope(points, at)),
-            corrections, target, mean, sd, belief)
+        found += _weigh(curve, corrections, target, mean, sd, belief)
     return _total(found), _average(found, len(POWER_PRIORS))
 
 
@@ -307,10 +307,10 @@ def _search(curve: Curve, target: FloatArray, mean: FloatArray, sd: FloatArray) 
         surprise = (trial - mean) / sd
         return float(misfit @ misfit + surprise @ surprise)
 
-    reached = cost(value, at)
+    reached, stiffness = cost(value, at), np.diag(1.0 / sd**2)
     for _ in range(_STEPS):
         scaled = slope / _FITTED_NOISE
-        curvature = scaled.T @ scaled + np.diag(1.0 / sd**2)
+        curvature = scaled.T @ scaled + stiffness
         pull = scaled.T @ (target - value) / _FITTED_NOISE - (at - mean) / sd**2
         step = np.linalg.solve(curvature + damping * np.diag(np.diag(curvature)), pull)
         tried_value, tried_slope = curve(at + step)

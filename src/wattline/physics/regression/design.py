@@ -126,7 +126,9 @@ def _factors(grid: Grid, points: FloatArray, sockets: int, priors: Priors) -> Fa
     mean_power, sd_power = prior_arrays(priors.power, belief, width=2.0)
     _, sd_time = prior_arrays(priors.time, belief, width=5.0)
     small = frame.corrections(points) * CORRECTION_SD
+    terms = frame.at(points)
+    _, slope = terms.socket_power(mean_power)
     return [
-        np.hstack([frame.time_terms(points, mean_power) * sd_time[:OVERHEAD], small]),
-        np.hstack([frame.slope(points, mean_power) * sd_power, small * 0.5]),
+        np.hstack([terms.of_time(mean_power) * sd_time[:OVERHEAD], small]),
+        np.hstack([slope * sd_power, small * 0.5]),
     ]

@@ -135,84 +135,89 @@ class Frame:
         used: FloatArray = np.ceil(filled - 1e-9) / self.sockets
         return used
 
-    def trends(self, points: FloatArray, *, of_socket: bool = False) -> FloatArray:
-        """The ten columns of time and demand; with `of_socket`, cores are those of a socket."""
+    def at(self, points: FloatArray) -> Terms:
+        """The terms of these configurations."""
+        used = self.used(points)
         nodes = np.log(points[:, 0]) - float(np.mean(np.log(self.grid.nodes)))
         cores = np.log(points[:, 1]) - np.log(self.grid.cores[-1])
-        if of_socket:
-            cores = cores - np.log(self.used(points))
         # The highest cap of a table means "not capped", where processors also raise their clock.
         top = (points[:, 2] >= self.grid.cap_w[-1]).astype(np.float64)
         # A node without a spare core has none for the system's own work: 16 is not like 14.
         full = (points[:, 1] >= self.grid.cores[-1]).astype(np.float64)
-        one = np.ones(len(points))
-        return np.stack([one, cores, nodes, cores * cores, cores * nodes, nodes * nodes,
-                         top, top * cores, top * nodes, full], axis=1)
-
-    def demand(self, points: FloatArray, power: FloatArray) -> FloatArray:
-        """Log of the power of a working socket if it were not capped."""
-        trend: FloatArray = self.trends(points, of_socket=True) @ power[:LIMIT]
-        demand: FloatArray = trend + self._level()
-        return demand
-
-    def socket_power(self, points: FloatArray, power: FloatArray) -> FloatArray:
-        """Log of the mean power of the sockets of a node.
-
-        One that works draws its demand, or the limit where that is lower; the others idle.
-        """
-        mean: FloatArray = np.logaddexp(*self._working_and_idle(points, power))
-        return mean
-
-    def slope(self, points: FloatArray, power: FloatArray) -> FloatArray:
-        """How `socket_power` changes with each coefficient."""
-        limit = np.log(points[:, 2]) + power[LIMIT]
-        free = 1.0 / (1.0 + np.exp(-(limit - self.demand(points, power)) / SMOOTH))
-        working, idle = self._working_and_idle(points, power)
-        part = 1.0 / (1.0 + np.exp(idle - working))
-        trends = self.trends(points, of_socket=True)
-        slope: FloatArray = np.column_stack(
-            [trends * (part * free)[:, None], part * (1.0 - free), 1.0 - part])
-        return slope
-
-    def _working_and_idle(
-        self, points: FloatArray, power: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Logs of what the working and the idle sockets add to the mean power of a socket."""
-        demand = self.demand(points, power)
-        limit = np.log(points[:, 2]) + power[LIMIT]
-        used = self.used(points)
-        working = limit - soft_positive(limit - demand) + np.log(used)
-        return working, power[IDLE] + self._level() + np.log(np.maximum(1.0 - used, _NONE))
-
-    def _level(self) -> float:
-        return float(np.log(LEVEL_OF_TOP_CAP * self.grid.cap_w[-1]))
-
-    def time_terms(self, points: FloatArray, power: FloatArray) -> FloatArray:
-        """The trends, and how far the demand exceeds the limit, which is what slows a job."""
-        trends = self.trends(points)
-        limit = np.log(points[:, 2]) + power[LIMIT]
-        over = soft_positive(self.demand(points, power) - limit)
-        terms: FloatArray = np.column_stack([trends, over, over * trends[:, 9]])
-        return terms
-
-    def log_time(
-        self, points: FloatArray, power: FloatArray, time: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Log of the time, computing and overhead together, and how it changes with each
-        coefficient."""
-        terms = self.time_terms(points, power)
-        compute = terms @ time[:OVERHEAD]
-        extra = np.stack([np.ones(len(points)), terms[:, 2], terms[:, 6]], axis=1)
-        # The overhead is measured against the computing time at the origin.
-        ratio = extra @ time[OVERHEAD:] + time[0] - compute
-        share = 1.0 / (1.0 + np.exp(-np.clip(ratio, -50.0, 50.0)))
-        slope = np.hstack([terms * (1.0 - share)[:, None], extra * share[:, None]])
-        slope[:, 0] = 1.0
-        return compute + np.logaddexp(0.0, ratio), slope
+        return Terms(
+            trends=_trends(nodes, cores, top, full),
+            of_socket=_trends(nodes, cores - np.log(used), top, full),
+            log_cap=np.log(points[:, 2]),
+            log_used=np.log(used),
+            log_unused=np.log(np.maximum(1.0 - used, _NONE)),
+            level=float(np.log(LEVEL_OF_TOP_CAP * self.grid.cap_w[-1])),
+        )
 
     def corrections(self, points: FloatArray) -> FloatArray:
         """A small free offset for each level of each axis and each pair, linear in between."""
         return corrections(self.grid, points)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is known of some configurations before any coefficient is.
+
+    A search asks for the curves of the same configurations hundreds of times.
+    """
+
+    trends: FloatArray
+    """The ten columns of time."""
+    of_socket: FloatArray
+    """Those of demand, where cores are those of a socket."""
+    log_cap: FloatArray
+    log_used: FloatArray
+    log_unused: FloatArray
+    """Of the parts of a node's sockets that work and that idle."""
+    level: float
+
+    def demand(self, power: FloatArray) -> FloatArray:
+        """Log of the power of a working socket if it were not capped."""
+        trend: FloatArray = self.of_socket @ power[:LIMIT]
+        return trend + self.level
+
+    def socket_power(self, power: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Log of the mean power of the sockets of a node, and how it changes with each coefficient.
+
+        One that works draws its demand, or the limit where that is lower; the others idle.
+        """
+        demand, limit = self.demand(power), self.log_cap + power[LIMIT]
+        free = 1.0 / (1.0 + np.exp(-(limit - demand) / SMOOTH))
+        working = limit - soft_positive(limit - demand) + self.log_used
+        idle = power[IDLE] + self.level + self.log_unused
+        part = 1.0 / (1.0 + np.exp(idle - working))
+        slope = np.column_stack(
+            [self.of_socket * (part * free)[:, None], part * (1.0 - free), 1.0 - part])
+        return np.logaddexp(working, idle), slope
+
+    def of_time(self, power: FloatArray) -> FloatArray:
+        """The trends, and how far the demand exceeds the limit, which is what slows a job."""
+        over = soft_positive(self.demand(power) - (self.log_cap + power[LIMIT]))
+        return np.column_stack([self.trends, over, over * self.trends[:, 9]])
+
+
+def log_time(terms: FloatArray, time: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Log of the time, computing and overhead together, and how it changes with each coefficient;
+    from the terms of time."""
+    compute = terms @ time[:OVERHEAD]
+    extra = np.stack([np.ones(len(terms)), terms[:, 2], terms[:, 6]], axis=1)
+    # The overhead is measured against the computing time at the origin.
+    ratio = extra @ time[OVERHEAD:] + time[0] - compute
+    share = 1.0 / (1.0 + np.exp(-np.clip(ratio, -50.0, 50.0)))
+    slope = np.hstack([terms * (1.0 - share)[:, None], extra * share[:, None]])
+    slope[:, 0] = 1.0
+    return compute + np.logaddexp(0.0, ratio), slope
+
+
+def _trends(
+    nodes: FloatArray, cores: FloatArray, top: FloatArray, full: FloatArray
+) -> FloatArray:
+    return np.stack([np.ones(len(nodes)), cores, nodes, cores * cores, cores * nodes, nodes * nodes,
+                     top, top * cores, top * nodes, full], axis=1)
 
 
 def corrections(grid: Grid, points: FloatArray) -> FloatArray:
