@@ -44,7 +44,7 @@ from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import PATIENCE_S, Commands, SlurmError
 from wattline.live.transport.link import read_key
 from wattline.model.errors import InputError, WattlineError
-from wattline.model.units import parse_power
+from wattline.model.units import parse_power, says_no_cap
 from wattline.policies.configuration.moldable import Moldable
 
 BACK = 120
