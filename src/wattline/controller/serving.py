@@ -82,7 +82,7 @@ def serving(
             if act and modes.decides:
                 with suppress(SlurmError):  # the watchdog does it later
                     _leave(site, controller)
-            kept.save(controller.books)
+            kept.end(controller.books)
 
 
 def _switch_on(folder: Path, controller: Controller) -> None:
@@ -294,7 +294,7 @@ def _allow(net: LicenceNet, modes: ModeKeeper, controller: Controller) -> bool:
 
 
 class CapFile:
-    """The cap follows a file; one that cannot be read leaves it as it is, and says so once."""
+    """The cap follows a file, `none` is the site's own; what cannot be read leaves it as it is."""
 
     def __init__(self, file: Path, highest_w: float, controller: Controller) -> None:
         self.file, self.highest_w, self.controller = file, highest_w, controller
@@ -302,7 +302,8 @@ class CapFile:
 
     def events(self, now_s: float) -> list[Event]:
         try:
-            wanted_w = parse_power(self.file.read_text(encoding="utf-8").strip())
+            said = self.file.read_text(encoding="utf-8").strip()
+            wanted_w = self.highest_w if says_no_cap(said) else parse_power(said)
         except (OSError, UnicodeDecodeError, InputError) as error:
             return self._note(f"{self.file}: the cap stays as it is: {error}")
         if not 0.0 < wanted_w <= self.highest_w:
