@@ -53,11 +53,13 @@ BACK = 120
 
 @contextmanager
 def serving(
-    site: SiteConfig, *, act: bool, clock: Callable[[], float] = time.time, mode: str = ""
+    site: SiteConfig, *, act: bool, clock: Callable[[], float] = time.time, mode: str = "",
+    slurm: Slurm | None = None, fleet: Fleet | None = None,
 ) -> Iterator[Controller]:
     """A controller with its books and journal open; what was known before a stop is known again.
 
-    `mode` holds whatever the site's file says, and whatever was ordered before. Differences between
+    `mode` holds whatever the site's file says, and whatever was ordered before; `slurm` and `fleet`
+    take the place of those that the file names. Differences between
     those books and what Slurm shows are found by the first look, as at any other time. At the end
     caps are restored and the books saved; after a failure nothing is saved, and the journal has
     what the next start needs.
@@ -68,8 +70,9 @@ def serving(
         at_start = site.model_copy(update={"mode": mode_at_start(site, mode)})
         kept = open_remembered(at_start, folder, clock(), act=act)
         with closing(kept):
-            controller, keeper, ledger, modes = _assembled(site, kept, act=act, clock=clock,
-                                                           mode=mode)
+            controller, keeper, ledger, modes = _assembled(
+                site, kept, slurm or _slurm(site), fleet or fleet_of(site, act=act), act=act,
+                clock=clock, mode=mode)
             with nullcontext() if keeper is None else closing(keeper):
                 yield controller
                 if keeper is not None:
@@ -109,15 +112,18 @@ def _leave(site: SiteConfig, controller: Controller) -> None:
         LicenceNet(controller.slurm.commands).lift()
 
 
+def _slurm(site: SiteConfig) -> Slurm:
+    # A command that hangs must not cost the lease.
+    return Slurm(Commands(site.environment, min(PATIENCE_S, max(site.lease / 4, 2.0))))
+
+
 def _assembled(
-    site: SiteConfig, kept: Remembered, *, act: bool, clock: Callable[[], float], mode: str
+    site: SiteConfig, kept: Remembered, slurm: Slurm, fleet: Fleet | None, *, act: bool,
+    clock: Callable[[], float], mode: str,
 ) -> tuple[Controller, CapKeeper | None, LedgerKeeper | None, ModeKeeper]:
     books, folder = kept.books, Path(site.folder)
     # Compile the policy before the first job comes; what a copy is asked is written nowhere.
     books.copy().step(max(clock(), books.now_s))
-    # A command that hangs must not cost the lease.
-    patience_s = min(PATIENCE_S, max(site.lease / 4, 2.0))
-    slurm = Slurm(Commands(site.environment, patience_s))
     watcher = _watcher(site, books, slurm)
     recall(watcher, books, clock())
     watcher.off = kept_off(folder) & set(site.node_names) if act else set()
@@ -126,7 +132,6 @@ def _assembled(
     controller.notes += [*kept.remarks, *modes.remarks]
     if act:
         controller.hands.keep_off = partial(keep_off, folder)
-    fleet = fleet_of(site, act=act)
     ledger = _ledger(site, controller) if act and fleet is not None else None
     keeper = None if fleet is None else _keeper(site, controller, fleet)
     target = None if keeper is None else _target(site, controller, keeper)
