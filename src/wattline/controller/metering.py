@@ -101,11 +101,11 @@ class Meters:
         return found + self._rest(now_s)
 
     def _job(self, name: str, told: Told, throttled: set[str], now_s: float) -> list[Event]:
-        nodes = self.watcher.node_names(told.nodes)
         drawn_w = self.watcher.drawn_w(told, lambda each: self.node_w(each, now_s))
         power = self._jobs.setdefault(name, _JobPower())
         before_w = self._told_w.get(name, told.watts)
-        if throttled & set(nodes) or math.isnan(drawn_w):
+        lowered = throttled and not throttled.isdisjoint(self.watcher.node_names(told.nodes))
+        if lowered or math.isnan(drawn_w):
             power.forget()
             return [] if math.isnan(drawn_w) else self._at_least(name, now_s, drawn_w, before_w)
         self._held.pop(name, None)

@@ -6,7 +6,7 @@ import math
 import re
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 
@@ -175,18 +175,25 @@ def _lines(text: str, separator: str) -> list[str]:
 def read_nodes(text: str) -> list[SlurmNode]:
     """The nodes that `sinfo -N -O` with `NODE_FORMAT` prints; one in several partitions is one."""
     found: dict[str, SlurmNode] = {}
-    for name, states, cpus, partition in rows_of(text, len(NODE_COLUMNS), "sinfo"):
-        before = found[name].partitions if name in found else ()
-        found[name] = SlurmNode(name, _states(states), int(cpus),
-                                (*before, partition.rstrip("*")))
+    for line in text.split("\n"):
+        if line.strip():
+            node = _node(line)
+            before = found.get(node.name)
+            found[node.name] = node if before is None else replace(
+                before, partitions=before.partitions + node.partitions)
     return list(found.values())
 
 
-@lru_cache(maxsize=1000)
-def _states(cell: str) -> tuple[str, ...]:
-    """`IDLE+DRAIN*` in words; thousands of nodes share a few of them."""
-    said = cell.lower().replace("*", "+not_responding").replace("~", "+powered_down")
-    return tuple(sorted(said.split("+")))
+@lru_cache(maxsize=100_000)
+def _node(line: str) -> SlurmNode:
+    """A node in one of its partitions; most lines are printed look after look."""
+    cells = line.split(SEPARATOR)
+    if len(cells) != len(NODE_COLUMNS) + 1 or cells[-1].strip():
+        raise SlurmError(f"sinfo printed what cannot be read: {len(cells)} cells in rows of "
+                         f"{len(NODE_COLUMNS)}")
+    name, states, cpus, partition, _ = cells
+    said = states.lower().replace("*", "+not_responding").replace("~", "+powered_down")
+    return SlurmNode(name, tuple(sorted(said.split("+"))), int(cpus), (partition.rstrip("*"),))
 
 
 def rows_of(
