@@ -29,6 +29,7 @@ from wattline.controller.testbed.workload import BedJob
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import Commands
 from wattline.model.errors import WattlineError
+from wattline.scenario.asking import replay_journal
 
 SITE = """nodes = "n[0001-0006]"
 node_idle_w = 90
@@ -296,6 +297,8 @@ def test_a_killed_controller_comes_back_with_the_same_books(bed: Bed, tmp_path: 
     journal, = (tmp_path / "controller").glob("*.journal")
     text = journal.read_text()
     assert replays(journal)
+    asked = replay_journal(journal)
+    assert (asked.jobs, asked.complete) == (len(labels), True)
     for label in labels:
         decided = [line for line in text.splitlines() if f'["start","{label}"' in line]
         assert len(decided) == 1, decided

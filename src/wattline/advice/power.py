@@ -14,7 +14,13 @@ from wattline.model.files import write_whole
 from wattline.model.machine import Machine
 from wattline.model.run import Run
 from wattline.model.shown import Shown
-from wattline.model.units import format_duration, parse_duration, parse_fraction, watts_of
+from wattline.model.units import (
+    format_duration,
+    parse_duration,
+    power_or_share,
+    says_no_cap,
+    watts_of,
+)
 from wattline.physics.powercap import CapChange, DrawLimits, PowerCap, PowerStatus, WattReservation
 from wattline.scenario import objects
 from wattline.scenario.cap_file import with_cap
@@ -105,7 +111,7 @@ def set_power(
 ) -> CapWritten:
     """Write the cap (from the start, or from a time on), the floor or the ramp into a scenario.
 
-    `cap` is watts, per cent of what the machine can draw, or `"INFINITE"`.
+    `cap` is watts, per cent of what the machine can draw, or `"none"`.
 
     >>> import wattline as wl
     >>> from tempfile import TemporaryDirectory
@@ -124,13 +130,16 @@ def set_power(
     text, machine, before, remarks = _read(path, replaced=cap is not None and not later)
     plan = before
     if cap is not None:
-        cap_w = _watts(cap, machine.power_w_max)
+        no_cap = isinstance(cap, str) and says_no_cap(cap)
+        cap_w = math.inf if no_cap else _watts(cap, machine.power_w_max)
         if later:
             at_s = _seconds(at or 0.0)
             if at_s < _seconds(now):
                 raise InputError(f"--at {at} is in the past: it is {now} now")
             others = tuple(change for change in plan.changes if change.at_s != at_s)
-            plan = replace(plan, changes=(*others, CapChange(at_s, cap_w)))
+            # A step of a scenario has watts: what the machine can draw limits nothing.
+            step_w = machine.power_w_max if no_cap else cap_w
+            plan = replace(plan, changes=(*others, CapChange(at_s, step_w)))
         else:
             # A change at the start would undo the cap that is set from the start on.
             plan = replace(plan, watts=cap_w,
@@ -223,11 +232,7 @@ def _write(path: Path, text: str, before: PowerCap, after: PowerCap) -> list[str
 def _watts(given: float | str, max_w: float) -> float:
     if not isinstance(given, str):
         return float(given)
-    if given.strip().upper() == "INFINITE":
-        return math.inf
-    if given.strip().endswith("%"):
-        return round(parse_fraction(given) * max_w, 6)
-    return watts_of(given)
+    return power_or_share(given, max_w)
 
 
 def _seconds(given: float | str) -> float:

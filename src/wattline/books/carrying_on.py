@@ -17,8 +17,9 @@ def carry_on(
     """Tell loaded books what their journal holds beyond the moment they were saved.
 
     From then on they write into it again: `write` puts a line at its end. Where the writer was
-    interrupted in the middle of a line, cut `journal.torn` off the file first. The given books
-    stay as they are; others come back that have caught up.
+    interrupted in the middle of a line, cut `journal.torn` off the file first; where it came to
+    its end, give `journal.reopened()` and cut `journal.end_line` off. The given books stay as they
+    are; others come back that have caught up.
     """
     rest = _not_known_yet(books, journal)
     copy = books.copy()

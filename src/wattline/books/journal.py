@@ -29,6 +29,9 @@ MARK = "wattline journal"
 VERSION = 1
 BEGIN = "books"
 """In the head of a journal that goes on from another: the file, beside it, of saved books."""
+ENTRIES = "entries"
+"""In the last line of a journal that is complete: how many entries there are."""
+_END = f'{{"{ENTRIES}"'
 Position = tuple[int, int]
 """How many entries were written, and the checksum of all lines up to there."""
 
@@ -81,7 +84,7 @@ class JournalLines:
 
     def end(self) -> str:
         """The last line of a journal that is complete."""
-        return self._line({"entries": self._entries})
+        return self._line({ENTRIES: self._entries})
 
     def _line(self, value: Any) -> str:
         text = json.dumps(value, separators=(",", ":"))
@@ -161,6 +164,16 @@ class Journal:
                        skipped=entries)
 
     @property
+    def end_line(self) -> str:
+        """Its last line, where that says that its writer came to the end; empty otherwise."""
+        last = self.lines[-1] if self.lines else ""
+        return last if last[9:].startswith(_END) else ""
+
+    def reopened(self) -> Journal:
+        """The same without such a line: whoever goes on with it cuts it off the file first."""
+        return replace(self, lines=self.lines[:-1]) if self.end_line else self
+
+    @property
     def position(self) -> Position:
         """Where it stands after the entry that was read last."""
         return self._seen, self._sum
@@ -172,8 +185,8 @@ class Journal:
             value, self._sum, whole = _read(line, self._sum, place)
             if not whole:
                 self.damaged.append(number)
-            if isinstance(value, dict) and "entries" in value:
-                self.complete = value["entries"] == self._seen
+            if isinstance(value, dict) and ENTRIES in value:
+                self.complete = value[ENTRIES] == self._seen
                 if not self.complete:
                     self.damaged.append(number)
                 continue

@@ -61,8 +61,8 @@ def no_power(watts: Any) -> str:
 def no_cap(watts: Any) -> str:
     if is_number(watts) and (0 < watts <= MOST_POWER_W or watts == np.inf):
         return ""
-    return (f"a cap of {shown(watts)} W; it must be above 0 and at most {MOST_POWER_W:g}, or "
-            "infinite: none")
+    return (f"a cap of {shown(watts)} W; it must be above 0 and at most {MOST_POWER_W:g} W, or "
+            "none, for no cap")
 
 
 def no_figure(name: str, value: Any) -> str:

@@ -12,10 +12,11 @@ from wattline.cli.output import json_option, print_json
 @click.command("doctor")
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE",
               help="The controller's file; without it, Slurm as the environment has it.")
-@click.option("--broker", default="", metavar="HOST:PORT", help="Where agents report to one.")
+@click.option("--broker", default="", metavar="HOST:PORT",
+              help="Another broker than that of the file.")
 @json_option
 def command(config: Path | None, broker: str, as_json: bool) -> None:
-    """Check Slurm, its options, permissions, clocks, the folder and this machine's sensors.
+    """Check Slurm, its options, permissions, clocks, the folder, broker, agents and sensors.
 
     The exit status is 1 where something is missing that a controller cannot work without.
     """

@@ -92,7 +92,8 @@ def _print(journal: str, asked: Any) -> None:
         click.echo(f"damaged: the checksum of line {asked.damaged[0]} does not fit "
                    f"({counted(len(asked.damaged), 'line')})")
     if not asked.complete:
-        click.echo("the journal has no last line: its writer did not end, or lines were lost")
+        click.echo("the journal has no last line: its writer still runs or was killed, or lines "
+                   "were lost")
     if asked.other is not None:
         _print_how(asked.other)
     for refused in found.refused[:3]:

@@ -61,7 +61,7 @@ def _look(folder: Path, allow_code: bool) -> KeptBooks:
     path = journals[-1]
     try:
         data = path.with_suffix(".books").read_bytes()
-        journal = read_journal(path.read_text(encoding="utf-8"), str(path))
+        journal = read_journal(path.read_text(encoding="utf-8"), str(path)).reopened()
     except FileNotFoundError:
         raise
     except (OSError, UnicodeDecodeError) as error:

@@ -21,6 +21,8 @@ from wattline.live.sensor import Quality
 
 STALE_S = 5.0
 """A report older than this says nothing of now."""
+NEVER = (math.nan, -math.inf)
+"""What was heard of a node that has said nothing yet, and when."""
 JOB_WINDOW_S = 15.0
 STEADY_S = 4.0
 """Readings of so long are averaged before the highest is looked for."""
@@ -47,8 +49,8 @@ class Meters:
     latest: dict[str, NodeReport] = field(default_factory=dict)
     also: Callable[[Sequence[NodeReport]], None] = lambda _: None
     """Who else hears all that nodes say."""
-    _heard_s: dict[str, float] = field(default_factory=dict)
-    """By our own clock: a node's may be wrong."""
+    _heard: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """What each node said last, and when by our own clock: a node's may be wrong."""
     _jobs: dict[str, _JobPower] = field(default_factory=dict)
     _held: dict[str, _JobPower] = field(default_factory=dict)
     """Of jobs whose nodes are kept below what they want."""
@@ -64,13 +66,12 @@ class Meters:
             # A mark says what was, and one that came late too.
             if report.quality is not Quality.MISSING and not report.late and not report.job:
                 self.latest[report.node] = report
-                self._heard_s[report.node] = now_s
+                self._heard[report.node] = report.power_w, now_s
 
     def node_w(self, name: str, now_s: float) -> float:
         """What a node draws now; NaN where it is not known."""
-        report = self.latest.get(name)
-        known = abs(now_s - self._heard_s.get(name, -math.inf)) <= STALE_S
-        return report.power_w if known and report is not None else math.nan
+        watts, heard_s = self._heard.get(name, NEVER)
+        return watts if abs(now_s - heard_s) <= STALE_S else math.nan
 
     def job_w(self, name: str, told: Told) -> float:
         """What a job draws when nothing slows it: as it says, or as measured if that is more."""
@@ -78,8 +79,13 @@ class Meters:
 
     def machine_w(self, now_s: float) -> float:
         """All nodes together that are in use; NaN where one of them is silent."""
-        return sum(self.node_w(name, now_s) for name in self.watcher.names
-                   if name not in self.watcher.down and name not in self.watcher.off)
+        heard, out = self._heard, self.watcher.down | self.watcher.off
+        total_w = 0.0
+        for name in self.watcher.names:  # several times per cycle, of thousands of nodes
+            if name not in out:
+                watts, heard_s = heard.get(name, NEVER)
+                total_w += watts if abs(now_s - heard_s) <= STALE_S else math.nan
+        return total_w
 
     def events(self, now_s: float) -> list[Event]:
         """A source of events: what the books do not know yet."""
@@ -95,11 +101,11 @@ class Meters:
         return found + self._rest(now_s)
 
     def _job(self, name: str, told: Told, throttled: set[str], now_s: float) -> list[Event]:
-        nodes = self.watcher.node_names(told.nodes)
         drawn_w = self.watcher.drawn_w(told, lambda each: self.node_w(each, now_s))
         power = self._jobs.setdefault(name, _JobPower())
         before_w = self._told_w.get(name, told.watts)
-        if throttled & set(nodes) or math.isnan(drawn_w):
+        lowered = throttled and not throttled.isdisjoint(self.watcher.node_names(told.nodes))
+        if lowered or math.isnan(drawn_w):
             power.forget()
             return [] if math.isnan(drawn_w) else self._at_least(name, now_s, drawn_w, before_w)
         self._held.pop(name, None)

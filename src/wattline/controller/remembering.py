@@ -2,7 +2,8 @@
 
 A folder has journals named by the time at which they were begun, and beside each the books as they
 were last saved and the site that they were kept for. A start loads them, tells them what their
-journal holds beyond that, and writes on at its end. A long journal is gone on with in another file,
+journal holds beyond that, and writes on at its end; a clean stop says there that it is the end. A
+long journal is gone on with in another file,
 with the books that this one begins with beside it; the oldest are deleted.
 """
 
@@ -68,6 +69,12 @@ class Remembered:
             os.fsync(file.fileno())
         made.replace(self.path.with_suffix(".books"))
 
+    def end(self, books: Books) -> None:
+        """A clean stop: the books are saved, and the journal says that this is its end."""
+        self.save(books)
+        if books.journal is not None:
+            books.journal.end()
+
     def save_if_due(self, books: Books, now_s: float, every_s: float) -> None:
         if now_s >= self.saved_s + every_s:
             if self.path.suffix != DRY and self.file.tell() > self.largest_bytes:
@@ -85,6 +92,7 @@ class Remembered:
         about = {name: value for name, value in head.items() if name != MARK}
         if books.scenario is not None:  # the policy may have been changed since
             about["scenario"] = books.scenario
+        ended = books.journal
         books.turn_page(JournalWriter(lambda line: synced(file, line)), about,
                         path.with_suffix(BEGUN).name)
         said = self.path.with_suffix(".site").read_text(encoding="utf-8")
@@ -93,6 +101,8 @@ class Remembered:
         self.save(books)
         shutil.copyfile(path.with_suffix(".books"), path.with_suffix(BEGUN))
         draft.replace(path)
+        if ended is not None:
+            ended.end()
         before.close()
         self._forget()
 
@@ -137,8 +147,6 @@ def _again(site: SiteConfig, path: Path, now_s: float) -> Remembered:
     if said != _said(site):
         raise InputError(f"{path.name} was kept for another site or other policies")
     journal = read_journal(text, str(path))
-    if journal.torn:
-        os.truncate(path, len(text.encode()) - len(journal.torn.encode()))
 
     def made(given: Mapping[str, Any]) -> Composition:
         return along_axes(plan_of({"scenario": given.get("scenario"), JOBS_KNOWN: False}, (),
@@ -151,12 +159,10 @@ def _again(site: SiteConfig, path: Path, now_s: float) -> Remembered:
     loaded = Books.load(data, fresh.machine, policy, fresh.terms)
     if site.mode == "guard" and int(loaded.state.clock[0].off):
         raise InputError(f"in {path.name} nodes are switched off, which Slurm starts jobs on")
+    books = carry_on(loaded, journal.reopened(), lambda line: synced(file, line), made)
+    cut = journal.end_line + journal.torn
+    os.truncate(path, len(text.encode()) - len(cut.encode()))
     file = path.open("a", encoding="utf-8")
-    try:
-        books = carry_on(loaded, journal, lambda line: synced(file, line), made)
-    except InputError:
-        file.close()
-        raise
     return Remembered(books, file, path, _ordered(books, fresh), now_s, 1e6 * site.journal_mb,
                       site.journals)
 

@@ -44,7 +44,7 @@ from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import PATIENCE_S, Commands, SlurmError
 from wattline.live.transport.link import read_key
 from wattline.model.errors import InputError, WattlineError
-from wattline.model.units import parse_power
+from wattline.model.units import parse_power, says_no_cap
 from wattline.policies.configuration.moldable import Moldable
 
 BACK = 120
@@ -53,11 +53,13 @@ BACK = 120
 
 @contextmanager
 def serving(
-    site: SiteConfig, *, act: bool, clock: Callable[[], float] = time.time, mode: str = ""
+    site: SiteConfig, *, act: bool, clock: Callable[[], float] = time.time, mode: str = "",
+    slurm: Slurm | None = None, fleet: Fleet | None = None,
 ) -> Iterator[Controller]:
     """A controller with its books and journal open; what was known before a stop is known again.
 
-    `mode` holds whatever the site's file says, and whatever was ordered before. Differences between
+    `mode` holds whatever the site's file says, and whatever was ordered before; `slurm` and `fleet`
+    take the place of those that the file names. Differences between
     those books and what Slurm shows are found by the first look, as at any other time. At the end
     caps are restored and the books saved; after a failure nothing is saved, and the journal has
     what the next start needs.
@@ -68,8 +70,9 @@ def serving(
         at_start = site.model_copy(update={"mode": mode_at_start(site, mode)})
         kept = open_remembered(at_start, folder, clock(), act=act)
         with closing(kept):
-            controller, keeper, ledger, modes = _assembled(site, kept, act=act, clock=clock,
-                                                           mode=mode)
+            controller, keeper, ledger, modes = _assembled(
+                site, kept, slurm or _slurm(site), fleet or fleet_of(site, act=act), act=act,
+                clock=clock, mode=mode)
             with nullcontext() if keeper is None else closing(keeper):
                 yield controller
                 if keeper is not None:
@@ -82,7 +85,7 @@ def serving(
             if act and modes.decides:
                 with suppress(SlurmError):  # the watchdog does it later
                     _leave(site, controller)
-            kept.save(controller.books)
+            kept.end(controller.books)
 
 
 def _switch_on(folder: Path, controller: Controller) -> None:
@@ -109,15 +112,18 @@ def _leave(site: SiteConfig, controller: Controller) -> None:
         LicenceNet(controller.slurm.commands).lift()
 
 
+def _slurm(site: SiteConfig) -> Slurm:
+    # A command that hangs must not cost the lease.
+    return Slurm(Commands(site.environment, min(PATIENCE_S, max(site.lease / 4, 2.0))))
+
+
 def _assembled(
-    site: SiteConfig, kept: Remembered, *, act: bool, clock: Callable[[], float], mode: str
+    site: SiteConfig, kept: Remembered, slurm: Slurm, fleet: Fleet | None, *, act: bool,
+    clock: Callable[[], float], mode: str,
 ) -> tuple[Controller, CapKeeper | None, LedgerKeeper | None, ModeKeeper]:
     books, folder = kept.books, Path(site.folder)
     # Compile the policy before the first job comes; what a copy is asked is written nowhere.
     books.copy().step(max(clock(), books.now_s))
-    # A command that hangs must not cost the lease.
-    patience_s = min(PATIENCE_S, max(site.lease / 4, 2.0))
-    slurm = Slurm(Commands(site.environment, patience_s))
     watcher = _watcher(site, books, slurm)
     recall(watcher, books, clock())
     watcher.off = kept_off(folder) & set(site.node_names) if act else set()
@@ -126,7 +132,6 @@ def _assembled(
     controller.notes += [*kept.remarks, *modes.remarks]
     if act:
         controller.hands.keep_off = partial(keep_off, folder)
-    fleet = fleet_of(site, act=act)
     ledger = _ledger(site, controller) if act and fleet is not None else None
     keeper = None if fleet is None else _keeper(site, controller, fleet)
     target = None if keeper is None else _target(site, controller, keeper)
@@ -294,7 +299,7 @@ def _allow(net: LicenceNet, modes: ModeKeeper, controller: Controller) -> bool:
 
 
 class CapFile:
-    """The cap follows a file; one that cannot be read leaves it as it is, and says so once."""
+    """The cap follows a file, `none` is the site's own; what cannot be read leaves it as it is."""
 
     def __init__(self, file: Path, highest_w: float, controller: Controller) -> None:
         self.file, self.highest_w, self.controller = file, highest_w, controller
@@ -302,7 +307,8 @@ class CapFile:
 
     def events(self, now_s: float) -> list[Event]:
         try:
-            wanted_w = parse_power(self.file.read_text(encoding="utf-8").strip())
+            said = self.file.read_text(encoding="utf-8").strip()
+            wanted_w = self.highest_w if says_no_cap(said) else parse_power(said)
         except (OSError, UnicodeDecodeError, InputError) as error:
             return self._note(f"{self.file}: the cap stays as it is: {error}")
         if not 0.0 < wanted_w <= self.highest_w:

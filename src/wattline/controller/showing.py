@@ -10,7 +10,7 @@ import json
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,16 @@ MOST_REASONS = 200
 """Waiting jobs whose reason is said: each takes a look at the books."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Written:
+    """A job as JSON, and what that was made from."""
+
+    job: SlurmJob
+    said: tuple[float | None, float | None, str | None]
+    """What the books say of it: what it draws, what it would add, and why it waits."""
+    text: str
+
+
 @dataclass
 class MachineWriter:
     """Writes what each node draws and each job does; a listener of the controller's cycle."""
@@ -50,6 +60,8 @@ class MachineWriter:
     """By which the queue is ordered, if it is."""
     decided: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=KEPT))
     _last_s: float = field(default=-math.inf, init=False)
+    _written: dict[str, _Written] = field(default_factory=dict, init=False)
+    """By label, what was written of each job last."""
 
     def __call__(self, cycle: Cycle) -> None:
         self.decided.extend(
@@ -59,11 +71,13 @@ class MachineWriter:
         if self.monotonic() - self._last_s < EVERY_S:
             return
         self._last_s = self.monotonic()
-        said = {"time_s": cycle.time_s, "nodes": self._nodes(cycle.time_s),
-                "jobs": self._jobs(), "decisions": list(self.decided),
-                "budget": budget_of(self.controller), "fairshare": self._factors(cycle.time_s)}
+        said = json.dumps({
+            "time_s": cycle.time_s, "nodes": self._nodes(cycle.time_s),
+            "decisions": list(self.decided), "budget": budget_of(self.controller),
+            "fairshare": self._factors(cycle.time_s)})
         try:
-            write_whole(self.folder / FILE, json.dumps(said) + "\n")
+            write_whole(self.folder / FILE,
+                        f'{said[:-1]}, "jobs": [{", ".join(self._jobs())}]}}\n')
         except InputError as error:  # a full disk must not stop a controller
             self.controller.notes.append(str(error))
 
@@ -106,31 +120,43 @@ class MachineWriter:
         return {"name": list(watcher.names), "state": state, "power_w": watts,
                 "job": [job_of.get(name) for name in watcher.names]}
 
-    def _jobs(self) -> list[dict[str, Any]]:
+    def _jobs(self) -> list[str]:
+        """All jobs, each as JSON: most are as they were a second ago, and are not written anew."""
         books = self.controller.books
-        rows = waiting_rows(books)
-        why = {row: reason_in_short(books, row) for row in rows[:MOST_REASONS]}
-        return [self._job(job, why) for job in self.controller.watcher.seen[:MOST_JOBS]]
+        why = {row: reason_in_short(books, row) for row in waiting_rows(books)[:MOST_REASONS]}
+        live = books.state.live[: len(books.roll)]
+        power_w, watts, units = (live[name].tolist() for name in ("power_w", "watts", "units"))
+        node_idle_w = books.machine.power_w_idle / books.machine.node_count
+        before, self._written = self._written, {}
+        for job in self.controller.watcher.seen[:MOST_JOBS]:
+            waits, row = job.state in WAITING, self._row(job)
+            drawn_w = adds_w = None
+            if row >= 0 and waits:
+                adds_w = _known(max(watts[row] - node_idle_w * units[row], 0.0))
+            elif row >= 0:
+                drawn_w = _known(power_w[row])
+            said = (drawn_w, adds_w, why.get(row, job.reason) if waits else None)
+            known = before.get(job.label)
+            if known is None or known.job is not job or known.said != said:
+                known = _Written(job, said, json.dumps(_shown(job, *said)))
+            self._written[job.label] = known
+        return [each.text for each in self._written.values()]
 
-    def _job(self, job: SlurmJob, why: Mapping[int, str]) -> dict[str, Any]:
-        found: dict[str, Any] = {
-            "job": job.label, "user": job.user, "account": job.account, "name": job.name,
-            "state": job.state, "nodes": job.nodes, "submit_s": _known(job.submit_s),
-            "start_s": None if job.state in WAITING else _known(job.start_s),
-            "limit_s": _known(job.limit_s), "node_list": fold_hosts(job.node_list),
-            "power_w": None, "adds_w": None, "why": job.reason if job.state in WAITING else None}
-        books = self.controller.books
+    def _row(self, job: SlurmJob) -> int:
+        """Of the books; -1 where they do not know it."""
         name = self.controller.watcher.name(job)
-        if name not in books.roll:
-            return found
-        row = books.roll.row(name)
-        live = books.state.live[row]
-        idle_w = books.machine.power_w_idle / books.machine.node_count * float(live.units)
-        waits = job.state in WAITING
-        return found | {
-            "power_w": None if waits else _known(float(live.power_w)),
-            "adds_w": _known(max(float(live.watts) - idle_w, 0.0)) if waits else None,
-            "why": why.get(row, found["why"]) if waits else None}
+        return self.controller.books.roll.row(name) if name in self.controller.books.roll else -1
+
+
+def _shown(
+    job: SlurmJob, power_w: float | None, adds_w: float | None, why: str | None
+) -> dict[str, Any]:
+    return {
+        "job": job.label, "user": job.user, "account": job.account, "name": job.name,
+        "state": job.state, "nodes": job.nodes, "submit_s": _known(job.submit_s),
+        "start_s": None if job.state in WAITING else _known(job.start_s),
+        "limit_s": _known(job.limit_s), "node_list": fold_hosts(job.node_list),
+        "power_w": power_w, "adds_w": adds_w, "why": why}
 
 
 def budget_of(controller: Controller) -> dict[str, float] | None:

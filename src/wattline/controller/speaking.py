@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.orders import PATIENCE_S, OrderOutcome, give
 from wattline.controller.status import read_status
 from wattline.model.errors import InputError, WattlineError
-from wattline.model.units import parse_duration, parse_fraction, watts_of
+from wattline.model.units import parse_duration, power_or_share, says_no_cap
 
 USUAL_CONFIG = Path("/etc/wattline/site.toml")
 
@@ -77,15 +76,14 @@ def explain_job(
 
 
 def cap_fields(cap: str, status: Mapping[str, Any]) -> dict[str, float | None]:
-    """A cap as people write it; per cent are of what the machine can draw."""
-    watts = _watts(cap, status)
-    return {"watts": None if math.isinf(watts) else watts}
+    """A cap as people write it, or `none`; per cent are of what the machine can draw."""
+    return {"watts": None if says_no_cap(cap) else power_or_share(cap, status["machine_w"])}
 
 
 def window_fields(start: str, duration: str, watts: str, name: str,
                   status: Mapping[str, Any]) -> dict[str, Any]:
     return {"start_s": moment_s(start, time.time()), "duration_s": parse_duration(duration),
-            "watts": _watts(watts, status), "name": name}
+            "watts": power_or_share(watts, status["machine_w"]), "name": name}
 
 
 def moment_s(text: str, now_s: float) -> float:
@@ -97,14 +95,6 @@ def moment_s(text: str, now_s: float) -> float:
     except ValueError:
         return now_s + parse_duration(text.removeprefix("now+"))
     return (at if at.tzinfo is not None else at.replace(tzinfo=UTC)).timestamp()
-
-
-def _watts(text: str, status: Mapping[str, Any]) -> float:
-    if text.strip().upper() == "INFINITE":
-        return math.inf
-    if text.strip().endswith("%"):
-        return round(parse_fraction(text) * float(status["machine_w"]), 6)
-    return watts_of(text)
 
 
 def site_at(config: str | Path) -> SiteConfig:

@@ -8,9 +8,9 @@ nothing the second time.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from wattline.books import (
     Cancelled,
@@ -28,6 +28,8 @@ from wattline.live.slurm.client import Seen
 from wattline.live.slurm.reading import (
     ACTIVE,
     ENDING,
+    PENDING,
+    RUNNING,
     STARTING,
     SUSPENDED,
     WAITING,
@@ -71,6 +73,14 @@ class Told:
     """It was suspended to keep the cap; Slurm keeps that in its comment, over our restarts."""
     shares: Mapping[str, Share] = field(default_factory=dict)
     """By node what it holds and draws there, where nodes are shared."""
+    row: SlurmJob | None = None
+    """As Slurm showed it when it was last told of."""
+
+    def is_news(self, job: SlurmJob) -> bool:
+        """Whether there may be something to tell: most jobs are as they were at the last look."""
+        settled = (job.state == RUNNING if self.running else job.state == PENDING)
+        return (job is not self.row or not settled or self.suspended or self.failed
+                or not math.isnan(self.asked_s))
 
     def resize(self, nodes: tuple[int, ...]) -> None:
         """It gets these nodes, which may be more or fewer than it asked for."""
@@ -136,7 +146,7 @@ class Watcher:
         self._nodes(seen, found)
         # Rows of one look are told in the order of submission, which decides ties: squeue has
         # another.
-        now = {self.name(job): job for job in sorted(seen.jobs, key=_came)}
+        now = {self.name(job): job for job in sorted(seen.jobs, key=attrgetter("came"))}
         labels = {job.label for job in seen.jobs}
         self.used = {name for name in self.used if label_of(name) in labels}
         self.tried &= labels
@@ -145,16 +155,20 @@ class Watcher:
                 found.remarks.append(f"job {name} is gone, and Slurm does not say how it ended")
             self._over(name, False, found)
         for name, job in self._in_order(now):
-            if name in self.told:
-                self._known(name, job, seen.time_s, found)
-            else:
+            told = self.told.get(name)
+            if told is None:
                 self._new(name, job, found)
+            elif not self.decides or told.is_news(job):
+                told.row = job
+                self._known(name, job, seen.time_s, found)
         return found
 
     def name(self, job: SlurmJob) -> str:
         """How the books know a life of a job; a name is used once, and one that was left to Slurm
         comes back under another."""
         found = first = key(job)
+        if not self.used:
+            return found
         count = 0
         while found in self.used:
             count += 1
@@ -188,8 +202,9 @@ class Watcher:
         found: dict[str, float] = {}
         for name, told in self.told.items():
             if told.running and not told.suspended and told.nodes:
-                found |= dict.fromkeys(self.node_names(told.nodes),
-                                       job_w(name, told) / len(told.nodes))
+                node_w = job_w(name, told) / len(told.nodes)
+                for number in told.nodes:
+                    found[self.names[number]] = node_w
         return found
 
     def drawn_w(self, told: Told, node_w: Callable[[str], float]) -> float:
@@ -315,11 +330,6 @@ class Watcher:
 
     def _numbers(self, names: Iterable[str]) -> tuple[int, ...]:
         return tuple(sorted(self.number[name] for name in names))
-
-
-def _came(job: SlurmJob) -> tuple[float, list[int]]:
-    """By when it was submitted, then by its number: Slurm's times are whole seconds."""
-    return job.submit_s, [int(number) for number in re.findall(r"[0-9]+", job.label)]
 
 
 def key(job: SlurmJob) -> str:

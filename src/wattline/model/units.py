@@ -65,6 +65,18 @@ def parse_duration(text: str) -> float:
     return float(match[1]) * _TIME_S[match[2]]
 
 
+def power_or_share(text: str, whole_w: float) -> float:
+    """Watts from `2.5kW`, or from `80%` of a machine that can draw so much."""
+    if text.strip().endswith("%"):
+        return round(parse_fraction(text) * whole_w, 6)
+    return parse_power(text)
+
+
+def says_no_cap(text: str) -> bool:
+    """Whether somebody wrote `none` for a cap; `INFINITE` is Slurm's word for the same."""
+    return text.strip().lower() in ("none", "infinite")
+
+
 def parse_fraction(text: str) -> float:
     """A ratio from `0.1` or `10%`."""
     match = re.fullmatch(_NUMBER + r"\s*(%?)", text.strip())

@@ -241,10 +241,10 @@ def _time(table: Mapping[str, Any], name: str) -> float:
 
 
 def _watts(value: Any, name: str) -> float:
-    from wattline.model.units import parse_power
+    from wattline.model.units import parse_power, says_no_cap
 
     if isinstance(value, str):
-        return math.inf if value.strip().upper() == "INFINITE" else parse_power(value)
+        return math.inf if says_no_cap(value) else parse_power(value)
     if value is None or isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InputError(f"power.cap.{name} is {value!r}, expected watts")
     return float(value)

@@ -19,6 +19,9 @@ def with_cap(text: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> 
         document["power"] = tomlkit.table()
     power: Any = document["power"]
     there = power.get("cap")
+    if not after:  # an empty table would say nothing
+        power["cap"] = "none"
+        return tomlkit.dumps(document)
     if not isinstance(there, (AbstractTable, dict)):
         power["cap"] = _inline(after)
         return tomlkit.dumps(document)

@@ -158,7 +158,13 @@ def ask_again(path: str | Path, *, allow_code: bool = False) -> Asked:
     result = replay(_begin(path, journal.head, ready), entries,
                     lambda given: along_axes(plan_of({**given, JOBS_KNOWN: known}, entries,
                                                      str(path), allow_code=allow_code)))
-    return Asked(result, len(ready.jobs), tuple(journal.damaged), journal.complete)
+    return Asked(result, len(_told_of(entries)), tuple(journal.damaged), journal.complete)
+
+
+def _told_of(entries: Sequence[JournalEntry]) -> set[Key]:
+    """The jobs of a journal; one that goes on from another may not have their submissions."""
+    told = {getattr(event, "job", None) for entry in entries for event in entry.events}
+    return {job for job in told if job is not None}
 
 
 def journal_at(path: str | Path) -> Any:

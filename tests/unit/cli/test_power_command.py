@@ -74,6 +74,17 @@ def test_set_and_reserve_change_the_file(scenario, capsys):
     assert later["PowerCap"] == 1.2e6
 
 
+@pytest.mark.parametrize("word", ["none", "INFINITE"])
+def test_a_cap_is_taken_away_by_name(scenario, capsys, word):
+    ok(capsys, "power", "set", scenario, "--cap", "1.4MW")
+    ok(capsys, "power", "set", scenario, "--cap", word)
+    assert json.loads(ok(capsys, "power", "show", scenario, "--json"))["PowerCap"] is None
+    ok(capsys, "power", "set", scenario, "--cap", "1.4MW")
+    ok(capsys, "power", "set", scenario, "--cap", word, "--at", "2h")
+    later = json.loads(ok(capsys, "power", "show", scenario, "--at", "3h", "--json"))
+    assert later["PowerCap"] == later["MaxWatts"]
+
+
 @pytest.mark.parametrize(
     ("argv", "reason"),
     [

@@ -320,6 +320,11 @@ def test_the_commands_act_on_the_live_machine_only_with_live(
     out = capsys.readouterr()
     assert out.out == "the cap is 1,200 W from now on\n"
     assert "takes the cap of its file" in out.err
+    for word in ("none", "INFINITE"):  # the most that the site's file allows
+        assert run("power", "set", "--live", *config, "--cap", word) == 0
+        assert capsys.readouterr().out == "the cap is 1,500 W from now on\n"
+    assert run("power", "set", "--live", *config, "--cap", "1200W") == 0
+    capsys.readouterr()
     assert run("power", "reserve", "--live", *config, "--start", "2h", "--duration", "1h",
                "--watts", "200", "--name", "noon") == 0
     assert "200 W are reserved (noon)" in capsys.readouterr().out
@@ -337,6 +342,7 @@ def test_the_commands_act_on_the_live_machine_only_with_live(
         (("power", "show", "week.toml", "--live"), "leave out SCENARIO"),
         (("power", "set", "--live", *config, "--cap", "1kW", "--at", "1h"), "--at does not go"),
         (("power", "set", "--live", *config), "nothing to set"),
+        (("power", "set", "--live", *config, "--cap", "0"), "or none, for no cap"),
         (("power", "set", "--cap", "1kW"), "Missing argument 'SCENARIO'"),
         (("power", "reserve", "--live", *config), "Missing option '--start'"),
         (("energy", "status"), "Missing argument 'RUN|SCENARIO'"),

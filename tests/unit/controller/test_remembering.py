@@ -12,6 +12,7 @@ import pytest
 import wattline as wl
 from wattline.books import Cancelled, Ended, NodesDown, Started, Submitted
 from wattline.controller.configuration import SiteConfig
+from wattline.controller.looking_in import look_in
 from wattline.controller.recalling import recall
 from wattline.controller.remembering import open_remembered, synced
 from wattline.controller.watching import Watcher
@@ -66,6 +67,38 @@ def test_a_line_that_was_cut_off_is_cut_from_the_journal(tmp_path: Path) -> None
     again.file.close()
     assert again.books.now_s == 102.0
     assert whole.startswith(kept.path.read_text())
+
+
+def test_a_clean_stop_is_the_end_of_the_journal_and_the_next_start_goes_on_there(
+    tmp_path: Path,
+) -> None:
+    kept = begun(tmp_path)
+    assert not wl.replay(kept.path).complete
+    again = open_remembered(SITE, tmp_path, 200.0, act=True)
+    again.end(again.books)
+    again.close()
+    found = wl.replay(kept.path)
+    assert (found.jobs, found.complete, found.equal) == (3, True, True)
+    assert look_in(tmp_path).books.now_s == 103.0
+    stopped = kept.path.read_text()
+    third = open_remembered(SITE, tmp_path, 300.0, act=True)
+    assert third.remarks == []
+    third.books.step(301.0, [Ended("1")])
+    third.close()
+    assert kept.path.read_text().startswith(stopped[: stopped.rindex("\n", 0, -1) + 1])
+    found = wl.replay(kept.path)
+    assert (found.jobs, found.complete, found.equal) == (3, False, True)
+
+
+def test_a_journal_that_is_not_gone_on_with_keeps_its_end(tmp_path: Path) -> None:
+    kept = open_remembered(SITE, tmp_path, 100.0, act=True)
+    kept.books.step(101.0, [Submitted("1", **JOB)])
+    kept.end(kept.books)
+    kept.close()
+    other = open_remembered(SITE.model_copy(update={"cap": 900.0}), tmp_path, 200.0, act=True)
+    other.close()
+    assert other.path != kept.path
+    assert wl.replay(kept.path).complete
 
 
 def test_another_site_begins_anew_and_says_so(tmp_path: Path) -> None:
@@ -151,6 +184,8 @@ def test_a_long_journal_is_gone_on_with_in_another_and_each_replays(tmp_path: Pa
     assert max(sizes[30:]) < 1.2 * max(sizes[15:30])
     found = [wl.replay(each) for each in journals]
     assert all(each.equal for each in found)
+    assert [each.complete for each in found] == [True, True, False]
+    assert found[0].jobs > 0
     assert found[0].result.decisions > 0
     with pytest.raises(InputError, match="goes on from an earlier journal"):
         wl.replay(journals[-1], "bundled:main-capped")

@@ -10,6 +10,7 @@ from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.reading import (
     JOB_COLUMNS,
     SEPARATOR,
+    JobReader,
     duration_s,
     fresh_separator,
     hosts,
@@ -51,6 +52,32 @@ def test_names_may_hold_anything_that_can_be_typed() -> None:
     jobs = read_jobs(printed(JOB | {"Name": hostile}, JOB | {"Comment": hostile}, JOB), BETWEEN)
     assert [job.name for job in jobs] == [hostile, "x", "x"]
     assert jobs[1].comment == hostile
+
+
+def test_look_after_look_only_what_changed_is_read_anew() -> None:
+    reader = JobReader()
+    rows = [JOB | {"JobID": str(number), "JobArrayID": str(number)} for number in (1, 2, 3)]
+    first = reader.read(printed(*rows), BETWEEN)
+    assert first == read_jobs(printed(*rows), BETWEEN)
+    rows[1] |= {"State": "COMPLETED"}
+    rows = [*rows[1:], rows[1] | {"JobArrayID": "4", "JobID": "4"}]
+    other = fresh_separator()
+    text = printed(*rows).replace(BETWEEN, other)
+    second = reader.read(text, other)
+    assert [(job.label, job.state) for job in second] == [
+        ("2", "COMPLETED"), ("3", "RUNNING"), ("4", "COMPLETED")]
+    assert second[1] is first[2]
+    assert reader.read("", BETWEEN) == []
+
+
+def test_cells_that_begin_with_a_line_end_are_read_look_after_look() -> None:
+    reader = JobReader()
+    rows = [JOB, JOB | {"Name": "\na"}, JOB | {"Comment": f"x{SEPARATOR}\n"}]
+    for _ in range(2):
+        assert [job.name for job in reader.read(printed(*rows), BETWEEN)] == ["x", "\na", "x"]
+    assert [job.name for job in reader.read(printed(JOB), BETWEEN)] == ["x"]
+    with pytest.raises(SlurmError, match="squeue printed what cannot be read"):
+        reader.read(printed(JOB, JOB)[:-40], BETWEEN)
 
 
 def test_output_that_was_cut_off_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -140,6 +141,26 @@ def test_an_older_store_has_them_once_it_is_opened(store) -> None:
     assert joules(store)["0"] == 1.0
     MeasuredLedger(store)
     assert joules(store) == pytest.approx(MEANT_J)
+
+
+def test_steps_of_a_job_that_has_ended_have_ended(store) -> None:
+    """The queue tells a job's end at once, accounting tells that of its steps minutes later."""
+    begun = replace(job(), state="RUNNING", end_s=float("nan"), seen_s=T + 95.0)
+    runs = tuple(replace(each, state="RUNNING", end_s=float("nan")) for each in STEPS)
+    ledger = MeasuredLedger(store)
+    ledger.enter(Found("", (begun,), (*runs[:3], STEPS[3]), METERS))
+    assert states(store) == {"batch": "RUNNING", "extern": "RUNNING", "0": "RUNNING",
+                             "1": "COMPLETED"}
+    ledger.enter(Found("", (replace(job(), state="TIMEOUT"),)))
+    assert states(store) == {"batch": "TIMEOUT", "extern": "TIMEOUT", "0": "TIMEOUT",
+                             "1": "COMPLETED"}
+    ledger.enter(Found("", (), (replace(STEPS[0], state="CANCELLED"),)))
+    assert states(store)["batch"] == "CANCELLED"
+
+
+def states(store: Store) -> dict[str, str]:
+    found = step_rows(store, Asked())
+    return {row["step"]: row["state"] for rows in found.values() for row in rows}
 
 
 def test_a_job_is_shown_with_whose_joules_its_steps_have(tmp_path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from wattline.controller.configuration import SiteConfig, read_configuration
+from wattline.controller.doctor.agents import agent_checks
 from wattline.controller.doctor.check import Check, checked
 from wattline.controller.doctor.folder import folder_checks
 from wattline.controller.doctor.machine import broker_check, machine_checks
@@ -21,7 +22,7 @@ def doctor(
 ) -> list[Check]:
     """Look at Slurm, this machine and, with a site's file, at what its controller needs.
 
-    `broker` is HOST:PORT where agents report to one; `sensors` another place than
+    `broker` is HOST:PORT of another broker than the site's; `sensors` another place than
     /sys/class/powercap.
 
     >>> import wattline as wl
@@ -41,6 +42,7 @@ def doctor(
         found += option_checks(cluster, site)
     if site is not None:
         found += folder_checks(Path(site.folder))
+        found += agent_checks(site)
     found += machine_checks(sensors)
     return [*found, broker_check(broker)] if broker else found
 

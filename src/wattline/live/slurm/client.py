@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wattline.live.slurm.commands import Commands, SlurmError
@@ -12,6 +12,7 @@ from wattline.live.slurm.reading import (
     NODE_FORMAT,
     WAITING,
     WATTS,
+    JobReader,
     SlurmJob,
     SlurmNode,
     fresh_separator,
@@ -41,11 +42,12 @@ class Slurm:
     """What the controller needs of Slurm; all of it by commands that an unpatched one has."""
 
     commands: Commands = field(default_factory=Commands)
+    _reader: JobReader = field(default_factory=JobReader, repr=False, compare=False)
 
     def look(self) -> Seen:
         """All jobs and nodes now."""
         now_s = time.time()
-        jobs = self._jobs()
+        jobs = self._jobs(read=self._reader.read)
         nodes = read_nodes(self.commands.run("sinfo", "-h", "-N", "-a", "-O", NODE_FORMAT))
         return Seen(now_s, tuple(jobs), tuple(nodes))
 
@@ -60,10 +62,12 @@ class Slurm:
         found = [job for job in jobs if job.label == label]
         return found[0] if found else None
 
-    def _jobs(self, *which: str) -> list[SlurmJob]:
+    def _jobs(
+        self, *which: str, read: Callable[[str, str], list[SlurmJob]] = read_jobs
+    ) -> list[SlurmJob]:
         separator = fresh_separator()
-        return read_jobs(self.commands.run("squeue", "-h", "-a", "-r", "-t", "all", *which, "-O",
-                                           job_format(separator)), separator)
+        return read(self.commands.run("squeue", "-h", "-a", "-r", "-t", "all", *which, "-O",
+                                      job_format(separator)), separator)
 
     def holdings(self, job: SlurmJob) -> dict[str, Holding]:
         """What a running job holds of each node; in equal parts where Slurm does not say."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property, lru_cache
 
 from wattline.live.slurm.commands import SlurmError
 from wattline.model.units import parse_hosts
@@ -87,6 +89,11 @@ class SlurmJob:
         """A life of a job: one that was requeued is another."""
         return self.label, self.restarts
 
+    @cached_property
+    def came(self) -> tuple[float, list[int]]:
+        """By when it was submitted, then by its number: Slurm's times are whole seconds."""
+        return self.submit_s, [int(number) for number in re.findall(r"[0-9]+", self.label)]
+
 
 @dataclass(frozen=True)
 class SlurmNode:
@@ -101,12 +108,12 @@ class SlurmNode:
     @property
     def usable(self) -> bool:
         """Whether a job can be started on it, now or once another has ended there."""
-        return not UNUSABLE & set(self.states)
+        return UNUSABLE.isdisjoint(self.states)
 
     @property
     def rests(self) -> bool:
         """Whether it has no job and is not known to be without power."""
-        return not (BUSY | WITHOUT_POWER) & set(self.states)
+        return NOT_RESTING.isdisjoint(self.states)
 
 
 UNUSABLE = frozenset({
@@ -114,6 +121,7 @@ UNUSABLE = frozenset({
     "unknown", "invalid_reg", "not_responding", "reboot_issued", "error"})
 BUSY = frozenset({"allocated", "mixed", "completing"})
 WITHOUT_POWER = frozenset({"powered_down", "powering_down", "power_down", "future"})
+NOT_RESTING = BUSY | WITHOUT_POWER
 
 
 def fresh_separator() -> str:
@@ -131,15 +139,61 @@ def read_jobs(text: str, separator: str) -> list[SlurmJob]:
     return [_job(cells) for cells in rows_of(text, len(JOB_COLUMNS), "squeue", separator)]
 
 
+class JobReader:
+    """Reads look after look: a row that is printed as before is the job that it was before.
+
+    Of thousands of jobs a few change between two looks. The rows of the last one are compared
+    with the separator of this one in them, which nobody could write into a cell at that time.
+    """
+
+    def __init__(self) -> None:
+        self._text, self._separator = "", fresh_separator()
+        self._jobs: list[SlurmJob] = []
+
+    def read(self, text: str, separator: str) -> list[SlurmJob]:
+        """As `read_jobs` does."""
+        last = self._text.replace(self._separator, separator)
+        known = dict(zip(_lines(last, separator), self._jobs, strict=True))
+        lines = _lines(text, separator)
+        missing = {line: line.split(separator) for line in lines if line not in known}
+        if (text and not text.endswith(f"{separator}\n")) or any(
+                len(cells) != len(JOB_COLUMNS) for cells in missing.values()):
+            # A cell begins with a line end, or the output was cut off.
+            self._text, self._jobs = "", []
+            return read_jobs(text, separator)
+        known |= {line: _job(cells) for line, cells in missing.items()}
+        self._text, self._separator = text, separator
+        self._jobs = [known[line] for line in lines]
+        return self._jobs
+
+
+def _lines(text: str, separator: str) -> list[str]:
+    """What is printed of each job, up to the last cell's end."""
+    return text.split(f"{separator}\n")[:-1]
+
+
 def read_nodes(text: str) -> list[SlurmNode]:
     """The nodes that `sinfo -N -O` with `NODE_FORMAT` prints; one in several partitions is one."""
     found: dict[str, SlurmNode] = {}
-    for name, states, cpus, partition in rows_of(text, len(NODE_COLUMNS), "sinfo"):
-        before = found[name].partitions if name in found else ()
-        found[name] = SlurmNode(name, tuple(sorted(states.lower().replace("*", "+not_responding")
-                                                   .replace("~", "+powered_down").split("+"))),
-                                int(cpus), (*before, partition.rstrip("*")))
+    for line in text.split("\n"):
+        if line.strip():
+            node = _node(line)
+            before = found.get(node.name)
+            found[node.name] = node if before is None else replace(
+                before, partitions=before.partitions + node.partitions)
     return list(found.values())
+
+
+@lru_cache(maxsize=100_000)
+def _node(line: str) -> SlurmNode:
+    """A node in one of its partitions; most lines are printed look after look."""
+    cells = line.split(SEPARATOR)
+    if len(cells) != len(NODE_COLUMNS) + 1 or cells[-1].strip():
+        raise SlurmError(f"sinfo printed what cannot be read: {len(cells)} cells in rows of "
+                         f"{len(NODE_COLUMNS)}")
+    name, states, cpus, partition, _ = cells
+    said = states.lower().replace("*", "+not_responding").replace("~", "+powered_down")
+    return SlurmNode(name, tuple(sorted(said.split("+"))), int(cpus), (partition.rstrip("*"),))
 
 
 def rows_of(
