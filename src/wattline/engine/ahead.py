@@ -24,7 +24,7 @@ from wattline.engine.again import Again
 from wattline.engine.compiling import Parts
 from wattline.engine.congestion import Congestion
 from wattline.engine.counting import counting, nodes_are_alike, sharing, without_nodes
-from wattline.engine.going_on import come_to_rest, go_on
+from wattline.engine.going_on import come_to_rest, go_on, suppose
 from wattline.engine.prepare import Rules, cap_steps, shares_of, sizes_of
 from wattline.engine.simulate import made_ready, run_compiled
 from wattline.engine.telling import submissions
@@ -259,7 +259,9 @@ class Candidate:
         before_j = float(record.meter[0].energy_j)
         record.meter[0].peak_w = record.meter[0].time_above_s = 0.0
         record.meter[0].done = 0
-        go_on(state, record, world, policy, run_s, moment.done_s, moment.left_s, self.took_over)
+        # A copy may be written: of arrays that may not, numba makes a kernel of its own.
+        suppose(state, run_s.copy(), moment.done_s, moment.left_s)
+        go_on(state, record, world, policy, self.took_over)
         state, record = run_compiled(state, record, world, policy)
         start_s, end_s = np.empty(len(run_s)), np.empty(len(run_s))
         refused = np.empty(len(run_s), dtype=np.bool_)

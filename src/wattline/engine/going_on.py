@@ -18,31 +18,36 @@ from wattline.policies.state import REFUSED, State
 
 
 @kernel
-def go_on(
-    st: State, record: Record, world: Simulated, policy: Composition, run_s: FloatArray,
-    done_s: FloatArray, left_s: FloatArray, took_over: bool,
-) -> None:
-    """Suppose run times, let the world know what runs, and let a policy that took over decide.
+def suppose(st: State, run_s: FloatArray, done_s: FloatArray, left_s: FloatArray) -> None:
+    """Write down run times, and the work that follows from what jobs have done.
 
-    Of jobs whose work is known, `left_s` says what is left of it; it is NaN of all others. The
-    policy that is there has decided after the last event, and decides again after the next.
+    Of jobs whose work is known, `left_s` says what is left of it; it is NaN of all others.
     """
     for job in range(run_s.size):
         st.jobs[job].run_s = run_s[job]
-        st.live[job].work_s = _left_s(run_s[job], done_s[job], left_s[job])
+        known_s = left_s[job]
+        st.live[job].work_s = (
+            max(run_s[job] - done_s[job], 0.0) if math.isnan(known_s) else known_s
+        )
+
+
+@kernel
+def go_on(
+    st: State, record: Record, world: Simulated, policy: Composition, took_over: bool
+) -> None:
+    """Let the world know what runs, and let a policy that took over decide.
+
+    The one that is there has decided after the last event, and decides again after the next.
+    """
     for place in range(st.clock[0].running):
         job = st.running[place]
+        left_s = st.live[job].work_s
         bring_up_to_date(st, job)
-        st.live[job].work_s = _left_s(run_s[job], done_s[job], left_s[job])
+        st.live[job].work_s = left_s  # as supposed: it counts from now on
         begun(st, world, policy, job, True)
     if took_over:
         apply_due(st, record, world, policy)
         decide(st, record, world, policy)
-
-
-@kernel
-def _left_s(run_s: float, done_s: float, known_s: float) -> float:
-    return max(run_s - done_s, 0.0) if math.isnan(known_s) else known_s
 
 
 @kernel

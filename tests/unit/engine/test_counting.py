@@ -77,7 +77,8 @@ def test_nodes_that_the_books_know_by_number_are_kept(field: str) -> None:
     here = _moment(ready)
     assert Candidate(here, None, ready.rules, 1e9).books.state.nodes.size == 0
     setattr(here.books.state.clock[0], field, 1)
-    assert Candidate(here, None, ready.rules, 1e9).books.state.nodes.size == ready.machine.node_count
+    kept = Candidate(here, None, ready.rules, 1e9).books.state.nodes.size
+    assert kept == ready.machine.node_count
 
 
 def test_candidates_one_after_the_other_in_the_same_memory() -> None:
