@@ -20,7 +20,7 @@ from wattline.books.encoding import decode, encode, policy_names
 from wattline.books.events import Event, Refused, Reserved, Submitted
 from wattline.books.journal import BEGIN, JournalWriter, Position
 from wattline.books.opening import Terms, open_state, set_window_timers
-from wattline.books.record import ANSWER, Record, make_record
+from wattline.books.record import ANSWER, Record, copied_record, make_record
 from wattline.books.roll import Roll, figures
 from wattline.books.room import make_room
 from wattline.books.rows import LEAST_ROWS, kept_rows, only_rows, rows_for, shrunk
@@ -223,7 +223,8 @@ class Books:
         """Books of their own that go on from here, to be run ahead without touching these."""
         other = Books(
             self.machine, self.terms, each_memory(self.policy, lambda memory: memory.copy()),
-            self.state.copy(), self.record.copy(), self.roll.copy(), copied_world(self.world),
+            self.state.copy(), copied_record(self.record, self.keeps_log), self.roll.copy(),
+            copied_world(self.world),
         )
         other.keeps_log = self.keeps_log
         other.forgotten = self.forgotten

@@ -21,15 +21,16 @@ from wattline.model.kernel_arrays import KernelArrays
 from wattline.model.machine import Machine
 from wattline.policies.contract import Composition
 from wattline.policies.memory import Memory, bound, memories, remembering
-from wattline.policies.state import State, reserve
+from wattline.policies.state import SCRATCH, State, reserve
+from wattline.policies.state_records import Clock
 
 if TYPE_CHECKING:
     from wattline.books.books import Books
     from wattline.books.opening import Terms
 
-VERSION = 5
-_EMPTY = ("actions", "scratch", "scratch_nodes")
-"""Arrays of the state that hold nothing between two steps."""
+VERSION = 6
+READABLE = (5, VERSION)
+"""Version 5 has no `shortest_s` in its clock."""
 _PASSING = ("decided", "answers")
 """Arrays of the record that are about the last step only."""
 
@@ -38,7 +39,7 @@ def encode(books: Books) -> bytes:
     """All arrays of the books, and the roll of jobs."""
     used = _used(books)
     arrays = {f"state.{name}": getattr(books.state, name)[: used.get(name)]
-              for name in State.FIELDS if name not in _EMPTY}
+              for name in State.FIELDS if name not in SCRATCH}
     arrays |= {f"record.{name}": getattr(books.record, name) for name in Record.FIELDS
                if name not in _PASSING and (books.keeps_log or not name.startswith("log_"))}
     jobs = len(books.roll)
@@ -108,16 +109,17 @@ def _unpacked(data: bytes, arrays: bool = True) -> tuple[dict[str, Any], dict[st
     except Exception as error:  # numpy and zipfile raise what they like at damaged bytes
         raise InputError("these bytes are no books that `Books.save` gave, or not all of them") \
             from error
-    if head.get("version") != VERSION:
+    if head.get("version") not in READABLE:
         raise InputError(f"these books are of version {head.get('version')}; this is {VERSION}")
     return head, found
 
 
 def _filled(fresh: Books, arrays: dict[str, Any], head: dict[str, Any]) -> Books:
     rows = max(len(arrays["state.jobs"]), len(fresh.state.jobs))
-    empty = {name: getattr(reserve(fresh.state, rows), name) for name in _EMPTY}
+    empty = {name: getattr(reserve(fresh.state, rows), name) for name in SCRATCH}
+    arrays["state.clock"] = _clock(arrays["state.clock"])
     state = State(**{name: _records(arrays[f"state.{name}"]) for name in State.FIELDS
-                     if name not in _EMPTY}, **empty)
+                     if name not in SCRATCH}, **empty)
     fresh.state = reserve(state, rows)
     kept = {name: _records(arrays[f"record.{name}"]) for name in Record.FIELDS
             if f"record.{name}" in arrays}
@@ -166,6 +168,14 @@ def _add_fixed(digest: Any, value: Any) -> None:
             _add_fixed(digest, getattr(value, name))
     else:
         digest.update(repr(value).encode())
+
+
+def _clock(saved: Any) -> Any:
+    """A clock of now; what an earlier version does not say stays 0, which is not known."""
+    clock = Clock.table(1)
+    for name in saved.dtype.names:
+        clock[name] = saved[name]
+    return clock
 
 
 def _records(array: Any) -> Any:

@@ -50,6 +50,7 @@ SPAN = np.dtype([("job", "i4"), ("first", "i4"), ("count", "i4")])
 ANSWER = np.dtype([("job", "i8"), ("rate", "f8"), ("power_w", "f8"), ("stretch", "f8")])
 
 SPARE_ROWS = 4096
+NEVER_FULL = 2**62
 
 
 class Record(KernelArrays):
@@ -92,6 +93,13 @@ def make_record(
     )
 
 
+def copied_record(record: Record, with_log: bool) -> Record:
+    """A record of its own; where nobody reads the log, only the room for it is there again."""
+    return Record(**{
+        name: getattr(record, name).copy() if with_log or name not in LOG
+        else np.zeros_like(getattr(record, name)) for name in Record.FIELDS})
+
+
 def unheard(record: Record) -> Record:
     """The same record without a list of what is decided: nobody reads it, or makes room in it."""
     record.meter[0].decided = record.meter[0].answers = 0
@@ -103,6 +111,13 @@ def unplaced(record: Record) -> Record:
     """The same record without a list of where jobs were placed, in which nobody makes room."""
     record.meter[0].spans = 0
     return record.with_arrays(spans=record.spans[:0])
+
+
+def unlogged(record: Record) -> Record:
+    """The same record without a log of events, which then never is full."""
+    record.meter[0].rows = 0
+    record.meter[0].spare_rows = NEVER_FULL
+    return record.with_arrays(**{column: getattr(record, column)[:0] for column in LOG})
 
 
 def grow_log(record: Record) -> Record:

@@ -17,9 +17,11 @@ from wattline.books.timers import NODES_AGAIN, NODES_OFF, push_timer
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.kernel import kernel
+from wattline.model.signal import FloatArray
 from wattline.policies.contract import (
     Composition,
     cycle_s,
+    entry_key,
     holds,
     least_factor,
     occupied,
@@ -89,8 +91,11 @@ def _order_anew(books: Books) -> None:
     state, policy = books.state, books.policy
     rows = np.flatnonzero(np.isin(state.live.state, (QUEUED, ASIDE, PAUSED, HELD)))
     _as_submitted(books, rows)
-    refused = np.empty(len(rows), dtype=np.int64)
-    count = wait_anew(state, policy, rows, refused)
+    refused, queued = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int64)
+    keys = np.empty(len(rows))
+    count, waiting = part_anew(state, policy, rows, refused, queued, keys)
+    # In the order in which they are served each goes to the end: nobody has to make room.
+    enqueue_all(state, policy, queued[np.lexsort((queued[:waiting], keys[:waiting]))])
     for row in refused[:count].tolist():
         books.record.meter[0].done += 1
         books.untold.append(refusal(books.roll.key(row)))
@@ -99,9 +104,14 @@ def _order_anew(books: Books) -> None:
 
 
 @kernel
-def wait_anew(st: State, policy: Composition, rows: IntArray, refused: IntArray) -> int:
-    """Give each job its place under another policy; how many it could never start."""
+def part_anew(
+    st: State, policy: Composition, rows: IntArray, refused: IntArray, queued: IntArray,
+    keys: FloatArray,
+) -> tuple[int, int]:
+    """Tell jobs that another policy could never start from those that it queues, with their keys;
+    how many there are of both. What it holds is set aside."""
     count = 0
+    waiting = 0
     for place in range(rows.size):
         job = rows[place]
         if never_starts(st, policy, job):
@@ -111,8 +121,16 @@ def wait_anew(st: State, policy: Composition, rows: IntArray, refused: IntArray)
         elif holds(st, policy.admission, job):
             set_aside(st, job)
         elif st.live[job].state != HELD:
-            enqueue(st, policy, job)
-    return count
+            queued[waiting] = job
+            keys[waiting] = entry_key(st, policy.backfill, policy, job)
+            waiting += 1
+    return count, waiting
+
+
+@kernel
+def enqueue_all(st: State, policy: Composition, rows: IntArray) -> None:
+    for place in range(rows.size):
+        enqueue(st, policy, rows[place])
 
 
 def _run_in_full(books: Books, before: Composition) -> None:
@@ -181,6 +199,7 @@ def _forget_plans(state: State) -> None:
     state.profile[0].free = clock.units
     clock.shadow_s = np.inf
     clock.smallest = clock.units + 1
+    clock.shortest_s = np.inf
     clock.replan = PLAN_STALE
     clock.wake_s = 0.0
 

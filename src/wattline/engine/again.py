@@ -17,35 +17,63 @@ from wattline.books.world import copied_world
 from wattline.engine.compiling import Parts
 from wattline.model.kernel_arrays import KernelArrays
 from wattline.policies.memory import each_memory
+from wattline.policies.state import BLOCK, State
 
 UNREAD = frozenset(("scratch", "scratch_nodes", "actions", "jobs", *LOG, "spans"))
 """Arrays of state and record that need not be as they were."""
 
 
 class Again:
-    """Own copies of state, record, world and policy; the pattern must not change meanwhile."""
+    """Own copies of state, record, world and policy; the pattern must not change meanwhile.
 
-    def __init__(self, pattern: Parts) -> None:
-        state, record, world, policy = pattern
-        self._own: Parts = (state.copy(), record.copy(), copied_world(world),
-                            each_memory(policy, lambda memory: memory.copy()))
-        clock, meter = state.clock[0], record.meter[0]
-        held = {"queue": int(clock.queue_last), "aside": int(clock.aside),
-                "timers": int(meter.timers), "profile": int(clock.step_last)}
+    Another pattern whose arrays are as long, like another candidate of the same moment, is taken
+    into the same memory.
+    """
+
+    def __init__(self) -> None:
+        self._state: State | None = None
+        self._own: Parts | None = None
         self._pairs: list[tuple[Any, Any]] = []
+
+    def take(self, pattern: Parts) -> None:
+        """From now on begin from here."""
+        state, record, world, policy = pattern
+        if self._state is not None and _as_long(self._state, state):
+            _bytes(self._state.jobs)[:] = _bytes(state.jobs)
+        else:
+            self._state = state.copy()
+        self._own = (self._state, record.copy(), copied_world(world),
+                     each_memory(policy, lambda memory: memory.copy()))
+        self._pairs = []
         for before, own in zip(_bundles(pattern), _bundles(self._own), strict=True):
             kept = before is state or before is record
+            held = _held(pattern) if before is state else {}
             for name in before.FIELDS:
                 if not (kept and name in UNREAD):
-                    count = held.get(name) if before is state else None
+                    count = held.get(name)
                     self._pairs.append((_bytes(getattr(own, name)[:count]),
                                         _bytes(getattr(before, name)[:count])))
 
     def begin(self) -> Parts:
         """The copies, as the pattern is."""
+        assert self._own is not None
         for own, before in self._pairs:
             own[:] = before
         return self._own
+
+
+def _held(pattern: Parts) -> dict[str, int]:
+    """How much of the lists of a state is in use."""
+    state, record, _, _ = pattern
+    clock = state.clock[0]
+    blocks = state.blocks.order[: clock.blocks]
+    return {"queue": int(clock.queue_last), "aside": int(clock.aside),
+            "timers": int(record.meter[0].timers), "profile": int(clock.step_last),
+            "releases": BLOCK * (int(blocks.max()) + 1) if len(blocks) else 0}
+
+
+def _as_long(one: State, other: State) -> bool:
+    return all(getattr(one, name).shape == getattr(other, name).shape for name in State.FIELDS)
 
 
 def _bundles(parts: Any) -> Iterator[KernelArrays]:

@@ -16,13 +16,15 @@ import numpy.typing as npt
 
 from wattline.books import Books
 from wattline.books.keeping import bring_up_to_date, integrate
-from wattline.books.record import Record, make_record, unheard, unplaced
+from wattline.books.record import Record, make_record, unheard, unlogged, unplaced
 from wattline.books.roll import OVER_STATES, Roll
+from wattline.books.room import make_room
 from wattline.books.rows import kept_rows, mend_chains, only_rows
 from wattline.engine.again import Again
 from wattline.engine.compiling import Parts
 from wattline.engine.congestion import Congestion
-from wattline.engine.going_on import go_on
+from wattline.engine.counting import counting, nodes_are_alike, sharing, without_nodes
+from wattline.engine.going_on import come_to_rest, go_on, suppose
 from wattline.engine.prepare import Rules, cap_steps, shares_of, sizes_of
 from wattline.engine.simulate import made_ready, run_compiled
 from wattline.engine.telling import submissions
@@ -151,6 +153,8 @@ def moment(
     said = submissions(jobs, machine, rules)
     roll.jobs = [said(int(row)) for row in rows]
     roll._rows = {job.job: place for place, job in enumerate(roll.jobs)}
+    # Once, so that no candidate has to.
+    state, own_record = make_room(state, own_record, int(state.clock[0].running), keeps_log=False)
     policy = bound(each_memory(policy, lambda memory: memory.only(kept)), len(rows))
     for memory in memories(policy).values():
         memory.annotate(count, _from(table, count), _logged(rules, later))
@@ -203,15 +207,20 @@ class Candidate:
     ) -> None:
         """Without a policy the one that is there goes on, with all that it remembers."""
         self.moment, self.until_s, self.took_over = moment, until_s, policy is not None
-        books = moment.books.copy()
         steps = cap_steps(rules, moment.now_s)
-        clock = books.state.clock[0]
+        books = sharing(moment.books, clock=moment.books.state.clock.copy())
+        if nodes_are_alike(books, books.policy, rules.nature) and (
+            policy is None or nodes_are_alike(books, policy, rules.nature)
+        ):
+            books = without_nodes(books)
+            policy = None if policy is None else counting(policy)
         if policy is not None:  # it refuses what no cap to come has room for
+            clock = books.state.clock[0]
             highest_w = np.max(steps.cap_w) if len(steps) else np.inf
             clock.cap_w_max = max(highest_w, moment.highest_w)
             clock.cap_w = clock.cap_w if len(steps) else np.inf
-        self.books = books if policy is None else books.with_policy(policy)
-        self.books.record = unplaced(unheard(self.books.record))
+        self.books = books.copy() if policy is None else books.with_policy(policy)
+        self.books.record = unlogged(unplaced(unheard(self.books.record)))
         ends = make_ends(len(self.books.state.running), steps)
         ends.tally[0].until_s = until_s
         if len(steps) and policy is None:
@@ -230,37 +239,38 @@ class Candidate:
         """
         return next(self.runs([run_s]))
 
-    def runs(self, draws: Iterable[FloatArray]) -> Iterator[Future]:
+    def runs(
+        self, draws: Iterable[FloatArray], memory: Again | None = None
+    ) -> Iterator[Future]:
         """The same for many draws, one after the other in the same memory.
 
-        Several may go on at a time in threads: kernels hold no lock.
+        Several may go on at a time in threads, each with a `memory` of its own: kernels hold no
+        lock.
         """
         books = self.books
-        again = Again((books.state, books.record, self.world, books.policy))
+        again = memory or Again()
+        again.take((books.state, books.record, self.world, books.policy))
         for run_s in draws:
             yield self._run(again.begin(), run_s)
 
     def _run(self, parts: Parts, run_s: FloatArray) -> Future:
         state, record, world, policy = parts
         moment = self.moment
-        state.jobs.run_s = run_s
-        left_s = np.where(np.isnan(moment.left_s), np.maximum(run_s - moment.done_s, 0.0),
-                          moment.left_s)
-        state.live.work_s = left_s
         before_j = float(record.meter[0].energy_j)
         record.meter[0].peak_w = record.meter[0].time_above_s = 0.0
         record.meter[0].done = 0
-        go_on(state, record, world, policy, left_s, self.took_over)
+        # A copy may be written: of arrays that may not, numba makes a kernel of its own.
+        suppose(state, run_s.copy(), moment.done_s, moment.left_s)
+        go_on(state, record, world, policy, self.took_over)
         state, record = run_compiled(state, record, world, policy)
-        integrate(state, record, self.until_s)
-        live = state.live
+        start_s, end_s = np.empty(len(run_s)), np.empty(len(run_s))
+        refused = np.empty(len(run_s), dtype=np.bool_)
+        come_to_rest(state, record, self.until_s, start_s, end_s, refused)
+        meter = record.meter[0]
         return Future(
-            start_s=np.where(live.start_s <= self.until_s, live.start_s, np.nan),
-            end_s=np.where(live.end_s <= self.until_s, live.end_s, np.nan),
-            refused=live.state == REFUSED,
-            energy_j=float(record.meter[0].energy_j) - before_j,
-            peak_w=float(record.meter[0].peak_w),
-            time_above_cap_s=float(record.meter[0].time_above_s), until_s=self.until_s)
+            start_s=start_s, end_s=end_s, refused=refused,
+            energy_j=float(meter.energy_j) - before_j, peak_w=float(meter.peak_w),
+            time_above_cap_s=float(meter.time_above_s), until_s=self.until_s)
 
 
 def _from(table: JobTable, first: int) -> JobTable:

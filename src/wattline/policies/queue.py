@@ -44,6 +44,7 @@ def enqueue(st: State, policy: Composition, job: int) -> None:
         clock.examined = 0  # it may stand before the job that stopped the others
     clock.examined = min(clock.examined, index - first)
     clock.smallest = min(clock.smallest, least_units(st, policy.configuration, job, entry.units))
+    clock.shortest_s = min(clock.shortest_s, entry.requested_s)
     join_leaders(st, policy.order, index)
 
 

@@ -62,6 +62,10 @@ TO_COME, BEGUN, OVER = range(3)
 """Stages of a reservation; a row that is over may be used for the next."""
 
 
+SCRATCH = frozenset(("actions", "scratch", "scratch_nodes"))
+"""Arrays of the state that hold nothing between two decisions."""
+
+
 class State(KernelArrays):
     """All arrays of one simulation or one snapshot; `clock` has one record.
 
@@ -111,6 +115,12 @@ class State(KernelArrays):
     scratch_nodes: IntArray
     kinds: Table[UnitKind]
     windows: Table[Window]
+
+    def copy(self) -> State:
+        """A state of its own; of arrays that hold nothing between decisions only their room."""
+        return State(**{
+            name: np.zeros_like(getattr(self, name)) if name in SCRATCH
+            else getattr(self, name).copy() for name in self.FIELDS})
 
 
 def make_state(
@@ -256,6 +266,7 @@ def _fill_clock(
     clock.least_factor = 1.0
     clock.shadow_s = np.inf
     clock.smallest = units + 1
+    clock.shortest_s = np.inf
     clock.lead_s = 3600.0
     clock.overrun = int(overrun_extends)
     clock.windows = len(state.windows)

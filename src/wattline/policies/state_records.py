@@ -49,7 +49,8 @@ class Clock(Record):
     extra_w: float  # watts left over beside the head job's reservation
     stopped: int  # nothing in the queue may start before something changes
     stopper: int  # the backfilled job that stopped it, or -1 where it was one in order
-    smallest: int  # no queued job is smaller than this
+    smallest: int  # no queued job is smaller than this...
+    shortest_s: float  # ...or asks for less time; 0 where nobody knows
     sorted_end: int  # the queue is in its order of now up to this entry
     reached: int  # entries that the last decision looked at
     leaders: int  # entries at the front that may be the first (leaders.py); 0: unknown

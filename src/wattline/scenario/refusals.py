@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from wattline.analysis.summary import energy_text
 from wattline.engine.prepare import effective_cap, sizes_of
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from wattline.model.run import Run
 
 
+Flags = npt.NDArray[np.bool_]
+
+
 def not_run(plan: Plan, run: Run) -> list[str]:
     """A line for jobs that were refused, one for those that were never let; none where all ran."""
     if plan.scenario.twin is not None:
@@ -28,14 +32,15 @@ def not_run(plan: Plan, run: Run) -> list[str]:
         return plan.not_run(run)
     if run.ran.all():
         return []
-    refused = refusals(plan, run)
-    found = [f"{refused}; the figures are of the others"] if refused else []
+    refused = run.refused
+    why = refusals(plan, run, refused)
+    found = [f"{why}; the figures are of the others"] if why else []
     held = [job for job in run.budget.get("no_room", ()) if job["state"] == "held"]
     if held:
         found.append(f"{_counted(len(held), run)} held because no period of the energy budget has "
                      f"room; the first is job {held[0]['job_id']}: {needs_text(held[0])}; the "
                      "figures are of the others")
-    missing = int((~run.ran & ~run.refused).sum()) - len(held)
+    missing = int((~run.ran & ~refused).sum()) - len(held)
     if missing > 0:
         found.append(f"{missing:,} of {len(run.jobs):,} jobs never ran (the policy, or a cap that "
                      "no moment satisfies, never let them); the figures are of the others")
@@ -52,9 +57,9 @@ def _counted(count: int, run: Run) -> str:
     return f"{count:,} of {len(run.jobs):,} jobs {'was' if count == 1 else 'were'}"
 
 
-def refusals(plan: Plan, run: Run) -> str:
+def refusals(plan: Plan, run: Run, refused: Flags) -> str:
     """A line that says how many jobs were refused and why the first of them; empty for none."""
-    rows = np.flatnonzero(run.refused)
+    rows = np.flatnonzero(refused)
     if not rows.size:
         return ""
     count = _counted(rows.size, run) + " refused at submission because they could never start; "

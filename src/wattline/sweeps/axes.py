@@ -53,10 +53,13 @@ def _range(field: str, given: Mapping[str, Any]) -> Axis | Interval:
                          "count")
     if isinstance(given["from"], str):
         return _per_cent(field, given)
+    if "to" not in given:
+        raise InputError(f"axes: {field} is a range that begins at {given['from']} and has no end; "
+                         "add to, and step or count")
     numbers = {name: value for name, value in given.items()
                if isinstance(value, (int, float)) and not isinstance(value, bool)
                and np.isfinite(value)}
-    if len(numbers) < len(given) or "to" not in numbers:
+    if len(numbers) < len(given):
         raise InputError(f"axes: {field} is a range; from, to, step and count are numbers")
     low, high = numbers["from"], numbers["to"]
     if high < low:

@@ -79,7 +79,8 @@ def test_a_job_without_a_configuration_that_finds_nodes_is_refused_with_that_rea
     ready = bounded_and_moldable("traditional")
     run = ready.run()
     assert run.refused.all()
-    assert "no nodes have the watts of any of its configurations" in refusals(ready, run)
+    said = refusals(ready, run, run.refused)
+    assert "no nodes have the watts of any of its configurations" in said
 
 
 @pytest.mark.parametrize("power", ["block", "wait", "watts", "dvfs"])

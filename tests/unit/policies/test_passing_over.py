@@ -23,8 +23,8 @@ def test_looking_at_every_entry_gives_the_same_run():
 
         machine = Machine.uniform(32, SANDY_BRIDGE.node_class(1, off_w=NODE_OFF_W / 16))
         full_w = machine.power_w_max
-        passed_over = []
-        looks = easy._next_hopeful
+        passed_over, unseen = [], []
+        looks, says = easy._next_hopeful, easy._none_is_hopeful
 
         def holds(st, policy, entry):
             # The bounds of admission, for an entry of the queue.
@@ -45,7 +45,16 @@ def test_looking_at_every_entry_gives_the_same_run():
             passed_over.append(found[0] - position)
             return found
 
-        easy._next_hopeful = counted
+        def seen_through(st, policy):
+            # Where the bounds say that no entry has a chance, looking at each says so, too.
+            none = says(st, policy)
+            if none:
+                first, last = st.clock[0].queue_first, st.clock[0].queue_last
+                assert looks(st, policy, first, last)[0] == last
+                unseen.append(last - first)
+            return none
+
+        easy._next_hopeful, easy._none_is_hopeful = counted, seen_through
 
         def jobs(seed):
             random = np.random.default_rng(seed)
@@ -94,14 +103,17 @@ def test_looking_at_every_entry_gives_the_same_run():
             for seed in (1, 2):
                 table = jobs(seed)
                 passed_over.clear()
+                unseen.clear()
                 short = played(table, name)
                 count = sum(passed_over)
+                seen = len(unseen)
                 easy.as_queued = lambda st, configuration: False
                 whole = played(table, name)
                 easy.as_queued = asked
-                result[f"{name}/{seed}"] = [repr(short) == repr(whole), int(count)]
+                result[f"{name}/{seed}"] = [repr(short) == repr(whole), int(count), seen]
     """)
     assert len(result) == 8
-    for name, (same, passed_over) in result.items():
+    for name, (same, passed_over, unseen) in result.items():
         assert same, name
         assert passed_over > 20, name
+        assert unseen > 0, name

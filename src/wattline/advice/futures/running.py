@@ -53,7 +53,7 @@ class Now:
         """What is the same in every future."""
         moment = self.moment
         return Begin(
-            ~moment.running & ~moment.over,
+            np.flatnonzero(~moment.running & ~moment.over),
             np.asarray(moment.books.state.live.units[: len(moment.jobs)], dtype=np.float64),
             float(moment.books.state.clock[0].units))
 
@@ -61,8 +61,8 @@ class Now:
 class Begin(NamedTuple):
     """How the jobs of a moment stand when it is run ahead."""
 
-    waits: npt.NDArray[np.bool_]
-    """Those that have not started, or have not come."""
+    waits: npt.NDArray[np.intp]
+    """The rows of those that have not started, or have not come."""
     size: FloatArray
     units: float
 
@@ -116,25 +116,26 @@ def plan_of(ready: Plan, choice: Choice) -> Plan:
 def figures_of(now: Now, future: Future) -> dict[str, float]:
     """What a future is judged by; of jobs that have not started, what they waited by its end."""
     begin, jobs = now.begin, now.moment.jobs
-    waits = begin.waits & ~future.refused
     idle, open_end = np.isnan(future.start_s), np.isnan(future.end_s)
-    wait_s = (np.where(idle, future.until_s, future.start_s) - jobs.submit_s)[waits]
     begin_s = np.maximum(future.start_s, now.moment.now_s)
-    end_s = np.where(open_end, future.until_s, future.end_s)
-    used = np.nansum(begin.size * np.maximum(end_s - begin_s, 0.0))
+    used_s = np.maximum(np.where(open_end, future.until_s, future.end_s) - begin_s, 0.0)
+    used_s[idle] = 0.0
     span_s = future.until_s - now.moment.now_s
-    held_s = np.maximum(np.where(open_end, jobs.requested_s,
-                                 future.end_s - future.start_s), BOUND_S)[waits]
+    rows = begin.waits[~future.refused[begin.waits]]
+    start_s, waiting = future.start_s[rows], idle[rows]
+    wait_s = np.where(waiting, future.until_s, start_s) - jobs.submit_s[rows]
+    held_s = np.maximum(np.where(open_end[rows], jobs.requested_s[rows],
+                                 future.end_s[rows] - start_s), BOUND_S)
     slowdown = np.maximum((wait_s + held_s) / held_s, 1.0)
+    waiting_count = int(np.count_nonzero(waiting))
     return {
         "wait_s.mean": _mean(wait_s), "wait_s.p95": _quantile(wait_s, 0.95),
         "bounded_slowdown.mean": _mean(slowdown),
-        "jobs.started": float((~idle & waits).sum()),
-        "jobs.waiting": float((idle & waits).sum()),
+        "jobs.started": float(len(rows) - waiting_count), "jobs.waiting": float(waiting_count),
         "jobs.refused": float(future.refused.sum()),
         "energy_j": future.energy_j, "power_w.mean": future.energy_j / span_s,
         "power_w.peak": future.peak_w, "time_above_cap_s": future.time_above_cap_s,
-        "utilisation": float(used) / (begin.units * span_s),
+        "utilisation": float((begin.size * used_s).sum()) / (begin.units * span_s),
     }
 
 

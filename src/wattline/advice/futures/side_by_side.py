@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from wattline.advice.futures.running import Now, figures_of
+from wattline.engine.again import Again
 from wattline.engine.ahead import Candidate
 from wattline.model import kernel
 from wattline.model.signal import FloatArray
@@ -24,16 +25,18 @@ def figures_of_all(
     """
     threads = threads or _threads()
     found: list[list[Figures]] = []
+    spare: list[Again] = []  # the memory of runs that are over, for those to come
     if threads == 1:
         for one in candidates:
-            found.append(_figures(now, one, draws))
+            found.append(_figures(now, one, draws, spare))
             if tell is not None:
                 tell(len(found))
         return found
     now.begin  # noqa: B018  # once, before threads ask for it
     with ThreadPoolExecutor(threads) as pool:
         started: list[list[Future[list[Figures]]]] = [
-            [pool.submit(_figures, now, one, draws[first::threads]) for first in range(threads)]
+            [pool.submit(_figures, now, one, draws[first::threads], spare)
+             for first in range(threads)]
             for one in candidates]
         for parts in started:
             rows: list[Figures] = [{}] * len(draws)
@@ -45,8 +48,16 @@ def figures_of_all(
     return found
 
 
-def _figures(now: Now, one: Candidate, draws: Sequence[FloatArray]) -> list[Figures]:
-    return [figures_of(now, future) for future in one.runs(draws)]
+def _figures(
+    now: Now, one: Candidate, draws: Sequence[FloatArray], spare: list[Again]
+) -> list[Figures]:
+    try:
+        memory = spare.pop()
+    except IndexError:
+        memory = Again()
+    rows = [figures_of(now, future) for future in one.runs(draws, memory)]
+    spare.append(memory)
+    return rows
 
 
 def _threads() -> int:

@@ -100,39 +100,46 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
             clock.examined = clock.queue_last - clock.queue_first
             if clock.examined == 0:
                 clock.smallest = clock.units + 1
+                clock.shortest_s = float("inf")
             return
         reserve(st, policy, st.queue[head].job)
         position = head + 1
         least = least_units(
             st, policy.configuration, st.queue[head].job, st.queue[head].units
         )
-        _backfill(st, policy, position, least)
+        _backfill(st, policy, position, least, st.queue[head].requested_s)
     else:
-        _backfill(st, policy, position, clock.smallest)
+        _backfill(st, policy, position, clock.smallest, clock.shortest_s)
     clock.examined = clock.queue_last - clock.queue_first
 
 
 @kernel_part
-def _backfill(st: State, policy: Composition, position: int, smallest: int) -> None:
+def _backfill(
+    st: State, policy: Composition, position: int, smallest: int, shortest_s: float
+) -> None:
     """Try the entries from `position` on beside the head job's reservation.
 
-    `smallest` is the least that any entry before them can run on; it is kept up to date so that a
-    release of fewer units costs no pass at all.
+    `smallest` is the least that any entry before them can run on, `shortest_s` the least time that
+    one asks for. They are kept up to date so that a release of fewer units costs no pass at all,
+    and one that helps nobody in the queue no look at its entries.
     """
     clock = st.clock[0]
     kept = position
     end = clock.queue_last
     while position < end:
-        if clock.free == 0 or clock.stopped or exhausted(st, policy.admission):
-            smallest = min(smallest, clock.smallest)  # the rest is not looked at: still a bound
+        if (clock.free == 0 or clock.stopped or exhausted(st, policy.admission)
+                or _none_is_hopeful(st, policy)):
+            smallest = min(smallest, clock.smallest)  # the rest is not looked at: still bounds
+            shortest_s = min(shortest_s, clock.shortest_s)
             break
         sort_rest(st, policy.order, policy, position)
         if as_queued(st, policy.configuration):
             until = min(end, sorted_until(st, policy.order))
-            hopeful, least = _next_hopeful(st, policy, position, until)
+            hopeful, least, least_s = _next_hopeful(st, policy, position, until)
             if kept != position:
                 _move_up(st, position, hopeful, kept)
             smallest = min(smallest, least)
+            shortest_s = min(shortest_s, least_s)
             kept += hopeful - position
             position = hopeful
             if position == until:
@@ -153,47 +160,79 @@ def _backfill(st: State, policy: Composition, position: int, smallest: int) -> N
         if stays:
             least = least_units(st, policy.configuration, entry.job, entry.units)
             smallest = min(smallest, least)
+            shortest_s = min(shortest_s, entry.requested_s)
             if kept != position:
                 st.queue[kept] = st.queue[position]
             kept += 1
         position += 1
     clock.smallest = smallest
+    clock.shortest_s = shortest_s
     clock.reached = position - clock.queue_first
     drop_entries(st, kept, position)
+
+
+class Room(NamedTuple):
+    """What a job must not exceed to have a chance to start beside the head job's reservation."""
+
+    few: int
+    """On so many units it may, however long it takes; on up to `most` if it is short."""
+    most: int
+    fast_units: int
+    longest_s: float
+    """The most time that it may ask for; on up to `fast_units` it is `longest_fast_s`."""
+    longest_fast_s: float
+
+
+@kernel_part
+def _room(st: State, policy: Composition) -> Room:
+    clock = st.clock[0]
+    bounds = reach(st, policy.admission)
+    most = min(clock.free, bounds.units)
+    # The second more than makes up for rounding.
+    left_s = clock.shadow_s - clock.now_s
+    return Room(few=int(min(most, clock.extra, bounds.extra_units)), most=int(most),
+                fast_units=int(bounds.fast_units), longest_s=float(left_s * bounds.speed + 1.0),
+                longest_fast_s=float(left_s * bounds.fast + 1.0))
+
+
+@kernel_part
+def _none_is_hopeful(st: State, policy: Composition) -> bool:
+    """Whether no entry could start now, by what is known of all of them."""
+    if not as_queued(st, policy.configuration):
+        return False
+    clock = st.clock[0]
+    room = _room(st, policy)
+    too_long = clock.shortest_s > room.longest_fast_s
+    return bool(clock.smallest > room.few and (too_long or clock.smallest > room.most))
 
 
 @kernel_part
 def _next_hopeful(
     st: State, policy: Composition, position: int, end: int
-) -> tuple[int, int]:
+) -> tuple[int, int, float]:
     """The first entry from `position` on that could perhaps start now, or `end`.
 
-    With it, the least units of those before it. A long queue is mostly entries that are too large
-    or too long. To see that takes a few comparisons with bounds that hold for all; what passes
-    them is looked at closely. The time asked for comes first: it nearly always decides, and a
-    processor that can foresee a comparison does not wait for it.
+    With it, the least units of those before it, and the least time they ask for. A long queue is
+    mostly entries that are too large or too long. To see that takes a few comparisons with bounds
+    that hold for all; what passes them is looked at closely. The time asked for comes first: it
+    nearly always decides, and a processor that can foresee a comparison does not wait for it.
     """
-    clock = st.clock[0]
     queue = st.queue
-    bounds = reach(st, policy.admission)
-    most = min(clock.free, bounds.units)
-    few = min(most, clock.extra, bounds.extra_units)
-    # The second more than makes up for rounding.
-    left_s = clock.shadow_s - clock.now_s
-    longest_s = left_s * bounds.speed + 1.0
-    longest_fast_s = left_s * bounds.fast + 1.0
-    least = clock.units + 1
+    room = _room(st, policy)
+    least = st.clock[0].units + 1
+    least_s = float("inf")
     for index in range(position, end):
         units = queue[index].units
-        if units <= few:
-            return index, least
+        if units <= room.few:
+            return index, least, least_s
         requested_s = queue[index].requested_s
-        if requested_s <= longest_fast_s and units <= most and (
-            units <= bounds.fast_units or requested_s <= longest_s
+        if requested_s <= room.longest_fast_s and units <= room.most and (
+            units <= room.fast_units or requested_s <= room.longest_s
         ):
-            return index, least
+            return index, least, least_s
         least = min(least, units)
-    return end, least
+        least_s = min(least_s, requested_s)
+    return end, least, least_s
 
 
 @kernel
