@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import wattline as wl
 from tests.support.twin_sites import ACCOUNTS, CONF, site, submit
 
+import wattline as wl
 from wattline.model.errors import InputError
 from wattline.scenario.twin.site import Site
 from wattline.shared_nodes.outcome import RAN, REFUSED

@@ -73,7 +73,7 @@ class TwinPlan(Plan):
         run = run_of(found, self.jobs, self.site.machine, self.machine, self.rules.cap_w,
                      found.engine_s)
         return replace(run, notes={**run.notes, **_reasons(found)},
-                       remarks=_turned_away(found, self.site.made.requests))
+                       remarks=turned_away(found, self.site.made.requests))
 
     def finished(self, run: Run) -> Result:
         found = replace(
@@ -223,7 +223,7 @@ def _reasons(found: outcome.Schedule) -> Mapping[str, float]:
     return counts
 
 
-def _turned_away(found: outcome.Schedule, requests: Requests) -> tuple[str, ...]:
+def turned_away(found: outcome.Schedule, requests: Requests) -> tuple[str, ...]:
     """Jobs that the simulation refused or kept waiting, by reason with the first of their ids.
 
     Those that did not fit when the log was read are among the remarks of the log already.
