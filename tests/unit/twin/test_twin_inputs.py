@@ -71,7 +71,7 @@ def test_an_unknown_node_is_said_by_job(tmp_path: Path) -> None:
         "-n 1 -w /home/ada/nodes", 3) + submit("-n 1", 4)
     found = site(tmp_path, text)
     assert found.made.unfit == (
-        "2 jobs: names nodes for itself that slurm.conf does not have (n9) (1, 2)",
+        "2 jobs: asks for nodes that slurm.conf does not have (n9) (1, 2)",
         "1 job: excludes nodes that slurm.conf does not have (n8) (3)",
         "1 job: names its nodes in a file (/home/ada/nodes), which is not read (4)")
     assert _run(found).state.tolist() == [REFUSED] * 4 + [RAN]
@@ -82,6 +82,11 @@ def test_a_job_of_a_log_may_have_excluded_nodes_that_are_gone(tmp_path: Path) ->
     assert found.made.unfit == ()
     assert any("(n8): the others are excluded (5)" in line for line in found.made.filled)
     assert _nodes(found, _run(found)) != ["n1"]
+
+
+def test_a_begin_time_that_never_comes_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"log:1: begin is 'now\+99999weeks', must be within"):
+        site(tmp_path, submit("-n 1 --begin=now+99999weeks"))
 
 
 # Devices of a whole job.
@@ -239,9 +244,9 @@ def test_maintenance_lets_jobs_end_and_power_saving_is_not_out(tmp_path: Path) -
     assert found.outages is not None
     assert found.outages.drain.tolist() == [True]
     assert [found.machine.nodes.names[row] for row in found.outages.node] == ["n1"]
-    said = [line for line in found.lists.understood if "times of nodes" in line]
+    said = [line for line in found.lists.understood if " of nodes " in line]
     assert len(said) == 2
-    assert "1 times of nodes drained" in said[0]
+    assert "1 span of nodes drained" in said[0]
     assert "not out" in said[1]
 
 

@@ -63,7 +63,7 @@ class NamedNodes:
         if wanted < 0:
             return apart, -1
         if self.unknown[job.require]:
-            self.reject(row, "names nodes for itself that slurm.conf does not have "
+            self.reject(row, "asks for nodes that slurm.conf does not have "
                              f"({self.unknown[job.require][0]})")
             return apart, -1
         count = int(self.masks.rows[wanted].sum())

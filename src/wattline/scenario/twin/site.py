@@ -266,7 +266,7 @@ def _outages(section: TwinSection, conf: SlurmConf, log: Log, told: Told) -> Out
         if strange:
             told.contradictions.append(f"{section.down} has nodes that {conf.source} does not: "
                                        f"{_first(dict.fromkeys(strange))}; they are left out")
-        told.understood += [f"{section.down}: {count:,} times of nodes {_EFFECTS[effect]}"
+        told.understood += [f"{section.down}: {count:,} {_spans(count)} of nodes {_EFFECTS[effect]}"
                             for effect, count in effects.items()]
     else:
         told.assumed.append("no file of nodes that were down: all are up throughout, but for what "
@@ -277,6 +277,10 @@ def _outages(section: TwinSection, conf: SlurmConf, log: Log, told: Told) -> Out
     start, end, node_row, drain = zip(*spans, strict=True)
     return Outages(np.array(node_row, dtype=np.int64), np.array(start), np.array(end),
                    np.array(drain, dtype=np.bool_))
+
+
+def _spans(count: int) -> str:
+    return "span" if count == 1 else "spans"
 
 
 def _say_machine(machine: SharedMachine, conf: SlurmConf, told: Told) -> None:
