@@ -1,8 +1,9 @@
 """What jobs ask for, with the machine's defaults filled in.
 
-slurm.conf: DefaultTime, MaxTime, MinNodes, MaxNodes, DefMemPerCPU, DefMemPerNode, MaxMemPerCPU,
-OverSubscribe=EXCLUSIVE, ExclusiveUser, AllowQos, AllowAccounts, EnforcePartLimits; sbatch: --nodes,
---ntasks, --ntasks-per-node, --cpus-per-task, --time (whole minutes).
+slurm.conf: DefaultTime, MaxTime, MinNodes, MaxNodes, AllowQos, AllowAccounts, EnforcePartLimits
+(ALL: a job that breaks a limit of any of its partitions is refused; ANY: one that no partition
+takes; NO: it waits for ever); sbatch: --nodes, --ntasks, --ntasks-per-node, --cpus-per-task, --time
+(whole minutes).
 """
 
 from __future__ import annotations
@@ -12,16 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from wattline.shared_nodes.machine import (
-    EXCLUSIVE,
-    EXCLUSIVE_USER,
-    NO_LIMIT,
-    BoolArray,
-    IntArray,
-    SharedMachine,
-)
+from wattline.shared_nodes.in_partition import in_partition
+from wattline.shared_nodes.machine import NO_LIMIT, BoolArray, IntArray, SharedMachine
 from wattline.shared_nodes.requests import Requests
-from wattline.shared_nodes.rules import LINEAR, Rules
+from wattline.shared_nodes.rules import Rules
 
 NO_PARTITION, TOO_LONG, QOS_NOT_ALLOWED, OVER_JOB_LIMIT = 2, 3, 5, 8
 ACCOUNT_NOT_ALLOWED, TOO_MANY_NODES = 10, 11
@@ -33,6 +28,8 @@ class Filled:
     """Columns of the table of asks, and for each job and partition whether it may go there."""
 
     columns: dict[str, Any]
+    sizes: dict[str, IntArray]
+    """Nodes, tasks and CPUs before any partition changed them."""
     allowed: BoolArray
     """Jobs x partitions."""
     refused: IntArray
@@ -47,17 +44,13 @@ def fill(machine: SharedMachine, requests: Requests, rules: Rules) -> Filled:
     first = np.argmax(named, axis=1)
     limit_s = _limits_s(requests, parts.default_time_s[first], parts.max_time_s[first])
     sizes = _sizes(requests)
-    exclusive = requests.exclusive | (parts.sharing[first] == EXCLUSIVE)
-    if rules.select == LINEAR:
-        exclusive = np.ones_like(exclusive)
-    memory = _memory(machine, requests, first, sizes)
+    every = np.arange(len(first))
     user, account = _owners(machine, requests)
     allowed, refused, never = _admitted(machine, requests, rules, named, limit_s, sizes, account)
     columns = {
-        **sizes, **memory,
+        **sizes, **in_partition(machine, requests, rules, sizes, every, first),
         "submit_s": requests.submit_s, "run_s": requests.run_s, "limit_s": limit_s,
-        "begin_s": requests.begin_s, "exclusive": exclusive,
-        "own_user": parts.sharing[first] == EXCLUSIVE_USER,
+        "begin_s": requests.begin_s,
         "qos": requests.qos, "association": requests.association, "user": user,
         "nice": requests.nice, "after_job": requests.after_job,
         "after_kind": requests.after_kind, "array": requests.array,
@@ -67,7 +60,7 @@ def fill(machine: SharedMachine, requests: Requests, rules: Rules) -> Filled:
     }
     per_job = -(-requests.gres_per_job // sizes["min_nodes"][:, None])
     gres = np.maximum(requests.gres_per_node, 0) + np.maximum(per_job, 0)
-    return Filled(columns, allowed, refused, never, gres.astype(np.int64))
+    return Filled(columns, sizes, allowed, refused, never, gres.astype(np.int64))
 
 
 def _named(machine: SharedMachine, requests: Requests) -> BoolArray:
@@ -104,29 +97,6 @@ def _sizes(requests: Requests) -> dict[str, IntArray]:
             "asked_nodes": np.where(given, nodes, 1)}
 
 
-def _memory(
-    machine: SharedMachine, requests: Requests, first: IntArray, sizes: dict[str, IntArray]
-) -> dict[str, IntArray]:
-    """Per node, per CPU, or the whole node's; too much per CPU is had by taking more CPUs."""
-    parts = machine.partitions
-    per_node, per_cpu = requests.memory_per_node_mb.copy(), requests.memory_per_cpu_mb.copy()
-    open_ = (per_node < 0) & (per_cpu < 0)
-    default_cpu = parts.default_memory_per_cpu_mb[first]
-    default_node = parts.default_memory_per_node_mb[first]
-    per_cpu = np.where(open_ & (default_cpu > 0), default_cpu, per_cpu)
-    open_ &= default_cpu <= 0
-    per_node = np.where(open_ & (default_node > 0), default_node, per_node)
-    whole = (per_node == 0) & (per_cpu < 0) | (open_ & (default_node <= 0))
-    most = parts.max_memory_per_cpu_mb[first]
-    over = (most > 0) & (per_cpu > most)
-    factor = np.where(over, -(-per_cpu // np.maximum(most, 1)), 1)
-    sizes["cpus_per_task"] = sizes["cpus_per_task"] * factor
-    sizes["cpus"] = sizes["cpus"] * factor
-    per_cpu = np.where(over, -(-per_cpu // factor), per_cpu)
-    return {"memory_node": np.where(per_node > 0, per_node, 0),
-            "memory_cpu": np.where(per_cpu > 0, per_cpu, -1), "whole_memory": whole}
-
-
 def _owners(machine: SharedMachine, requests: Requests) -> tuple[IntArray, IntArray]:
     associations = machine.associations
     known = requests.association >= 0
@@ -149,27 +119,40 @@ def _admitted(
     allowed = named & parts.up
     refused[~named.any(axis=1)] = NO_PARTITION
     never[named.any(axis=1) & ~allowed.any(axis=1)] = NO_PARTITION
-    enforced = rules.enforce_part_limits != "no"
-    checks = [
-        (limit_s[:, None] <= np.ceil(parts.max_time_s / 60.0) * 60.0, TOO_LONG, enforced),
-        (sizes["min_nodes"][:, None] <= parts.max_nodes, TOO_MANY_NODES, enforced),
-        (sizes["max_nodes"][:, None] >= parts.min_nodes, TOO_MANY_NODES, enforced),
-    ]
-    if machine.qos.names:
-        qos = np.maximum(requests.qos, 0)
-        fine = parts.allowed_qos[:, qos].T | (requests.qos < 0)[:, None]
-        checks.append((fine, QOS_NOT_ALLOWED, True))
-        if rules.enforce_qos and machine.associations.accounts:
-            mine = machine.associations.allowed_qos[np.maximum(requests.association, 0), qos]
-            fine = (mine | (requests.qos < 0) | (requests.association < 0))[:, None]
-            checks.append((fine & np.ones_like(named), QOS_NOT_ALLOWED, True))
-    if machine.associations.accounts:
-        fine = parts.allowed_accounts[:, np.maximum(account, 0)].T | (account < 0)[:, None]
-        checks.append((fine, ACCOUNT_NOT_ALLOWED, True))
-    for fine, reason, at_once in checks:
+    for fine, reason in _part_limits(machine, requests, limit_s, sizes, account):
         had = allowed.any(axis=1)
         allowed = allowed & fine
-        (refused if at_once else never)[had & ~allowed.any(axis=1)] = reason
+        if rules.enforce_part_limits == "no":
+            never[had & ~allowed.any(axis=1)] = reason
+            continue
+        broken = had & ~allowed.any(axis=1)
+        if rules.enforce_part_limits == "all":
+            broken = (named & ~fine).any(axis=1)
+        refused[broken & (refused == 0)] = reason
+    if rules.enforce_qos and machine.qos.names and machine.associations.accounts:
+        mine = machine.associations.allowed_qos[np.maximum(requests.association, 0),
+                                                np.maximum(requests.qos, 0)]
+        refused[~mine & (requests.qos >= 0) & (requests.association >= 0)] = QOS_NOT_ALLOWED
     if requests.refused is not None:
         refused = np.where(requests.refused > 0, requests.refused, refused)
     return allowed, refused, never
+
+
+def _part_limits(
+    machine: SharedMachine, requests: Requests, limit_s: Any, sizes: dict[str, IntArray],
+    account: IntArray,
+) -> list[tuple[BoolArray, int]]:
+    """For each limit that `EnforcePartLimits` is about, the jobs x partitions that keep it."""
+    parts = machine.partitions
+    checks = [
+        (limit_s[:, None] <= np.ceil(parts.max_time_s / 60.0) * 60.0, TOO_LONG),
+        (sizes["min_nodes"][:, None] <= parts.max_nodes, TOO_MANY_NODES),
+        (sizes["max_nodes"][:, None] >= parts.min_nodes, TOO_MANY_NODES),
+    ]
+    if machine.qos.names:
+        fine = parts.allowed_qos[:, np.maximum(requests.qos, 0)].T | (requests.qos < 0)[:, None]
+        checks.append((fine, QOS_NOT_ALLOWED))
+    if machine.associations.accounts:
+        fine = parts.allowed_accounts[:, np.maximum(account, 0)].T | (account < 0)[:, None]
+        checks.append((fine, ACCOUNT_NOT_ALLOWED))
+    return checks

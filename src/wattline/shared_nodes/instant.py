@@ -17,6 +17,7 @@ from wattline.model.signal import Signal
 from wattline.shared_nodes.arriving import submit_job
 from wattline.shared_nodes.backfill import backfill_cycle
 from wattline.shared_nodes.cap import ROUNDING_W
+from wattline.shared_nodes.in_partition import ask_as_in_partition
 from wattline.shared_nodes.machine import SharedMachine
 from wattline.shared_nodes.main_pass import main_pass
 from wattline.shared_nodes.prepare import make_books
@@ -120,6 +121,7 @@ def _put(books: Books, row: int, where: Placed) -> None:
     books.pick[:count] = where.nodes
     books.pick_cpus[:count] = where.cpus
     entry = int(books.ask[row].first_entry)
+    ask_as_in_partition(books, entry)
     picked_tres(books, entry)
     start_job(books, entry)
 

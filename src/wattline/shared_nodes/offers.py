@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.fitting import cpus_for
+from wattline.shared_nodes.in_partition import ask_as_in_partition
 from wattline.shared_nodes.later import copy_after, copy_node, let_row_end
 from wattline.shared_nodes.state import NEVER_S, Books
 
@@ -46,6 +47,7 @@ def slot_of(st: Books, entry: int) -> int:
 @kernel_part
 def offers_now(st: Books, entry: int) -> bool:
     """Bring `offer` up to date for a job's form; whether enough nodes have enough now."""
+    ask_as_in_partition(st, entry)
     row = st.entry[entry]
     slot = slot_of(st, entry)
     known = st.slot_offers[slot]

@@ -10,6 +10,7 @@ import numpy as np
 from wattline.model.records import Record
 from wattline.model.signal import Signal
 from wattline.shared_nodes.filled import OVER_JOB_LIMIT, Filled, fill
+from wattline.shared_nodes.in_partition import COLUMNS, in_partition
 from wattline.shared_nodes.lists import empty_offers, working_lists
 from wattline.shared_nodes.machine import FloatArray, IntArray, SharedMachine
 from wattline.shared_nodes.memberships import Memberships, memberships
@@ -19,6 +20,7 @@ from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.resets import reset_times
 from wattline.shared_nodes.rules import BACKFILL, FAIR_TREE, MULTIFACTOR, Rules
 from wattline.shared_nodes.share_tree import depth_of, share_parents, share_parts
+from wattline.shared_nodes.sleeping import let_idle_nodes_sleep
 from wattline.shared_nodes.state import (
     NEVER_S,
     Ask,
@@ -48,11 +50,14 @@ def make_books(
 ) -> Books:
     filled = fill(machine, requests, rules)
     pairs = _pairs(filled)
+    there = in_partition(machine, requests, rules, filled.sizes, pairs.job, pairs.partition)
     job_tres = _asked_tres(machine, requests, filled, pairs)
     found, member_class = _limit_classes(machine, requests, rules, filled, pairs, job_tres)
     node_class, class_first, class_nodes = _node_classes(machine, requests, pairs)
     ask = _asks(machine, requests, rules, filled, pairs, job_tres)
-    entry = _entries(requests, filled, pairs, node_class, member_class)
+    for name in COLUMNS:
+        ask["varies"][pairs.job[ask[name][pairs.job] != there[name]]] = 1
+    entry = _entries(requests, filled, pairs, node_class, member_class, there)
     arrays: dict[str, Any] = {
         "rules": _settings(machine, requests, rules, phase_s, cap),
         "clock": _clock(machine, requests, rules, phase_s),
@@ -82,6 +87,7 @@ def make_books(
     arrays |= working_lists(machine, rules, len(entry), ask)
     arrays |= empty_offers(len(machine.nodes.names), entry, class_first, class_nodes)
     arrays |= _world(outages, cap)
+    let_idle_nodes_sleep(arrays["clock"], arrays["timers"], arrays["node_sleeper"], rules)
     return Books(**arrays)
 
 
@@ -152,7 +158,8 @@ def _same(*columns: Any) -> tuple[IntArray, IntArray]:
 
 
 def _entries(
-    requests: Requests, filled: Filled, pairs: Pairs, node_class: IntArray, member_class: IntArray
+    requests: Requests, filled: Filled, pairs: Pairs, node_class: IntArray, member_class: IntArray,
+    there: dict[str, Any],
 ) -> Any:
     job = pairs.job
     numbers = forms = np.zeros(0, np.int64)
@@ -160,18 +167,19 @@ def _entries(
         names = ("limit_s", "tasks", "cpus_per_task", "tasks_per_node", "min_nodes", "max_nodes",
                  "memory_node", "memory_cpu", "whole_memory", "exclusive", "own_user", "required",
                  "load", "node_w")
-        columns = [np.asarray(filled.columns[name])[job] for name in names]
+        columns = [there[name] if name in there else np.asarray(filled.columns[name])[job]
+                   for name in names]
         columns += [node_class, pairs.partition]
         columns += list(filled.gres_per_node[job].T) + list(requests.gres_per_task[job].T)
-        owner = np.where(filled.columns["own_user"][job], filled.columns["user"][job], -1)
+        owner = np.where(there["own_user"], filled.columns["user"][job], -1)
         numbers, _ = _same(*columns, owner)
         # What a node offers depends on the user where nodes may be a user's own.
-        asker = np.where(filled.columns["own_user"].any(), filled.columns["user"][job], -1)
+        asker = np.where(there["own_user"].any(), filled.columns["user"][job], -1)
         watts = names.index("load")
         forms, _ = _same(*columns[1:watts], *columns[watts + 2:], asker)
     return _table(Entry, len(job), {"job": job, "partition": pairs.partition,
                                     "nodes": node_class, "members": member_class, "ask": numbers,
-                                    "form": forms, "fits": 1})
+                                    "form": forms, "fits": 1, **there})
 
 
 def _asked_tres(

@@ -2,14 +2,32 @@
 
 slurm.conf: SuspendTime, SuspendTimeout, ResumeTimeout, SuspendExcNodes. A node that has been idle
 for SuspendTime draws nothing from then on; a job that gets it starts when it has booted, which is
-taken to last ResumeTimeout, and booting draws idle power.
+taken to last ResumeTimeout, and booting draws idle power. All nodes are idle at the beginning.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.machine import BoolArray
+from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.state import ASLEEP, AWAKE, NODE_SLEEPS, Books
 from wattline.shared_nodes.timers import add_timer
+
+
+def let_idle_nodes_sleep(clock: Any, timers: Any, sleepers: BoolArray, rules: Rules) -> None:
+    """Put the first sleep of every node into a heap of timers that is still empty."""
+    if rules.suspend_time_s < 0.0:
+        return
+    nodes = np.flatnonzero(sleepers)
+    # Equal times in the order of nodes are a heap as they stand.
+    first = timers[: nodes.size]
+    first["time_s"] = clock["now_s"][0] + rules.suspend_time_s
+    first["kind"], first["job"], first["generation"] = NODE_SLEEPS, nodes, 0
+    clock["timers"] = nodes.size
 
 
 @kernel_part

@@ -44,6 +44,7 @@ class Ask(Record):
     whole_memory: int
     exclusive: int
     own_user: int  # nodes are shared with jobs of the same user alone
+    varies: int  # whether these differ between its partitions; then they are those of one of them
     any_gres: int
     qos: int
     association: int
@@ -109,6 +110,13 @@ class Entry(Record):
     ask: int  # entries with the same number ask for the same
     form: int  # the same but for how long, and for watts
     fits: int  # 0 where the job could not even run on the empty machine
+    cpus_per_task: int  # these are what the job asks for in this partition
+    cpus: int
+    memory_node: int
+    memory_cpu: int
+    whole_memory: int
+    exclusive: int
+    own_user: int
 
 
 class Part(Record):

@@ -22,6 +22,7 @@ USED = frozenset({
 """Settings of the whole cluster that the twin follows."""
 
 NOT_MODELLED: Mapping[str, str] = {
+    "burstbuffertype": "jobs that ask for a burst buffer wait until it is there and filled",
     "completewait": "nodes that still clean up hold back further starts for a while",
     "defcpupergpu": "jobs with GPUs get so many CPUs each by default",
     "defmempergpu": "jobs with GPUs get so much memory each by default",
@@ -63,7 +64,7 @@ HARMLESS = frozenset({
     "acctgatherinterconnecttype", "acctgathernodefreq", "acctgatherprofiletype",
     "allowspecresourcesusage", "authaltparameters", "authalttypes", "authinfo", "authtype",
     "backupaddr", "backupcontroller", "batchstarttimeout", "bcastexclude", "bcastparameters",
-    "burstbuffertype", "cachegroups", "checkpointtype", "communicationparameters",
+    "cachegroups", "checkpointtype", "communicationparameters",
     "controladdr", "controlmachine", "corespecplugin",
     "cpufreqdef", "cpufreqgovernors", "credtype", "cryptotype", "debugflags",
     "dependencyparameters",

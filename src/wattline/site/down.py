@@ -1,4 +1,10 @@
-"""When nodes were down or drained: `sacctmgr show event -P`, with its header."""
+"""When nodes were down or drained: `sacctmgr show event -P`, with its header.
+
+States are Slurm's short words (DRNG, POW_DN) or long ones, with a mark behind (DOWN*) or joined by
+a plus. A node that is down loses its jobs. One that drains, fails soon, is held for maintenance or
+a reservation, or waits for a reboot takes no more jobs and lets those that run end. One that is
+powered down to save power wakes for a job, and is not out.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +22,17 @@ _NAMES = {"node name": "node", "nodename": "node", "cluster nodes": "cluster_nod
           "timeend": "end", "end": "end", "state": "state", "reason": "reason"}
 
 
+DOWN, DRAINS, SLEEPS = "down", "drains", "sleeps"
+_MARKS = "*~#!%$@^-+"
+_HOLDS = frozenset({"DRAIN", "DRAINED", "DRAINING", "DRNG", "FAIL", "FAILING", "FAILG", "MAINT",
+                    "RESV", "RESERVED", "REBOOT", "REBOOT_ISSUED", "REBOOT_REQUESTED", "BOOT"})
+_SAVES = frozenset({"POW_DN", "POW_UP", "POWERED_DN", "POWRING_DN", "POWERING_UP", "POWER_DOWN",
+                    "POWER_UP", "POWERED_DOWN", "POWERING_DOWN", "CLOUD", "RESM", "RESUME"})
+_WORKS = frozenset({"IDLE", "ALLOC", "ALLOCATED", "MIX", "MIXED", "COMP", "COMPLETING", "PLND",
+                    "PLANNED", "BLOCK", "BLOCKED", "CANC_R"})
+"""Of a node that answers; that it has an event says that it took no jobs."""
+
+
 @dataclass(frozen=True)
 class Down:
     """A node that took no jobs from one Unix time to another; None: it has not come back."""
@@ -27,9 +44,17 @@ class Down:
     reason: str = ""
 
     @property
-    def drains(self) -> bool:
-        """Whether what ran there was left to end."""
-        return "DRAIN" in self.state.upper() and "DOWN" not in self.state.upper()
+    def effect(self) -> str:
+        """`DOWN`, `DRAINS` or `SLEEPS`."""
+        whole = self.state.upper()
+        words = {word.rstrip(_MARKS) for word in whole.split("+")}
+        if "DOWN" in words:
+            return DOWN
+        if words & _HOLDS or whole.endswith(("@", "^")):
+            return DRAINS
+        if words & _SAVES or whole.endswith(("~", "#", "%", "!")):
+            return SLEEPS
+        return DRAINS if words & _WORKS else DOWN
 
 
 def read_down(path: str | Path) -> list[Down]:

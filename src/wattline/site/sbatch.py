@@ -22,12 +22,15 @@ _SHORT = {
 }
 _FLAGS = {"hold", "exclusive", "oversubscribe", "requeue", "no-requeue", "contiguous", "no-kill",
           "overcommit", "quiet", "verbose", "wait", "parsable", "spread-job", "use-min-nodes",
-          "ignore-pbs", "reboot", "test-only", "spread", "get-user-env", "kill-on-invalid-dep"}
+          "ignore-pbs", "reboot", "test-only", "spread", "get-user-env", "kill-on-invalid-dep",
+          "pty", "unbuffered", "label", "x11", "no-shell", "bell", "no-bell", "overlap"}
 """Options that need no value; some may have one after `=`."""
 IGNORED = {"output", "error", "input", "job-name", "chdir", "quiet", "verbose", "wait", "parsable",
            "comment", "mail-type", "mail-user", "export", "wckey", "uid", "gid", "no-kill",
            "ignore-pbs", "open-mode", "signal", "get-user-env", "wrap", "acctg-freq", "profile",
-           "distribution", "hint", "propagate", "batch", "kill-on-invalid-dep", "test-only"}
+           "distribution", "hint", "propagate", "batch", "kill-on-invalid-dep", "test-only",
+           "pty", "unbuffered", "label", "x11", "no-shell", "bell", "no-bell", "overlap", "mpi",
+           "cpu-bind", "mem-bind", "gpu-bind", "tres-bind", "export-file"}
 """Options that change no start."""
 
 

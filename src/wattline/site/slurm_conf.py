@@ -115,26 +115,33 @@ def _settings(
     return found, places
 
 
-def _with_defaults(lines: Iterable[Line]) -> Iterable[tuple[Line, dict[str, str]]]:
-    """Lines with what the DEFAULT lines before them add; those replace each other key by key."""
+def _with_defaults(lines: Iterable[Line]) -> Iterable[tuple[Line, dict[str, str], dict[str, str]]]:
+    """Lines with what the DEFAULT lines before them add; those replace each other key by key.
+
+    Beside the words, where each of them stands.
+    """
     defaults: dict[str, str] = {}
+    places: dict[str, str] = {}
     for line in lines:
         words = {_SAME.get(key, key): value for key, value in line.words.items()}
+        here = dict.fromkeys(words, line.where)
         if words[line.kind].upper() == "DEFAULT":
             del words[line.kind]
             defaults |= words
+            places |= here
         else:
-            yield line, defaults | words
+            yield line, defaults | words, places | here
 
 
 def _nodes(lines: Iterable[Line], remarks: list[str]) -> tuple[Node, ...]:
     found: dict[str, Node] = {}
     told: set[str] = set()
-    for line, words in _with_defaults(lines):
+    for line, words, places in _with_defaults(lines):
         unknown = sorted(set(words) - _NODE_KEYS - told)
         told.update(unknown)
         remarks += unused(unknown, "a node", line.where)
         cpus, cores = _processors(words, line.where)
+        _say_other_cpus(words, cores, places, remarks)
         memory_mb = number_of(words.get("realmemory", "0"), "RealMemory", line.where)
         for name in line.hosts("nodename"):
             if name in found:
@@ -161,7 +168,24 @@ def _processors(words: Mapping[str, str], where: str) -> tuple[int, int]:
     if sockets is None:
         sockets = max(1, (cpus or 1) // ((per_socket or 1) * threads))
     cores = max(1, sockets) * max(1, per_socket or 1)
+    if cpus not in (sockets, cores, cores * threads):
+        cpus = cores * threads
     return cpus or cores * threads, cores
+
+
+def _say_other_cpus(
+    words: Mapping[str, str], cores: int, places: Mapping[str, str], remarks: list[str]
+) -> None:
+    """Where CPUs= is a number that sockets, cores and threads do not make: these count."""
+    parts = [key for key in ("boards", "socketsperboard", "sockets", "corespersocket",
+                             "threadspercore") if key in words]
+    if "cpus" not in words or not parts:
+        return
+    made, _ = _processors(words, places["cpus"])
+    if made != number_of(words["cpus"], "cpus", places["cpus"]):
+        said = ", ".join(f"{key}={words[key]} ({places[key]})" for key in parts)
+        remarks.append(f"{places['cpus']}: CPUs={words['cpus']} does not go with {said}; Slurm "
+                       f"takes {made} CPUs of {cores} cores")
 
 
 def _sets(lines: Iterable[Line], nodes: Iterable[Node]) -> dict[str, tuple[str, ...]]:
@@ -179,7 +203,7 @@ def _partitions(
 ) -> tuple[Partition, ...]:
     known = {node.name: None for node in nodes}
     found: dict[str, Partition] = {}
-    for line, words in _with_defaults(lines):
+    for line, words, _ in _with_defaults(lines):
         known_as = words["partitionname"]
         if known_as in found:
             raise InputError(f"{line.where}: partition '{known_as}' is defined a second time "

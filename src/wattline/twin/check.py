@@ -195,7 +195,7 @@ def _compared(ready: TwinPlan, runs: Sequence[Run], shifts: Sequence[float]) -> 
          "least": min((each for each in spread if each is not None), default=None),
          "most": max((each for each in spread if each is not None), default=None)},
         int((~run.ran).sum()), not_run_reasons(run), lists.not_modelled, lists.assumed, filled,
-        site.made.unfit, site.log.left_out, lists.contradictions, lists.unknown,
+        (*site.made.unfit, *run.remarks), site.log.left_out, lists.contradictions, lists.unknown,
         _verdict(means, (error, moving), errors, spread, run, filled), series, run)
 
 

@@ -74,8 +74,8 @@ def test_options_are_read_short_and_long(tmp_path: Path) -> None:
     conf = CONF + "Licenses=x:4\n"
     made = site(tmp_path, text, conf).made
     asked = made.requests
-    assert asked.min_nodes.tolist() == [2, 1, -1]
-    assert asked.max_nodes.tolist() == [2, 3, -1]
+    assert asked.min_nodes.tolist() == [2, 1, 1]  # as many as -w names
+    assert asked.max_nodes.tolist() == [2, 3, 1]
     assert asked.tasks.tolist() == [12, 6, -1]
     assert asked.cpus_per_task.tolist() == [-1, 2, -1]
     assert asked.limit_s.tolist() == [480.0, -1.0, -1.0]  # whole minutes

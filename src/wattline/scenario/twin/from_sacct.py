@@ -16,16 +16,29 @@ from wattline.model.errors import InputError
 from wattline.model.reading import read_unpacked
 from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, Counter, Log
 from wattline.scenario.twin.options import apply_options
+from wattline.scenario.twin.repeated import each_once
 from wattline.site.cells import Cell, is_missing
 from wattline.site.limits import clock_s, tres_of
 from wattline.site.sacct_json import job_cells, read_jobs
 from wattline.site.sacct_text import NOT_ENDED, SEPARATOR, read_records
-from wattline.site.sbatch import megabytes, options_of
+from wattline.site.sbatch import IGNORED, count, megabytes, options_of
 from wattline.traces.convert import Converter
 
 NEEDED = ("JobID", "Submit", "Start", "End", "State")
 Row = Mapping[str, Cell]
 _PARALLEL = ("sbatch", "srun", "salloc")
+_ON_THE_LINE = frozenset({
+    "ntasks", "ntasks-per-node", "cpus-per-task", "nodes", "mem", "mem-per-cpu", "gres", "gpus",
+    "gpus-per-node", "gpus-per-task", "exclusive", "nice", "exclude", "nodelist", "licenses",
+    "no-requeue", "requeue"})
+"""Options that accounting keeps nowhere else as they were asked."""
+_COLUMNS = {
+    "partition": "Partition", "qos": "QOS", "account": "Account", "constraint": "Constraints",
+    "time": "Timelimit"}
+"""Options that are read from a column, and from the line only where that is empty."""
+_ELIGIBLE = frozenset({"begin", "dependency", "hold"})
+"""Options that moved the time at which a job became eligible, which is a column."""
+_LICENCE = re.compile(r"license/([^=,]+)=([0-9]{1,12})", re.IGNORECASE)
 
 
 def read_sacct(path: str | Path) -> Log:
@@ -46,6 +59,7 @@ def read_sacct(path: str | Path) -> Log:
     if not jobs:
         raise InputError(f"{path}: has no job that started; its records are: "
                          f"{'; '.join(left_out.lines()) or 'none'}")
+    jobs = each_once(jobs, left_out, filled)
     jobs.sort(key=lambda job: job.submit_s)
     begin_s = math.floor(jobs[0].submit_s / 60.0) * 60  # minutes are those of the clock
     for job in jobs:
@@ -93,6 +107,12 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
         left_out.note(f"{state or 'no state'}, it never started: it waited in the queue and is "
                       "left out", job_id)
         return None
+    if start_s < submit_s:
+        filled.note("started before its submission by the log: submitted at its start", job_id)
+        submit_s = start_s
+    if end_s < start_s:
+        filled.note("ended before it started by the log: it ends at its start", job_id)
+        end_s = start_s
     job = Asked(job_id, submit_s, 0.0, start_s=start_s, end_s=end_s, state=state, where=source,
                 exit_ok=state == "COMPLETED", user=_text(row, "User"),
                 account=_text(row, "Account"), partition=_text(row, "Partition"),
@@ -104,6 +124,7 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
     _sizes(row, job, told, filled)
     _memory(row, job, told, filled)
     _gres(row, job, told)
+    _licences(row, job, told)
     _power(row, job)
     if times["Eligible"] > submit_s:
         job.begin_s = times["Eligible"]
@@ -141,14 +162,18 @@ def _submit_line(row: Row, job: Asked, unused: Counter) -> set[str]:
             return set()
         options = options_of(words[at + 1:], job.where)
         asked = {name: value for name, value in options.values.items()
-                 if name in ("ntasks", "ntasks-per-node", "cpus-per-task", "nodes", "mem",
-                             "mem-per-cpu", "gres", "gpus", "gpus-per-node", "gpus-per-task",
-                             "exclusive", "nice", "exclude", "nodelist", "licenses", "no-requeue",
-                             "requeue")}
+                 if name in _ON_THE_LINE or (name in _COLUMNS and not _text(row, _COLUMNS[name]))}
         apply_options(job, type(options)(asked), job.where)
+        most = options.values.get("array", "").partition("%")[2]
+        if most:
+            job.array_limit = count(most, "the limit of the array", job.where)
     except (InputError, ValueError):
         unused.note("its SubmitLine cannot be read", job.job_id)
         return set()
+    known = {"array", *_COLUMNS, *IGNORED, *(_ELIGIBLE if _text(row, "Eligible") else ())}
+    for name in options.values:
+        if name not in asked and name not in known:
+            unused.note(f"nothing is done with the option {name} of its SubmitLine", job.job_id)
     return set(asked)
 
 
@@ -162,7 +187,8 @@ def _limit(row: Row, job: Asked, filled: Counter) -> None:
         except InputError:
             found = None
     if found is None:
-        filled.note("no time limit in the log: the partition's default", job.job_id)
+        if job.limit_s < 0:
+            filled.note("no time limit in the log: the partition's default", job.job_id)
         return
     job.limit_s = float(-(-found // 60) * 60)
 
@@ -253,6 +279,12 @@ def _gres(row: Row, job: Asked, told: set[str]) -> None:
             job.gres_per_node[key] = number // nodes
         elif number:
             job.gres_per_job[key] = number
+
+
+def _licences(row: Row, job: Asked, told: set[str]) -> None:
+    if "licenses" not in told:
+        job.licences = {name: int(number)
+                        for name, number in _LICENCE.findall(_text(row, "ReqTRES"))}
 
 
 def _power(row: Row, job: Asked) -> None:

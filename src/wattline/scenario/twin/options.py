@@ -10,6 +10,7 @@ from wattline.scenario.twin.asked import Asked
 from wattline.site.sbatch import Options, count, gres_asked, limit_s, megabytes, node_range
 
 AFTER = {"afterany": 0, "afterok": 1, "afternotok": 2, "after": 3, "singleton": 4}
+LATEST_S = 3650 * 86400
 _Put = Callable[[Asked, str, str], None]
 
 
@@ -68,7 +69,10 @@ def _begin(job: Asked, value: str, where: str) -> None:
         raise InputError(f"{where}: begin is '{value[:40]}', must be like now+3600 or now+1hour")
     unit = (found[2] or "second").rstrip("s")
     scale = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}[unit]
-    job.begin_s = job.submit_s + int(found[1] or 0) * scale
+    wait_s = int(found[1] or 0) * scale
+    if wait_s > LATEST_S:
+        raise InputError(f"{where}: begin is '{value[:40]}', must be within ten years")
+    job.begin_s = job.submit_s + wait_s
 
 
 def _nice(job: Asked, value: str, where: str) -> None:

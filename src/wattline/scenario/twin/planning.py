@@ -20,12 +20,14 @@ from wattline.model.signal import Signal
 from wattline.scenario.build import Plan
 from wattline.scenario.caps import cap_plan, in_watts, without_cap
 from wattline.scenario.model import CapPlan, Scenario
+from wattline.scenario.twin.asked import Counter
 from wattline.scenario.twin.beside import BACKFILLS, SLURM, beside_twin
 from wattline.scenario.twin.outcome import run_of
 from wattline.scenario.twin.section import FILES
 from wattline.scenario.twin.site import Site, read_site
 from wattline.scenario.twin.tables import machine_of, trace_of
 from wattline.shared_nodes import outcome
+from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.rules import BUILTIN, Rules
 from wattline.traces import Trace
 
@@ -70,13 +72,15 @@ class TwinPlan(Plan):
         found = _simulate(self.site, self.slurm, self.cap_w, phase_s, progress)
         run = run_of(found, self.jobs, self.site.machine, self.machine, self.rules.cap_w,
                      found.engine_s)
-        return replace(run, notes={**run.notes, **_reasons(found)})
+        return replace(run, notes={**run.notes, **_reasons(found)},
+                       remarks=turned_away(found, self.site.made.requests))
 
     def finished(self, run: Run) -> Result:
         found = replace(
             Result.of(run), assumed=self.assumed,
             scenario=self.scenario.model_dump(mode="json", exclude_none=True, by_alias=True))
-        said = (*self.trace.remarks, *self.told(), *self.not_run(found), *self.assumed)
+        said = (*self.trace.remarks, *run.remarks, *self.told(), *self.not_run(found),
+                *self.assumed)
         return replace(found, remarks=tuple(dict.fromkeys(said)))
 
     def told(self) -> list[str]:
@@ -217,3 +221,17 @@ def _reasons(found: outcome.Schedule) -> Mapping[str, float]:
         name = f"{NOT_RUN}{reason.replace(' ', '_')}_jobs"
         counts[name] = counts.get(name, 0.0) + 1
     return counts
+
+
+def turned_away(found: outcome.Schedule, requests: Requests) -> tuple[str, ...]:
+    """Jobs that the simulation refused or kept waiting, by reason with the first of their ids.
+
+    Those that did not fit when the log was read are among the remarks of the log already.
+    """
+    said = Counter()
+    ended = {outcome.REFUSED: "refused at its submission", outcome.NEVER: "waits for ever"}
+    known = np.zeros(len(found.state), np.int64) if requests.refused is None else requests.refused
+    for row in np.flatnonzero(np.isin(found.state, list(ended)) & (known == 0)).tolist():
+        reason = outcome.REASONS[int(found.reason[row])] or "what it waits for never comes"
+        said.note(f"{ended[int(found.state[row])]}: {reason}", requests.job_ids[row])
+    return said.lines()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -12,34 +13,14 @@ import numpy.typing as npt
 from wattline.model.errors import InputError
 from wattline.scenario.twin.asked import Asked, Counter, Kind
 from wattline.scenario.twin.features import mask_of
+from wattline.scenario.twin.node_choice import Masks, NamedNodes, Spreading, devices_of
 from wattline.scenario.twin.whole_nodes import mark_whole_nodes
 from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
 from wattline.shared_nodes.requests import Requests
-from wattline.site.lines import hosts_of
 from wattline.site.qos import USUAL
 
 NOWHERE, NO_PARTITION, NO_QOS, OTHER = 1, 2, 5, 9
 """Rows of `outcome.REASONS`."""
-
-
-@dataclass
-class Masks:
-    """Rows of nodes by the text that asks for them, each worked out once."""
-
-    nodes: int
-    rows: list[BoolArray] = field(default_factory=list)
-    place: dict[str, int] = field(default_factory=dict)
-
-    def row(self, text: str, make: Callable[[], BoolArray]) -> int:
-        if not text:
-            return -1
-        if text not in self.place:
-            self.rows.append(make())
-            self.place[text] = len(self.rows) - 1
-        return self.place[text]
-
-    def table(self) -> BoolArray:
-        return np.array(self.rows, dtype=np.bool_).reshape(len(self.rows), self.nodes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +60,9 @@ class Builder:
         association = [self._charged(row, job) for row, job in enumerate(jobs)]
         qos = [self._qos(row, job, association[row]) for row, job in enumerate(jobs)]
         features = [self._features(row, job) for row, job in enumerate(jobs)]
-        excluded = [self._hosts(job.exclude, job) for job in jobs]
-        required = [self._hosts(job.require, job) for job in jobs]
+        named = NamedNodes(self.node_row, self._reject, self.filled, self.hosts)
+        excluded, required = zip(*(named.rows(row, job) for row, job in enumerate(jobs)),
+                                 strict=True) if jobs else ((), ())
         mark_whole_nodes(jobs, self.machine.nodes, self.node_row, self.filled)
         choices = tuple(sorted({kind for job in jobs for asked in (
             job.gres_per_node, job.gres_per_job, job.gres_per_task) for kind in asked}))
@@ -200,20 +182,14 @@ class Builder:
             self.unused.note("all its nodes would be of one alternative in [ ]", job.job_id)
         return found
 
-    def _hosts(self, text: str, job: Asked) -> int:
-        def make() -> BoolArray:
-            mask = np.zeros(len(self.node_row), dtype=np.bool_)
-            for name in hosts_of(text, job.where or f"job {job.job_id}"):
-                if name in self.node_row:
-                    mask[self.node_row[name]] = True
-            return mask
-
-        return self.hosts.row(text, make)
-
     def _licences(self, row: int, job: Asked, table: IntArray) -> None:
         for name, number in job.licences.items():
             if name in self.licence:
                 table[row, self.licence[name]] = number
+            elif isfinite(job.start_s):
+                # One of the database, which slurm.conf does not list: it did start.
+                self.unused.note(f"asks for the licence '{name[:60]}', which slurm.conf does not "
+                                 "have: it waits for none", job.job_id)
             else:
                 self._reject(row, f"unknown licence '{name[:60]}'", OTHER)
 
@@ -251,6 +227,7 @@ class Builder:
     def _sizes(self, partitions: BoolArray, features: Sequence[int]) -> None:
         """Jobs that ask for more than any node, or all nodes, of their partitions have."""
         nodes = self.machine.nodes
+        spreading = Spreading(nodes, self.filled)
         rooms: dict[tuple[bytes, int], BoolArray] = {}
         for row, job in enumerate(self.jobs):
             key = (partitions[row].tobytes(), features[row])
@@ -260,6 +237,9 @@ class Builder:
                     if features[row] >= 0 else inside
             if row not in self.unfit_rows:
                 self._size(row, job, rooms[key], nodes.cpus, nodes.memory_mb)
+            if row not in self.unfit_rows and not spreading.fits(job, rooms[key], key):
+                self._reject(row, "more devices for the whole job than its nodes have "
+                                  f"({_said(job.gres_per_job)})")
 
     def _size(self, row: int, job: Asked, room: BoolArray, cpus: IntArray,
               memory: IntArray) -> None:
@@ -279,13 +259,14 @@ class Builder:
             self._reject(row, "more CPUs than its partitions have "
                               f"({job.tasks * max(job.cpus_per_task, 1):,})")
         for (name, model), number in job.gres_per_node.items():
-            columns = [at for at, kind in enumerate(self.machine.nodes.gres_kinds)
-                       if kind[0] == name and model in ("", kind[1])]
-            most = int(self.machine.nodes.gres[room][:, columns].sum(axis=1).max()) \
-                if columns else 0
+            most = int(devices_of(self.machine.nodes, name, model)[room].max())
             if number > most:
                 self._reject(row, f"more {':'.join(filter(None, (name, model)))} on a node than "
                                   f"any has ({number} of {most})")
+
+
+def _said(asked: Mapping[Kind, int]) -> str:
+    return ", ".join(f"{number} {':'.join(filter(None, kind))}" for kind, number in asked.items())
 
 
 def _int(values: Iterable[int]) -> IntArray:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from wattline.model.errors import InputError
 from wattline.scenario.twin.columns import Kinds, weights_row
-from wattline.scenario.twin.settings import Settings, number
+from wattline.scenario.twin.settings import Settings, not_below, number
 from wattline.shared_nodes.resets import PERIODS
 from wattline.shared_nodes.rules import (
     BACKFILL,
@@ -25,10 +25,19 @@ from wattline.site.lines import hosts_of
 from wattline.site.slurm_conf import Partition
 
 _FLAGS = {"bf_continue", "bf_licenses", "bf_one_resv_per_job"}
-_NUMBERS = {"default_queue_depth", "sched_interval", "sched_min_interval", "batch_sched_delay",
-            "partition_job_depth", "bf_interval", "bf_window", "bf_resolution", "bf_max_job_test",
-            "bf_max_job_user", "bf_max_job_part", "bf_max_job_assoc", "bf_max_job_start",
-            "bf_min_age_reserve", "bf_min_prio_reserve", "bf_max_time"}
+_MOST = 2**31 - 1
+_NUMBERS = {
+    "default_queue_depth": (0, _MOST), "sched_interval": (0, _MOST),
+    "sched_min_interval": (0, _MOST), "batch_sched_delay": (0, _MOST),
+    "partition_job_depth": (0, _MOST), "bf_interval": (1, 10_800), "bf_window": (1, 43_200),
+    "bf_resolution": (1, 3600), "bf_max_job_test": (1, 1_000_000), "bf_max_job_user": (0, _MOST),
+    "bf_max_job_part": (0, _MOST), "bf_max_job_assoc": (0, _MOST), "bf_max_job_start": (0, 10_000),
+    "bf_min_age_reserve": (0, 2_592_000), "bf_min_prio_reserve": (1, 2**32 - 1),
+    "bf_max_time": (1, 3600)}
+"""Numbers of `SchedulerParameters` with the least and the most that Slurm takes; it has its default
+instead of any other."""
+NO_LOOP = -1
+"""An interval that ends a loop of the scheduler."""
 _PREEMPTION = {"preempt/none": "none", "preempt/qos": "qos", "preempt/partition_prio": "partition"}
 _PRIORITY_FLAGS = {"no_normal_tres", "small_relative_to_time", "accrue_always", "no_fair_tree",
                    "fair_tree"}
@@ -45,6 +54,8 @@ def rules_of(
     scheduler = _one_of(settings, "SchedulerType", "sched/backfill",
                         {"sched/backfill": BACKFILL, "sched/builtin": BUILTIN})
     given = _parameters(settings)
+    if given.get("bf_interval") == NO_LOOP:
+        scheduler = BUILTIN
     enforce = _words(settings.text("AccountingStorageEnforce", "none"))
     select = settings.text("SelectType", "select/cons_tres").lower()
     if select not in ("select/cons_tres", "select/cons_res", "select/linear"):
@@ -55,7 +66,7 @@ def rules_of(
     if "cr_pack_nodes" in counted:
         settings.told.not_modelled.append("SelectTypeParameters CR_Pack_Nodes: jobs are packed "
                                           "onto as few of their nodes as can be")
-    every_s = given.get("bf_interval", 30.0)
+    every_s = max(1.0, given.get("bf_interval", 30.0))
     tests = int(given.get("bf_max_job_test", 500))
     tree = "tree" in settings.text("TopologyPlugin", "topology/default", matters=False).lower()
     resets = settings.text("PriorityUsageResetPeriod", "NONE", matters=False).lower()
@@ -66,7 +77,7 @@ def rules_of(
         memory_counts=any("memory" in word for word in counted),
         least_loaded="cr_lln" in counted,
         default_queue_depth=int(given.get("default_queue_depth", 100)),
-        sched_interval_s=given.get("sched_interval", 60.0),
+        sched_interval_s=max(1.0, given.get("sched_interval", 60.0)),
         sched_min_interval_s=given.get("sched_min_interval", 2.0) / 1e6,
         batch_sched_delay_s=given.get("batch_sched_delay", 3.0),
         partition_job_depth=int(given.get("partition_job_depth", 0)),
@@ -121,7 +132,8 @@ def _over_time_s(settings: Settings) -> float:
     text = settings.text("OverTimeLimit", "0", matters=False)
     if text.strip().lower() in ("unlimited", "infinite"):
         return 1e9
-    return 60.0 * number(text, "OverTimeLimit", settings.where("OverTimeLimit"))
+    return 60.0 * not_below(number(text, "OverTimeLimit", settings.where("OverTimeLimit")), 0,
+                            "OverTimeLimit", settings.where("OverTimeLimit"))
 
 
 def _excluded(settings: Settings) -> tuple[str, ...]:
@@ -140,9 +152,9 @@ def _parameters(settings: Settings) -> dict[str, float]:
         if name in _FLAGS:
             found[name] = 1.0
         elif name in _NUMBERS:
-            found[name] = number(value if equals else "", name, where)
-            if found[name] < 0:
-                raise InputError(f"{where}: {name} is {value}, must not be negative")
+            amount = number(value if equals else "", name, where)
+            if _is_taken(settings, name, amount, value):
+                found[name] = amount
         elif name in SCHEDULER_NOT_MODELLED:
             change = SCHEDULER_NOT_MODELLED[name]
             if change:
@@ -151,6 +163,20 @@ def _parameters(settings: Settings) -> dict[str, float]:
             settings.told.unknown.append(f"{where}: SchedulerParameters {word}")
     _say_usual(settings, found)
     return found
+
+
+def _is_taken(settings: Settings, name: str, amount: float, text: str) -> bool:
+    """Whether Slurm takes this number of `SchedulerParameters`; if not, it has its default."""
+    least, most = _NUMBERS[name]
+    if least <= amount <= most or (name == "bf_interval" and amount == NO_LOOP):
+        return True
+    if name == "sched_interval" and amount == NO_LOOP:
+        raise InputError(f"{settings.where('SchedulerParameters')}: sched_interval is -1, which "
+                         "ends Slurm's main loop; the twin does not follow that")
+    settings.told.contradictions.append(
+        f"{settings.where('SchedulerParameters')}: SchedulerParameters {name}={text} is not "
+        f"from {least:,} to {most:,}; Slurm takes its default instead")
+    return False
 
 
 def _say_usual(settings: Settings, found: Mapping[str, float]) -> None:
@@ -201,12 +227,12 @@ def _priority(
         max_age_s=max(1.0, settings.time_s("PriorityMaxAge", "7-0", matters)),
         half_life_s=0.0 if half_life_s == float("inf") else half_life_s,
         reset_period=resets,
-        calc_period_s=max(1.0, settings.time_s("PriorityCalcPeriod", "5", matters)),
+        calc_period_s=settings.time_s("PriorityCalcPeriod", "5", matters, least_s=60.0),
         favor_small=settings.text("PriorityFavorSmall", "NO", matters).lower() in ("yes", "true",
                                                                                   "1"),
         small_relative_to_time="small_relative_to_time" in flags,
         fairshare_rule=CLASSIC if "no_fair_tree" in flags else FAIR_TREE,
-        dampening=settings.number("FairShareDampeningFactor", 1),
+        dampening=settings.number("FairShareDampeningFactor", 1, least=1),
         accrue_always="accrue_always" in flags,
         billing=_billing(settings, partitions, kinds),
     )

@@ -41,24 +41,25 @@ class Settings:
         self.asked.add(small)
         return usual
 
-    def number(self, key: str, usual: float, matters: bool = False) -> float:
+    def number(self, key: str, usual: float, matters: bool = False, least: float = 0) -> float:
         text = self.text(key, f"{usual:g}", matters)
-        return number(text, key, self.where(key))
+        return not_below(number(text, key, self.where(key)), least, key, self.where(key))
 
     def whole(self, key: str, usual: int, matters: bool = False) -> int:
         return int(self.number(key, usual, matters))
 
-    def time_s(self, key: str, usual: str, matters: bool = False) -> float:
+    def time_s(self, key: str, usual: str, matters: bool = False, least_s: float = 0.0) -> float:
         """Minutes or `days-hours`; inf without end."""
-        found = clock_s(self.text(key, usual, matters), self.where(key))
-        return float("inf") if found is None else float(found)
+        found = clock_s(self.text(key, usual, matters), f"{self.where(key)}: {key}")
+        return float("inf") if found is None else not_below(
+            float(found), least_s, key, self.where(key), " s")
 
     def seconds(self, key: str, usual: float, matters: bool = False) -> float:
         """Seconds as a number; `INFINITE` and -1 are below 0."""
         text = self.text(key, f"{usual:g}", matters)
         if text.strip().lower() in ("infinite", "unlimited", "-1"):
             return -1.0
-        return number(text, key, self.where(key))
+        return not_below(number(text, key, self.where(key)), 0, key, self.where(key))
 
 
 def settings_of(conf: SlurmConf, told: Told, changes: Mapping[str, str]) -> Settings:
@@ -87,4 +88,11 @@ def number(text: str, what: str, where: str) -> float:
         found = float("nan")
     if not abs(found) <= MOST:
         raise InputError(f"{where}: {what} is '{text[:40]}', must be a number up to {MOST:g}")
+    return found
+
+
+def not_below(found: float, least: float, what: str, where: str, unit: str = "") -> float:
+    """The number, refused where it is less than there can be."""
+    if found < least:
+        raise InputError(f"{where}: {what} is {found:g}{unit}, must be at least {least:g}{unit}")
     return found

@@ -31,7 +31,7 @@ from wattline.shared_nodes.machine import SharedMachine
 from wattline.shared_nodes.outages import Outages
 from wattline.shared_nodes.rules import Rules
 from wattline.site.associations import read_associations
-from wattline.site.down import read_down
+from wattline.site.down import DOWN, DRAINS, SLEEPS, read_down
 from wattline.site.gres import read_gres
 from wattline.site.lines import number_of
 from wattline.site.qos import QosTable, read_qos
@@ -40,7 +40,11 @@ from wattline.site.topology import read_topology
 
 LOG_USER = "unknown"
 """Whoever a log does not name."""
-
+_EFFECTS = {
+    DOWN: "down, whose jobs are lost or requeued",
+    DRAINS: "drained, failing, in maintenance, reserved or before a reboot, where what runs may "
+            "end",
+    SLEEPS: "powered down to save power, which are not out: SuspendTime lets them sleep here"}
 
 LAUNCH_S = 0.1
 TICK_S = 1.006
@@ -247,18 +251,23 @@ def _outages(section: TwinSection, conf: SlurmConf, log: Log, told: Told) -> Out
         else:
             begin_s = log.unix_start_s
         strange = []
+        effects: dict[str, int] = {}
         for down in read_down(section.down):
             if down.node not in row:
                 strange.append(down.node)
                 continue
+            effects[down.effect] = effects.get(down.effect, 0) + 1
+            if down.effect == SLEEPS:
+                continue
             end_s = np.inf if down.end_s is None else down.end_s - begin_s
             if end_s > 0:
                 spans.append((max(0.0, down.start_s - begin_s), end_s, row[down.node],
-                              down.drains))
+                              down.effect == DRAINS))
         if strange:
             told.contradictions.append(f"{section.down} has nodes that {conf.source} does not: "
                                        f"{_first(dict.fromkeys(strange))}; they are left out")
-        told.understood.append(f"{len(spans)} times of nodes down or drained")
+        told.understood += [f"{section.down}: {count:,} {_spans(count)} of nodes {_EFFECTS[effect]}"
+                            for effect, count in effects.items()]
     else:
         told.assumed.append("no file of nodes that were down: all are up throughout, but for what "
                             "slurm.conf says")
@@ -268,6 +277,10 @@ def _outages(section: TwinSection, conf: SlurmConf, log: Log, told: Told) -> Out
     start, end, node_row, drain = zip(*spans, strict=True)
     return Outages(np.array(node_row, dtype=np.int64), np.array(start), np.array(end),
                    np.array(drain, dtype=np.bool_))
+
+
+def _spans(count: int) -> str:
+    return "span" if count == 1 else "spans"
 
 
 def _say_machine(machine: SharedMachine, conf: SlurmConf, told: Told) -> None:

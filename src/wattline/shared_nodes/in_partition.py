@@ -1,0 +1,73 @@
+"""What depends on the partition in which a job starts: whole nodes, memory, CPUs for memory.
+
+slurm.conf: OverSubscribe=EXCLUSIVE, ExclusiveUser, DefMemPerCPU, DefMemPerNode, MaxMemPerCPU. A job
+with several partitions is tried in each of them with what holds there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.machine import EXCLUSIVE, EXCLUSIVE_USER, IntArray, SharedMachine
+from wattline.shared_nodes.requests import Requests
+from wattline.shared_nodes.rules import LINEAR, Rules
+from wattline.shared_nodes.state import Books
+
+COLUMNS = ("cpus_per_task", "cpus", "memory_node", "memory_cpu", "whole_memory", "exclusive",
+           "own_user")
+
+
+def in_partition(
+    machine: SharedMachine, requests: Requests, rules: Rules, sizes: dict[str, IntArray],
+    job: IntArray, partition: IntArray,
+) -> dict[str, Any]:
+    """`COLUMNS` of these jobs, by their rows, each in one partition."""
+    parts = machine.partitions
+    exclusive = requests.exclusive[job] | (parts.sharing[partition] == EXCLUSIVE)
+    if rules.select == LINEAR:
+        exclusive = np.ones_like(exclusive)
+    return {**_memory(machine, requests, sizes, job, partition), "exclusive": exclusive,
+            "own_user": parts.sharing[partition] == EXCLUSIVE_USER}
+
+
+def _memory(
+    machine: SharedMachine, requests: Requests, sizes: dict[str, IntArray], job: IntArray,
+    partition: IntArray,
+) -> dict[str, Any]:
+    """Per node, per CPU, or the whole node's; too much per CPU is had by taking more CPUs."""
+    parts = machine.partitions
+    per_node, per_cpu = requests.memory_per_node_mb[job], requests.memory_per_cpu_mb[job]
+    open_ = (per_node < 0) & (per_cpu < 0)
+    default_cpu = parts.default_memory_per_cpu_mb[partition]
+    default_node = parts.default_memory_per_node_mb[partition]
+    per_cpu = np.where(open_ & (default_cpu > 0), default_cpu, per_cpu)
+    open_ &= default_cpu <= 0
+    per_node = np.where(open_ & (default_node > 0), default_node, per_node)
+    whole = (per_node == 0) & (per_cpu < 0) | (open_ & (default_node <= 0))
+    most = parts.max_memory_per_cpu_mb[partition]
+    over = (most > 0) & (per_cpu > most)
+    factor = np.where(over, -(-per_cpu // np.maximum(most, 1)), 1)
+    per_cpu = np.where(over, -(-per_cpu // factor), per_cpu)
+    return {"cpus_per_task": sizes["cpus_per_task"][job] * factor,
+            "cpus": sizes["cpus"][job] * factor,
+            "memory_node": np.where(per_node > 0, per_node, 0),
+            "memory_cpu": np.where(per_cpu > 0, per_cpu, -1), "whole_memory": whole}
+
+
+@kernel_part
+def ask_as_in_partition(st: Books, entry: int) -> None:
+    """Let a job that waits ask for what it would in the partition of this entry."""
+    row = st.entry[entry]
+    ask = st.ask[row.job]
+    if ask.varies == 0:
+        return
+    ask.cpus_per_task = row.cpus_per_task
+    ask.cpus = row.cpus
+    ask.memory_node = row.memory_node
+    ask.memory_cpu = row.memory_cpu
+    ask.whole_memory = row.whole_memory
+    ask.exclusive = row.exclusive
+    ask.own_user = row.own_user
