@@ -11,9 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from wattline.shared_nodes.machine import NO_LIMIT, FloatArray, IntArray, SharedMachine
+from wattline.shared_nodes.machine import (
+    NO_LIMIT,
+    FloatArray,
+    IntArray,
+    SharedMachine,
+    device_totals,
+)
 from wattline.shared_nodes.outcome import CANCELLED, KILLED, RAN, Schedule
-from wattline.shared_nodes.requests import Requests
+from wattline.shared_nodes.requests import AFTER, SINGLETON, Dependencies, Requests
 from wattline.shared_nodes.rules import Rules
 
 ROUNDING = 1e-6
@@ -25,7 +31,7 @@ def broken_rules(
     """One line per rule that is broken, with the first job or node that breaks it."""
     return [*_times(requests, rules, found), *_nodes_given(machine, requests, found),
             *_capacity(machine, rules, found), *_limits(machine, requests, rules, found),
-            *_energy(machine, found)]
+            *_waited(requests, found), *_energy(machine, found)]
 
 
 def _first(bad: Any, text: str) -> Iterator[str]:
@@ -57,10 +63,32 @@ def _times(requests: Requests, rules: Rules, found: Schedule) -> Iterator[str]:
     allowed_s = np.ceil(requests.limit_s / 60.0) * 60.0 + late_s
     over = ran & known & (np.nan_to_num(found.end_s - found.start_s) > allowed_s + ROUNDING)
     yield from _first(over, "jobs far past their limit")
-    for job in np.flatnonzero(ran & (requests.after_job >= 0) & (requests.after_kind < 3)):
-        other = requests.after_job[job]
-        if not np.isnan(found.end_s[other]) and found.start_s[job] < found.end_s[other]:
-            yield f"job in row {job} before the end of the one it waits for"
+
+
+def _waited(requests: Requests, found: Schedule) -> Iterator[str]:
+    """All that a job waits for had ended, or started; of jobs that never ran that is not known."""
+    asked = requests.dependencies
+    if asked is None:
+        return
+    for row, job in enumerate(asked.job):
+        others = asked.awaited[asked.first[row]:asked.first[row + 1]]
+        if asked.any_of[job] or np.isnan(found.start_s[job]) or found.requeues[others].any():
+            continue
+        times_s = (found.start_s if asked.kind[row] == AFTER else found.end_s)[others]
+        early = times_s + asked.delay_s[row] > found.start_s[job] + ROUNDING
+        if early.any():
+            yield f"job in row {job} before the one in row {others[early][0]} lets it go"
+            return
+    yield from _namesakes(asked, found)
+
+
+def _namesakes(asked: Dependencies, found: Schedule) -> Iterator[str]:
+    """While a job runs that must be alone, no earlier job of its user and name does."""
+    for job in asked.job[asked.kind == SINGLETON]:
+        before = np.flatnonzero(asked.namesakes[:job] == asked.namesakes[job])
+        late = before[found.end_s[before] > found.start_s[job] + ROUNDING]
+        if len(late) and not asked.any_of[job] and not found.requeues[late].any():
+            yield f"job in row {job} before the one of its name in row {late[0]} was over"
             return
 
 
@@ -158,7 +186,7 @@ def _limits(
     tres = np.zeros((count, machine.resources))
     job = found.allocation_job
     columns = [found.allocation_cpus, found.allocation_memory_mb, np.ones(len(job)),
-               *found.allocation_gres.T]
+               *_devices(machine, requests, found)]
     for column, amount in enumerate(columns):
         tres[:, column] = np.bincount(job, weights=amount, minlength=count)
     rows = np.flatnonzero(ran)
@@ -178,6 +206,19 @@ def _limits(
             of_group = which if scope == "group" else which // users
             if np.any(most > limit[of_group] + ROUNDING):
                 yield f"a QOS has more {name} running per {scope} than it may"
+
+
+def _devices(machine: SharedMachine, requests: Requests, found: Schedule) -> Iterator[Any]:
+    """By type what was asked for by it, then by name all of it."""
+    job, held, kinds = found.allocation_job, found.allocation_gres, machine.nodes.gres_kinds
+    asked = sum((requests.gres_per_node, requests.gres_per_job, requests.gres_per_task)) > 0
+    for at, kind in enumerate(kinds):
+        by_type = requests.exclusive.copy()
+        if kind in requests.gres_choices:
+            by_type |= asked[:, requests.gres_choices.index(kind)]
+        yield held[:, at] * by_type[job]
+    for name in device_totals(kinds):
+        yield sum(held[:, at] for at, kind in enumerate(kinds) if kind[0] == name)
 
 
 def _energy(machine: SharedMachine, found: Schedule) -> Iterator[str]:

@@ -44,7 +44,8 @@ def advance(st: Books, instants: int) -> None:
     clock = st.clock[0]
     for _ in range(instants):
         if clock.over != 0 or clock.log + ROOM > len(st.log_s) or (
-                clock.timers + len(st.running) + len(st.node_cpus) > len(st.timers)):
+                clock.timers + len(st.running) + len(st.node_cpus) + len(st.wait)
+                > len(st.timers)):
             return
         next_s = _next_time(st)
         if next_s >= NEVER_S:

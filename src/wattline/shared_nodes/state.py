@@ -22,7 +22,6 @@ UP, DOWN, DRAINED = range(3)
 # Power saving: on, off, and on its way up.
 AWAKE, ASLEEP, WAKING = range(3)
 
-AFTERANY, AFTEROK, AFTERNOTOK, AFTER, SINGLETON = range(5)
 NEVER_S = 1e300
 
 
@@ -49,8 +48,13 @@ class Ask(Record):
     association: int
     user: int
     nice: int
-    after_job: int
-    after_kind: int
+    first_wait: int  # conditions that it waits for
+    waits: int
+    any_wait: int  # one of them is enough
+    kill_wait: int  # cancelled where they can never be met
+    first_told: int  # conditions that are about this job
+    tolds: int
+    namesakes: int  # number of the jobs of its user and name, or -1
     array: int
     array_limit: int
     required: int  # row of the node masks, or -1
@@ -69,8 +73,6 @@ class Ask(Record):
     never: int  # a reason for which it waits for ever, or 0
     factor: float  # the part of its priority that never changes
     size_factor: float
-    first_after: int  # the first job that waits for this one, or -1
-    next_after: int  # the next one that waits for the same job
 
 
 class Live(Record):
@@ -93,10 +95,23 @@ class Live(Record):
     counted_s: float  # its energy is counted up to here
     left_s: float  # of its run, after a suspension
     killed: int
-    awaited: int  # jobs it waits for
+    let_go: int  # by the jobs that it waited for
+    cancelled_s: float
     preempted: int
     ready_s: float
     reserved: int  # the last backfill cycle that held nodes for it
+
+
+class Wait(Record):
+    """A condition that a job waits for; the jobs it is about stand in `awaited`."""
+
+    job: int
+    kind: int
+    delay_s: float
+    first: int
+    count: int
+    state: int
+    due_s: float  # a timer is set for then
 
 
 class Entry(Record):
@@ -229,7 +244,7 @@ class Clock(Record):
     logged_queued: int
     done: int
     end_pass: int
-    told: int  # jobs that started and that others wait for
+    told: int  # jobs of `told`
     held_begin_s: float
     held_end_s: float
     stale: int  # entries of the queue that no longer wait
@@ -286,11 +301,23 @@ class Books(KernelArrays):
     need: Any  # jobs x choices, per node
     need_task: Any
     choice_kind: Any  # choices x kinds
+    choice_column: Any  # columns of resources, see devices.py
+    choice_total: Any
+    kind_total: Any
     need_licence: Any  # jobs x licences
     licence_free: Any
     class_first: Any  # candidate nodes of each class, in order of their rows
     class_nodes: Any
     required: Any  # node masks, flat
+    # Dependencies: see depending.py.
+    wait: Table[Wait]
+    awaited: Any
+    told_wait: Any  # conditions by the jobs that they are about
+    told: Any  # jobs that started or were cancelled, and that others wait for
+    namesake_job: Any  # jobs of one user and name, in order of submission
+    namesake_next: Any  # the first of them that is not over
+    namesake_last: Any
+    namesakes_running: Any
     # Limits: see limits.py.
     member_first: Any
     member_last: Any  # those from first to last have limits on what runs
@@ -349,7 +376,6 @@ class Books(KernelArrays):
     qos_mode: Any
     qos_grace: Any
     victims: Any
-    told: Any
     # Scratch of a choice.
     mask: Any
     avail: Any

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 USED = frozenset({
     "accountingstorageenforce", "clustername", "defmempercpu", "defmempernode",
+    "dependencyparameters",
     "enforcepartlimits", "fairsharedampeningfactor", "firstjobid", "jobrequeue", "killwait",
     "licenses", "maxmempercpu", "overtimelimit", "preemptmode", "preempttype",
     "prioritycalcperiod", "prioritydecayhalflife", "priorityfavorsmall", "priorityflags",
@@ -66,7 +67,6 @@ HARMLESS = frozenset({
     "burstbuffertype", "cachegroups", "checkpointtype", "communicationparameters",
     "controladdr", "controlmachine", "corespecplugin",
     "cpufreqdef", "cpufreqgovernors", "credtype", "cryptotype", "debugflags",
-    "dependencyparameters",
     "eiotimeout", "epilogmsgtime", "extsensorsfreq", "extsensorstype", "fastschedule",
     "getenvtimeout", "gpufreqdef", "groupupdateforce", "groupupdatetime", "hashplugin",
     "healthcheckinterval", "healthchecknodestate", "interactivestepoptions",

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.reading import read_unpacked
-from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, Counter, Log
+from wattline.scenario.twin.asked import ELIGIBLE, NEVER_ENDS_S, Asked, Counter, Log
 from wattline.scenario.twin.options import apply_options
 from wattline.site.cells import Cell, is_missing
 from wattline.site.limits import clock_s, tres_of
@@ -26,6 +26,9 @@ from wattline.traces.convert import Converter
 NEEDED = ("JobID", "Submit", "Start", "End", "State")
 Row = Mapping[str, Cell]
 _PARALLEL = ("sbatch", "srun", "salloc")
+_OF_THE_LINE = {"ntasks", "ntasks-per-node", "cpus-per-task", "nodes", "mem", "mem-per-cpu", "gres",
+                "gpus", "gpus-per-node", "gpus-per-task", "exclusive", "nice", "exclude",
+                "nodelist", "licenses", "no-requeue", "requeue", "array", "kill-on-invalid-dep"}
 
 
 def read_sacct(path: str | Path) -> Log:
@@ -53,6 +56,7 @@ def read_sacct(path: str | Path) -> Log:
         job.start_s -= begin_s
         job.end_s -= begin_s
         job.begin_s = max(0.0, job.begin_s - begin_s)
+        job.eligible_s = max(0.0, job.eligible_s - begin_s)
     return Log(jobs, str(path), float(begin_s), filled.lines(), left_out.lines(), unused.lines(),
                True, filled.counts())
 
@@ -97,7 +101,7 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
                 exit_ok=state == "COMPLETED", user=_text(row, "User"),
                 account=_text(row, "Account"), partition=_text(row, "Partition"),
                 qos=_text(row, "QOS"), constraint=_text(row, "Constraints"),
-                node_list=_text(row, "NodeList"))
+                node_list=_text(row, "NodeList"), name=_text(row, "JobName"))
     told = _submit_line(row, job, unused)
     _limit(row, job, filled)
     _run_time(job, state, filled)
@@ -106,11 +110,16 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
     _gres(row, job, told)
     _power(row, job)
     if times["Eligible"] > submit_s:
-        job.begin_s = times["Eligible"]
-        filled.note("begins no earlier than it became eligible in the log (a begin time, a "
-                    "dependency or a hold)", job_id)
+        job.eligible_s = times["Eligible"]
+        if job.dependency is None:
+            job.begin_s = job.eligible_s
+            filled.note(ELIGIBLE, job_id)
     if "_" in job_id:
         job.array = job_id.partition("_")[0]
+        if job.array_limit < 0:
+            job.array_limit = max(_number(row, "ArrayLimit"), 0) or -1
+    else:
+        job.array_limit = -1
     if "+" in job_id:
         unused.note("a part of a job of several, which Slurm starts together; each counts alone",
                     job_id)
@@ -141,10 +150,11 @@ def _submit_line(row: Row, job: Asked, unused: Counter) -> set[str]:
             return set()
         options = options_of(words[at + 1:], job.where)
         asked = {name: value for name, value in options.values.items()
-                 if name in ("ntasks", "ntasks-per-node", "cpus-per-task", "nodes", "mem",
-                             "mem-per-cpu", "gres", "gpus", "gpus-per-node", "gpus-per-task",
-                             "exclusive", "nice", "exclude", "nodelist", "licenses", "no-requeue",
-                             "requeue")}
+                 if name in _OF_THE_LINE or (name == "job-name" and not job.name)}
+        if not {"begin", "hold"} & set(options.values):
+            # With one of these the log's time of eligibility says more than the jobs waited for.
+            asked |= {name: value for name, value in options.values.items()
+                      if name == "dependency"}
         apply_options(job, type(options)(asked), job.where)
     except (InputError, ValueError):
         unused.note("its SubmitLine cannot be read", job.job_id)

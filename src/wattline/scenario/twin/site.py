@@ -95,7 +95,8 @@ def site_with(section: TwinSection, log: Log) -> Site:
     machine, rules = _machine(section, conf, settings, log, told)
     requeues = settings.text("JobRequeue", "1").strip().lower() not in ("0", "no")
     settings.text("FirstJobId", "1", matters=False)
-    made = Builder(machine, log.jobs, requeues, rules.enforce_qos).made()
+    made = Builder(machine, log.jobs, requeues, rules.enforce_qos,
+                   rules.kill_invalid_depend).made()
     outages = _outages(section, conf, log, told)
     told.not_modelled += [*log.not_modelled, *made.not_modelled]
     rules = replace(rules, start_latency_s=LAUNCH_S, tick_s=TICK_S, bf_try_s=BF_TRY_S,
