@@ -11,6 +11,7 @@ from wattline.shared_nodes.limits import count_submitted, may_submit
 from wattline.shared_nodes.outcome import CANCELLED, KILLED, NEVER, RAN, REFUSED
 from wattline.shared_nodes.priority import set_priority
 from wattline.shared_nodes.queueing import enqueue, sweep_queue
+from wattline.shared_nodes.reserving import ITS_RESERVATION_IS_OVER, is_over
 from wattline.shared_nodes.starting import stop_job
 from wattline.shared_nodes.state import (
     BEGIN,
@@ -79,6 +80,9 @@ def become_eligible(st: Books, job: int) -> None:
             _never_satisfied(st, job)
         if verdict != MET:
             return
+    if is_over(st, job):
+        live.reason = ITS_RESERVATION_IS_OVER
+        return
     something_changed(st)
     live.phase = QUEUED
     if live.requeues == 0:

@@ -31,7 +31,8 @@ def broken_rules(
     """One line per rule that is broken, with the first job or node that breaks it."""
     return [*_times(requests, rules, found), *_nodes_given(machine, requests, found),
             *_capacity(machine, rules, found), *_limits(machine, requests, rules, found),
-            *_waited(requests, found), *_energy(machine, found)]
+            *_waited(requests, found), *_reserved(machine, requests, found),
+            *_energy(machine, found)]
 
 
 def _first(bad: Any, text: str) -> Iterator[str]:
@@ -208,10 +209,35 @@ def _limits(
                 yield f"a QOS has more {name} running per {scope} than it may"
 
 
+def _reserved(
+    machine: SharedMachine, requests: Requests, found: Schedule
+) -> Iterator[str]:
+    """Nobody is on a reserved node in its time but jobs of it, which are nowhere else."""
+    kept = machine.reservations
+    if kept is None:
+        return
+    job, node = found.allocation_job, found.allocation_node
+    mine = np.full(len(requests.submit_s), -1) if requests.reservation is None \
+        else requests.reservation
+    start_s, end_s = found.start_s[job], found.end_s[job]
+    for row, name in enumerate(kept.names):
+        inside = (start_s < kept.end_s[row] - ROUNDING) & (end_s > kept.start_s[row] + ROUNDING)
+        others = (mine[job] != row) & kept.nodes[row, node] & inside
+        for other in np.unique(mine[job][others]):
+            if other >= 0 and (kept.maintenance[other] or kept.overlaps[other]):
+                others &= mine[job] != other
+        yield from _first(others & (found.requeues[job] == 0),
+                          f"allocations on nodes of the reservation {name} by others")
+        own = mine[job] == row
+        early = start_s < kept.start_s[row] - ROUNDING
+        yield from _first(own & (~kept.nodes[row, node] | early | (start_s >= kept.end_s[row])),
+                          f"allocations of jobs of the reservation {name} outside of it")
+
+
 def _devices(machine: SharedMachine, requests: Requests, found: Schedule) -> Iterator[Any]:
     """By type what was asked for by it, then by name all of it."""
     job, held, kinds = found.allocation_job, found.allocation_gres, machine.nodes.gres_kinds
-    asked = sum((requests.gres_per_node, requests.gres_per_job, requests.gres_per_task)) > 0
+    asked = (requests.gres_per_node + requests.gres_per_job + requests.gres_per_task) > 0
     for at, kind in enumerate(kinds):
         by_type = requests.exclusive.copy()
         if kind in requests.gres_choices:

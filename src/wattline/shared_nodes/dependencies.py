@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from wattline.shared_nodes.requests import Dependencies, Requests
-from wattline.shared_nodes.state import Wait
+from wattline.shared_nodes.state_waiting import Wait
 
 
 def dependencies_of(requests: Requests) -> Dependencies:

@@ -24,6 +24,8 @@ def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) 
     nodes, jobs = len(machine.nodes.names), len(ask)
     rows = int(ask["rows"].sum())
     spans = max(64, 4 * nodes + int(rules.bf_max_job_test) * 8)
+    if machine.reservations is not None:
+        spans += int(machine.reservations.nodes.sum())
     ints = {name: np.zeros(nodes + 1, np.int64) for name in (
         "avail", "near", "chosen", "pick", "pick_cpus", "set_start", "set_end", "set_cpus",
         "set_nodes", "set_weight", "set_most")}

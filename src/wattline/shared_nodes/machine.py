@@ -157,6 +157,23 @@ class Associations:
 
 
 @dataclass(frozen=True, eq=False)
+class Reservations:
+    """Nodes kept for some jobs for a time; one row each."""
+
+    names: tuple[str, ...]
+    nodes: BoolArray
+    """Reservations x nodes."""
+    start_s: FloatArray
+    end_s: FloatArray
+    kill_s: FloatArray
+    """When its jobs that still run are killed (`ResvOverRun` after its end)."""
+    maintenance: BoolArray
+    """`Flags=MAINT`: it has its nodes whatever other reservations are there."""
+    overlaps: BoolArray
+    """`Flags=OVERLAP`: the same, but for maintenance."""
+
+
+@dataclass(frozen=True, eq=False)
 class SharedMachine:
     """All that scheduling needs to know of a machine."""
 
@@ -167,6 +184,7 @@ class SharedMachine:
     associations: Associations
     licence_names: tuple[str, ...] = ()
     licences: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    reservations: Reservations | None = None
 
     @property
     def resources(self) -> int:

@@ -14,6 +14,7 @@ REASONS = (
     "over a limit on submissions", "QOS not allowed", "dependency never satisfied", "held",
     "over a limit per job", "other", "account not allowed in the partition",
     "over the partition's nodes", "cancelled, as its dependency can never be satisfied",
+    "its reservation is over",
 )
 
 

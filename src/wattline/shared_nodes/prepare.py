@@ -18,6 +18,11 @@ from wattline.shared_nodes.memberships import Memberships, memberships
 from wattline.shared_nodes.outages import Outages
 from wattline.shared_nodes.priority_factors import entry_factors, job_factors
 from wattline.shared_nodes.requests import Requests
+from wattline.shared_nodes.reservations import (
+    asked_reservations,
+    reservation_arrays,
+    reserved_nodes,
+)
 from wattline.shared_nodes.resets import reset_times
 from wattline.shared_nodes.rules import BACKFILL, FAIR_TREE, MULTIFACTOR, Rules
 from wattline.shared_nodes.share_tree import depth_of, share_parents, share_parts
@@ -84,6 +89,7 @@ def make_books(
     arrays |= working_lists(machine, rules, len(entry), ask)
     arrays |= empty_offers(len(machine.nodes.names), entry, class_first, class_nodes)
     arrays |= wait_arrays(dependencies_of(requests))
+    arrays |= reservation_arrays(machine)
     arrays |= _world(outages, cap)
     return Books(**arrays)
 
@@ -127,6 +133,7 @@ def _asks(
                    if rules.priority.kind == MULTIFACTOR else 0.0),
     }
     columns |= wait_columns(dependencies_of(requests))
+    columns["reservation"] = asked_reservations(requests)
     return _table(Ask, count, columns)
 
 
@@ -221,10 +228,12 @@ def _node_classes(
     if not len(pairs.job):
         return np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64)
     features, excluded = requests.features[pairs.job], requests.excluded[pairs.job]
-    number, rows = _same(pairs.partition, features, excluded)
+    reserved = asked_reservations(requests)[pairs.job]
+    number, rows = _same(pairs.partition, features, excluded, reserved)
     nodes = []
     for row in rows:
-        fits = machine.partitions.nodes[pairs.partition[row]].copy()
+        fits = machine.partitions.nodes[pairs.partition[row]] & reserved_nodes(
+            machine, int(reserved[row]))
         if features[row] >= 0:
             fits &= requests.feature_masks[features[row]]
         if excluded[row] >= 0:

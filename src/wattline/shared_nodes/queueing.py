@@ -20,16 +20,20 @@ from wattline.shared_nodes.state import QUEUED, Books
 
 TIER = float(1 << 34)
 """More than any priority."""
-BY_QOS = 1
+MOST_TIERS = 1 << 16
+BY_QOS, BY_PARTITION = 1, 2
 """Of `rules.preempt`."""
 
 
 @kernel_part
 def set_key(st: Books, job: int) -> None:
     """The place of a job in the queue as one number per partition: higher goes first."""
+    reserved = 1 if st.ask[job].reservation >= 0 else 0
     for entry in range(st.ask[job].first_entry, st.ask[job].first_entry + st.ask[job].entries):
-        tier = st.part[st.entry[entry].partition].tier
-        st.entry_key[entry] = tier * TIER + np.floor(
+        rank = st.part[st.entry[entry].partition].tier
+        rank = 2 * rank + reserved if st.rules[0].preempt == BY_PARTITION else (
+            rank + reserved * MOST_TIERS)
+        st.entry_key[entry] = rank * TIER + np.floor(
             st.live[job].priority + st.entry_factor[entry])
 
 

@@ -93,3 +93,5 @@ class Requests:
     refused: IntArray | None = None
     """Row of `outcome.REASONS` for which whoever read the job found that it cannot run; 0: none."""
     dependencies: Dependencies | None = None
+    reservation: IntArray | None = None
+    """Row of the machine's reservations that it is to run in, or -1."""

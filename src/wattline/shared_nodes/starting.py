@@ -100,6 +100,8 @@ def _set_end(st: Books, job: int, booted_s: float) -> None:
     live = st.live[job]
     end_s = live.ready_s + live.left_s
     kill_s = booted_s + st.ask[job].limit_s + rules.over_limit_s
+    if st.ask[job].reservation >= 0:
+        kill_s = min(kill_s, st.resv[st.ask[job].reservation].kill_s)
     if rules.kill_late_s > 0.0:
         kill_s = np.floor(kill_s + rules.unix_s) - rules.unix_s
         kill_s = next_on_grid(kill_s, rules.phase_s, 2.0 * rules.kill_late_s)

@@ -10,13 +10,14 @@ from typing import Any
 
 from wattline.model.kernel_arrays import KernelArrays
 from wattline.model.records import Record, Table
+from wattline.shared_nodes.state_waiting import Resv, Wait
 
 # Where a job is in its life.
 TO_COME, BLOCKED, QUEUED, RUNNING, OVER, SUSPENDED = range(6)
 # What a timer is for.
 END, BEGIN, GRACE, NODE_READY, NODE_SLEEPS = range(5)
 # What came of an attempt to start a job.
-STARTED, BUSY, OVER_LIMIT, NO_LICENCE = range(4)
+STARTED, BUSY, OVER_LIMIT, NO_LICENCE, RESERVED = range(5)
 # What a node is: 0 takes jobs.
 UP, DOWN, DRAINED = range(3)
 # Power saving: on, off, and on its way up.
@@ -59,6 +60,7 @@ class Ask(Record):
     array_limit: int
     required: int  # row of the node masks, or -1
     required_nodes: int
+    reservation: int  # row of `resv`, or -1
     requeue: int
     exit_ok: int
     held: int
@@ -100,18 +102,6 @@ class Live(Record):
     preempted: int
     ready_s: float
     reserved: int  # the last backfill cycle that held nodes for it
-
-
-class Wait(Record):
-    """A condition that a job waits for; the jobs it is about stand in `awaited`."""
-
-    job: int
-    kind: int
-    delay_s: float
-    first: int
-    count: int
-    state: int
-    due_s: float  # a timer is set for then
 
 
 class Entry(Record):
@@ -249,6 +239,12 @@ class Clock(Record):
     held_end_s: float
     stale: int  # entries of the queue that no longer wait
     next_reset: int
+    next_resv: int
+    reserved: int  # spans of nodes that the site has reserved, which come first
+    closed: int
+    tested: int  # jobs of this backfill cycle
+    started: int
+    held: int
 
 
 class Timer(Record):
@@ -268,6 +264,7 @@ class Books(KernelArrays):
     entry: Table[Entry]
     part: Table[Part]
     timers: Table[Timer]
+    resv: Table[Resv]
     # Nodes.
     node_cpus: Any
     node_memory: Any
@@ -415,6 +412,10 @@ class Books(KernelArrays):
     held_end: Any
     held_w: Any
     qos_no_reserve: Any
+    # Reservations of nodes by the site.
+    resv_nodes: Any
+    resv_s: Any  # when one begins or ends
+    closed: Any  # nodes that are kept from the job that is tried
     # Outages and the cap.
     out_node: Any
     out_start: Any

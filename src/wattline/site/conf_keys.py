@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 USED = frozenset({
     "accountingstorageenforce", "clustername", "defmempercpu", "defmempernode",
-    "dependencyparameters",
+    "dependencyparameters", "resvoverrun",
     "enforcepartlimits", "fairsharedampeningfactor", "firstjobid", "jobrequeue", "killwait",
     "licenses", "maxmempercpu", "overtimelimit", "preemptmode", "preempttype",
     "prioritycalcperiod", "prioritydecayhalflife", "priorityfavorsmall", "priorityflags",
@@ -81,7 +81,7 @@ HARMLESS = frozenset({
     "proctracktype", "prologepilogtimeout", "prologflags", "propagateprioprocess",
     "propagateresourcelimits", "propagateresourcelimitsexcept", "rebootprogram",
     "reconfigflags", "requeueexit", "requeueexithold", "resumefailprogram", "resumeprogram",
-    "resvepilog", "resvoverrun", "resvprolog", "returntoservice", "routeplugin",
+    "resvepilog", "resvprolog", "returntoservice", "routeplugin",
     "sallocdefaultcommand",
     "schedulerport", "schedulerrootfilter", "scronparameters", "slurmctldaddr", "slurmctlddebug",
     "slurmctldhost", "slurmctldlogfile", "slurmctldpidfile", "slurmctldport",

@@ -47,6 +47,7 @@ class Asked:
     dependency: Dependency | None = None
     kill_invalid: bool | None = None
     """Cancelled where its dependency can never be met; None: as the cluster has it."""
+    reservation: str = ""
     eligible_s: float = 0.0
     """By the log, of one that waits for others: where these are not all in the log."""
     array: str = ""

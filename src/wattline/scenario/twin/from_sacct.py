@@ -101,7 +101,8 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
                 exit_ok=state == "COMPLETED", user=_text(row, "User"),
                 account=_text(row, "Account"), partition=_text(row, "Partition"),
                 qos=_text(row, "QOS"), constraint=_text(row, "Constraints"),
-                node_list=_text(row, "NodeList"), name=_text(row, "JobName"))
+                node_list=_text(row, "NodeList"), name=_text(row, "JobName"),
+                reservation=_text(row, "Reservation"))
     told = _submit_line(row, job, unused)
     _limit(row, job, filled)
     _run_time(job, state, filled)
@@ -150,7 +151,8 @@ def _submit_line(row: Row, job: Asked, unused: Counter) -> set[str]:
             return set()
         options = options_of(words[at + 1:], job.where)
         asked = {name: value for name, value in options.values.items()
-                 if name in _OF_THE_LINE or (name == "job-name" and not job.name)}
+                 if name in _OF_THE_LINE or (name == "job-name" and not job.name)
+                 or (name == "reservation" and not job.reservation)}
         if not {"begin", "hold"} & set(options.values):
             # With one of these the log's time of eligibility says more than the jobs waited for.
             asked |= {name: value for name, value in options.values.items()

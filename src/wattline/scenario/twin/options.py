@@ -116,6 +116,7 @@ _READERS: dict[str, _Put] = {
     "partition": _text("partition"), "qos": _text("qos"), "account": _text("account"),
     "begin": _begin, "nice": _nice, "dependency": _after, "array": _array,
     "kill-on-invalid-dep": _kill_invalid, "job-name": _text("name"),
+    "reservation": _text("reservation"),
     "licenses": _licences, "exclude": _text("exclude"), "nodelist": _text("require"),
     "requeue": _flag("requeue"), "no-requeue": _flag("requeue", False), "hold": _flag("held"),
 }

@@ -13,11 +13,13 @@ from wattline.model.errors import InputError
 from wattline.scenario.twin.asked import Asked, Counter, Kind
 from wattline.scenario.twin.dependencies import dependencies_of
 from wattline.scenario.twin.features import mask_of
+from wattline.scenario.twin.reservations import asked_rows
 from wattline.scenario.twin.whole_nodes import mark_whole_nodes
 from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
 from wattline.shared_nodes.requests import Requests
 from wattline.site.lines import hosts_of
 from wattline.site.qos import USUAL
+from wattline.site.reservations import Reservation
 
 NOWHERE, NO_PARTITION, NO_QOS, OTHER = 1, 2, 5, 9
 """Rows of `outcome.REASONS`."""
@@ -60,8 +62,9 @@ class Builder:
     """Goes through the jobs once; what cannot be said in a row is counted."""
 
     def __init__(self, machine: SharedMachine, jobs: Sequence[Asked], requeues: bool,
-                 enforced: bool, kill_invalid: bool = False) -> None:
-        self.machine, self.jobs = machine, jobs
+                 enforced: bool, kill_invalid: bool = False,
+                 reservations: Sequence[Reservation] = ()) -> None:
+        self.machine, self.jobs, self.reservations = machine, jobs, reservations
         self.requeues, self.enforced, self.kill_invalid = requeues, enforced, kill_invalid
         self.unfit, self.filled, self.unused = Counter(), Counter(), Counter()
         self.unfit_rows: dict[int, int] = {}
@@ -93,6 +96,9 @@ class Builder:
             self._licences(row, job, licences)
         limit_s = self._limits(partitions)
         self._sizes(partitions, features)
+        reservation, why = asked_rows(jobs, self.reservations, self.filled)
+        for row, said in why.items():
+            self._reject(row, said, OTHER)
         refused = np.zeros(len(jobs), dtype=np.int64)
         for row, reason in self.unfit_rows.items():
             refused[row] = reason
@@ -118,7 +124,7 @@ class Builder:
                               for job in jobs], dtype=np.bool_),
             exit_ok=self._flags("exit_ok"), cpu_load=self._floats("cpu_load"),
             power_per_node_w=self._floats("power_per_node_w"), held=self._flags("held"),
-            refused=refused if self.unfit_rows else None,
+            refused=refused if self.unfit_rows else None, reservation=reservation,
         )
         return Made(requests, self.unfit.lines(), _int(sorted(self.unfit_rows)),
                     self.filled.lines(), self.filled.counts(), self.unused.lines())
