@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.support.shared import limits, machine, requests
+from tests.support.shared import RESOURCES, limits, machine, requests
 
 from wattline.shared_nodes.fairshare import share_fairly
 from wattline.shared_nodes.machine import Associations
@@ -27,7 +27,8 @@ def factors(rule: str, shares: dict[int, int], usage: dict[int, float]) -> np.nd
         account=np.array([0, 1, 2, 1, 1, 2, 0]), user=np.array([-1, -1, -1, 0, 1, 2, 3]),
         parent=np.array([-1, ROOT, LAB, LAB, LAB, INNER, ROOT]),
         shares=np.array([given[row] for row in range(7)]), default_qos=np.zeros(7, np.int64),
-        allowed_qos=np.ones((7, 1), bool), priority=np.zeros(7, np.int64), limits=limits(7, 4))
+        allowed_qos=np.ones((7, 1), bool), priority=np.zeros(7, np.int64),
+        limits=limits(7, RESOURCES))
     on = replace(on, associations=tree)
     rules = Rules(priority=Priority(kind=MULTIFACTOR, fairshare=1000, fairshare_rule=rule))
     books = make_books(on, requests(on, {}), rules, None, None, 0.0)

@@ -16,16 +16,18 @@ from wattline.shared_nodes.machine import (
     SharedLimits,
     SharedMachine,
 )
-from wattline.shared_nodes.requests import Requests
+from wattline.shared_nodes.requests import Dependencies, Requests
 
 JOB: dict[str, Any] = {
     "submit_s": 0.0, "run_s": 600.0, "limit_s": 600.0, "min_nodes": -1, "max_nodes": -1,
     "tasks": 1, "tasks_per_node": -1, "cpus_per_task": -1, "memory_per_node_mb": -1,
     "memory_per_cpu_mb": 1, "features": -1, "exclusive": False, "qos": 0, "association": 2,
-    "begin_s": 0.0, "nice": 0, "after_job": -1, "after_kind": 0, "array": -1, "array_limit": -1,
+    "begin_s": 0.0, "nice": 0, "array": -1, "array_limit": -1,
     "excluded": -1, "required": -1, "requeue": False, "exit_ok": True, "cpu_load": 1.0,
     "power_per_node_w": np.nan, "held": False,
 }
+RESOURCES = 5
+"""CPUs, memory, nodes, GPUs of type a, all GPUs."""
 FLAGS = ("exclusive", "requeue", "exit_ok", "held")
 TIMES = ("submit_s", "run_s", "limit_s", "begin_s", "cpu_load", "power_per_node_w")
 
@@ -70,19 +72,18 @@ def machine(
         preempt_mode=np.zeros(parts, np.int64), grace_s=np.zeros(parts, np.int64),
         qos=np.full(parts, -1), allowed_qos=np.ones((parts, qos), bool),
         allowed_accounts=np.ones((parts, 2), bool), up=np.ones(parts, bool), default=0)
-    kinds = 4
     made_qos = Qos(
         names=tuple(f"q{row}" for row in range(qos)), priority=np.zeros(qos, np.int64),
         usage_factor=np.ones(qos), preempts=np.zeros((qos, qos), bool),
         preempt_mode=np.zeros(qos, np.int64), grace_s=np.zeros(qos, np.int64),
-        limits=limits(qos, kinds), no_reserve=np.zeros(qos, bool))
+        limits=limits(qos, RESOURCES), no_reserve=np.zeros(qos, bool))
     rows = 2 + users
     tree = Associations(
         accounts=("root", "a"), users=tuple(f"u{row}" for row in range(users)),
         account=np.array([0, 1] + [1] * users), user=np.array([-1, -1, *range(users)]),
         parent=np.array([-1, 0] + [1] * users), shares=np.ones(rows, np.int64),
         default_qos=np.zeros(rows, np.int64), allowed_qos=np.ones((rows, qos), bool),
-        priority=np.zeros(rows, np.int64), limits=limits(rows, kinds))
+        priority=np.zeros(rows, np.int64), limits=limits(rows, RESOURCES))
     made = SharedMachine("test", nodes, partition, made_qos, tree)
     for name, change in changed.items():
         made = (replace(made, **{name: replace(getattr(made, name), **change)})
@@ -112,4 +113,28 @@ def requests(
         job_ids=tuple(str(row + 1) for row in range(count)), gres_choices=(("gpu", ""),), **gpus,
         feature_masks=np.array(feature_masks, bool).reshape(-1, nodes),
         node_masks=np.array(node_masks, bool).reshape(-1, nodes), partitions=parts,
-        licences=licences, **columns)
+        licences=licences, dependencies=_dependencies(full), **columns)
+
+
+def _dependencies(jobs: list[dict[str, Any]]) -> Dependencies | None:
+    """`after`: conditions as (kind, rows[, delay]); `after_job` and `after_kind`: one of them.
+
+    `name` makes jobs namesakes, whoever's they are; `any_of` and `kill` are flags.
+    """
+    rows = []
+    for number, job in enumerate(jobs):
+        listed = list(job.get("after", ()))
+        if job.get("after_job", -1) >= 0:
+            listed.append((job.get("after_kind", 0), [job["after_job"]]))
+        rows += [(number, kind, list(others), *(delay or [0.0])) for kind, others, *delay in listed]
+    if not rows:
+        return None
+    names = list(dict.fromkeys(job["name"] for job in jobs if "name" in job))
+    return Dependencies(
+        job=np.array([row[0] for row in rows]), kind=np.array([row[1] for row in rows]),
+        delay_s=np.array([row[3] for row in rows]),
+        first=np.cumsum([0, *(len(row[2]) for row in rows)]),
+        awaited=np.array([other for row in rows for other in row[2]], dtype=np.int64),
+        any_of=np.array([bool(job.get("any_of")) for job in jobs]),
+        namesakes=np.array([names.index(job["name"]) if "name" in job else -1 for job in jobs]),
+        kill=np.array([bool(job.get("kill")) for job in jobs]))

@@ -9,8 +9,15 @@ import numpy as np
 
 from tests.support.shared import limits, machine, requests
 from wattline.model.signal import Signal
-from wattline.shared_nodes.machine import EXCLUSIVE_USER, NO_LIMIT, REQUEUE, SUSPEND
+from wattline.shared_nodes.machine import (
+    EXCLUSIVE_USER,
+    NO_LIMIT,
+    REQUEUE,
+    SUSPEND,
+    Reservations,
+)
 from wattline.shared_nodes.outages import Outages
+from wattline.shared_nodes.requests import AFTER, AFTERANY, SINGLETON
 from wattline.shared_nodes.rules import Priority, Rules
 from wattline.shared_nodes.simulate import simulate_shared
 
@@ -24,6 +31,7 @@ RULES = (
     Rules(select="linear"),
     Rules(bf_window_s=3600.0, bf_one_resv_per_job=True, bf_max_job_start=2, unix_start_s=17.0),
     Rules(bf_resolution_s=300.0, bf_max_job_user=4, kill_late_s=0.0, suspend_time_s=300.0),
+    Rules(preempt="qos", priority=Priority("multifactor", age=1000, qos=10, max_age_s=3600.0)),
 )
 
 
@@ -41,8 +49,10 @@ def _machine(draw: Any, nodes: int) -> Any:
     if draw.random() < 0.2:
         changed["max_cpus_per_node"] = np.array([3, NO_LIMIT])
     on = replace(on, partitions=replace(on.partitions, **changed))
-    return replace(on, qos=replace(on.qos, limits=limits(
-        2, on.resources, user_jobs=(1, 4), group_tres=(0, 0, 20))))
+    return replace(on, qos=replace(
+        on.qos, limits=limits(2, on.resources, user_jobs=(1, 4), group_tres=(0, 0, 20)),
+        preempts=np.array([[False, False], [True, False]]), priority=np.array([5, 1]),
+        preempt_mode=np.array([REQUEUE, REQUEUE])))
 
 
 def _form(draw: Any) -> dict[str, Any]:
@@ -62,6 +72,21 @@ def _form(draw: Any) -> dict[str, Any]:
     return made
 
 
+def _waiting(draw: Any, row: int) -> dict[str, Any]:
+    """Some wait for jobs before them, all or any, and some for those of their name."""
+    made: dict[str, Any] = {}
+    if draw.random() < 0.3:
+        made["name"] = int(draw.integers(0, 3))
+        if draw.random() < 0.5:
+            made["after"] = [(SINGLETON, [])]
+    if row and draw.random() < 0.15:
+        others = draw.integers(max(0, row - 6), row, 3).tolist()
+        made["after"] = [*made.get("after", []), (int(draw.integers(0, 3)), others[:1]),
+                         (AFTERANY, others[1:]), (AFTER, others[2:], float(draw.choice([0, 300])))]
+        made |= {"any_of": bool(draw.random() < 0.5), "kill": bool(draw.random() < 0.5)}
+    return made | {"exit_ok": bool(draw.random() < 0.9)}
+
+
 def _requests(draw: Any, on: Any, nodes: int) -> Any:
     forms = [_form(draw) for _ in range(int(draw.integers(2, 12)))]
     span_s = float(draw.choice([60.0, 600.0, 6000.0, 20_000.0]))
@@ -75,12 +100,19 @@ def _requests(draw: Any, on: Any, nodes: int) -> Any:
             "run_s": job["limit_s"] * float(draw.choice([0.1, 0.3, 1.0, 1.5])),
             "qos": int(draw.integers(0, 2)), "association": int(draw.integers(2, 5)),
             "requeue": bool(draw.random() < 0.7), "nice": int(draw.integers(0, 3)),
-            "after_job": row - 1 if row and draw.random() < 0.05 else -1,
-            "array": 0 if draw.random() < 0.1 else -1, "array_limit": 2})
+            **_waiting(draw, row), "array": 0 if draw.random() < 0.1 else -1, "array_limit": 2})
     jobs.sort(key=lambda job: job["submit_s"])
     numbers = np.arange(nodes)
     return requests(on, *jobs, feature_masks=[numbers != nodes // 2],
                     node_masks=[numbers == 0, numbers == nodes - 1])
+
+
+def _reservations(draw: Any, nodes: int) -> Reservations:
+    """Three, the last of them a maintenance that may overlap the others."""
+    start_s = np.floor(draw.random(3) * 6000.0)
+    end_s = start_s + np.floor(draw.random(3) * 6000.0) + 60.0
+    return Reservations(("a", "b", "c"), draw.random((3, nodes)) < 0.4, start_s, end_s,
+                        end_s + 120.0, np.array([False, False, True]), draw.random(3) < 0.5)
 
 
 def busy_columns(seed: int) -> dict[str, list[Any]]:
@@ -90,6 +122,10 @@ def busy_columns(seed: int) -> dict[str, list[Any]]:
     on = _machine(draw, nodes)
     asked = _requests(draw, on, nodes)
     given: dict[str, Any] = {}
+    if seed % 5 == 3:
+        on = replace(on, reservations=_reservations(draw, nodes))
+        asked = replace(asked, reservation=np.where(
+            draw.random(len(asked.submit_s)) < 0.2, draw.integers(0, 3, len(asked.submit_s)), -1))
     if seed % 3 == 1:
         given["cap"] = Signal.constant(100.0 * nodes + float(draw.integers(40, 200)), "W")
     if seed % 4 == 2:

@@ -19,6 +19,8 @@ from wattline.shared_nodes.requests import Requests
 
 CPUS, MEMORY_MB, GPUS = 64, 256_000, 4
 USERS = 200
+RESOURCES = 5
+"""CPUs, memory, nodes, GPUs of the one type, all GPUs."""
 TABLES = ("group_tres", "group_tres_minutes", "user_tres", "account_tres", "job_tres")
 
 
@@ -39,7 +41,7 @@ def large_machine(nodes: int = 2000) -> SharedMachine:
 
 
 def _limits(rows: int) -> SharedLimits:
-    return SharedLimits(**{name: np.full((rows, 4) if name in TABLES else rows, NO_LIMIT)
+    return SharedLimits(**{name: np.full((rows, RESOURCES) if name in TABLES else rows, NO_LIMIT)
                            for name in SharedLimits.__annotations__})
 
 
@@ -94,7 +96,7 @@ def busy_jobs(machine: SharedMachine, count: int, seed: int = 1, load: float = 0
         feature_masks=np.zeros((0, len(machine.nodes.names)), bool),
         exclusive=np.zeros(count, bool), partitions=partitions, qos=0 * ones,
         association=draw.integers(2, 2 + USERS, count), begin_s=np.zeros(count), nice=0 * ones,
-        after_job=none, after_kind=0 * ones, array=none, array_limit=none,
+        array=none, array_limit=none,
         licences=np.zeros((count, 0), np.int64), excluded=none, required=none,
         node_masks=np.zeros((0, len(machine.nodes.names)), bool), requeue=np.zeros(count, bool),
         exit_ok=np.ones(count, bool), cpu_load=np.ones(count),

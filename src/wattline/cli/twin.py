@@ -34,6 +34,8 @@ def command() -> None:
 @click.option("--events", metavar="FILE", help="The jobs: submissions as .events.")
 @click.option("--events-down", metavar="FILE",
               help="Nodes down or drained: sacctmgr show event -P.")
+@click.option("--reservations", metavar="FILE",
+              help="Nodes kept for some jobs: scontrol show reservation.")
 @click.option("--idle-w", metavar="WATTS", help="Power of a node without jobs.")
 @click.option("--cpu-w", metavar="WATTS", help="Power that each CPU in use adds.")
 @click.option("--gpu-w", metavar="WATTS", help="Power that each GPU in use adds.")
@@ -42,8 +44,9 @@ def command() -> None:
 @json_option
 def make(
     slurm_conf: str, gres: str | None, topology: str | None, assoc: str | None, qos: str | None,
-    sacct: str | None, events: str | None, events_down: str | None, idle_w: str | None,
-    cpu_w: str | None, gpu_w: str | None, out: str, as_json: bool,
+    sacct: str | None, events: str | None, events_down: str | None,
+    reservations: str | None, idle_w: str | None, cpu_w: str | None, gpu_w: str | None, out: str,
+    as_json: bool,
 ) -> None:
     """Write a scenario from slurm.conf and a log, and say what was understood.
 
@@ -55,8 +58,8 @@ def make(
     from wattline.twin.make import make_twin
 
     twin = make_twin(slurm_conf, sacct=sacct, events=events, gres=gres, topology=topology,
-                     assoc=assoc, qos=qos, down=events_down, idle_w=_watts(idle_w),
-                     cpu_w=_watts(cpu_w), gpu_w=_watts(gpu_w), out=out)
+                     assoc=assoc, qos=qos, down=events_down, reservations=reservations,
+                     idle_w=_watts(idle_w), cpu_w=_watts(cpu_w), gpu_w=_watts(gpu_w), out=out)
     if as_json:
         print_json(twin.to_dict())
         return

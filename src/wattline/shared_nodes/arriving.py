@@ -1,33 +1,30 @@
 """A job is submitted, becomes eligible, and is over; jobs that wait for others.
 
-sbatch: --dependency (afterany, afterok, afternotok, after, singleton), --begin, --hold; slurm.conf:
-MaxJobCount.
+sbatch: --dependency (its rules stand in depending.py), --begin, --hold; slurm.conf: MaxJobCount.
 """
 
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.depending import FAILED, MET, dependency, next_of_name
 from wattline.shared_nodes.limits import count_submitted, may_submit
 from wattline.shared_nodes.outcome import CANCELLED, KILLED, NEVER, RAN, REFUSED
 from wattline.shared_nodes.priority import set_priority
 from wattline.shared_nodes.queueing import enqueue, sweep_queue
+from wattline.shared_nodes.reserving import ITS_RESERVATION_IS_OVER, is_over
 from wattline.shared_nodes.starting import stop_job
 from wattline.shared_nodes.state import (
-    AFTER,
-    AFTERNOTOK,
-    AFTEROK,
     BEGIN,
     BLOCKED,
     OVER,
     QUEUED,
-    RUNNING,
     TO_COME,
     Books,
 )
 from wattline.shared_nodes.timers import add_timer
 from wattline.shared_nodes.waking import ask_for_pass, something_changed
 
-SUBMITTED_TOO_MANY, NEVER_SATISFIED, IS_HELD, OTHER = 4, 6, 7, 9
+SUBMITTED_TOO_MANY, NEVER_SATISFIED, IS_HELD, OTHER, INVALID_DEPENDENCY = 4, 6, 7, 9, 12
 
 
 @kernel_part
@@ -77,12 +74,15 @@ def become_eligible(st: Books, job: int) -> None:
     if ask.begin_s > clock.now_s:
         add_timer(st, ask.begin_s, BEGIN, job, live.generation)
         return
-    if ask.after_job >= 0:
-        verdict = _dependency(st, job)
-        if verdict < 0:
-            live.reason = NEVER_SATISFIED
-        if verdict <= 0:
+    if ask.waits > 0:
+        verdict = dependency(st, job)
+        if verdict == FAILED:
+            _never_satisfied(st, job)
+        if verdict != MET:
             return
+    if is_over(st, job):
+        live.reason = ITS_RESERVATION_IS_OVER
+        return
     something_changed(st)
     live.phase = QUEUED
     if live.requeues == 0:
@@ -94,29 +94,42 @@ def become_eligible(st: Books, job: int) -> None:
 
 
 @kernel_part
-def _dependency(st: Books, job: int) -> int:
-    """1 where the job that this one waits for lets it go, -1 where it never will, else 0."""
-    ask = st.ask[job]
-    other = st.live[ask.after_job]
-    if ask.after_kind == AFTER:
-        return 1 if other.phase in (RUNNING, OVER) else 0
-    if other.phase != OVER:
-        return 0
-    went_well = other.state == RAN and st.ask[ask.after_job].exit_ok != 0
-    if (ask.after_kind == AFTEROK and not went_well) or (
-            ask.after_kind == AFTERNOTOK and went_well):
-        return -1
-    return 1
+def _never_satisfied(st: Books, job: int) -> None:
+    """It waits for ever, or is cancelled where the cluster or the job has it so."""
+    live = st.live[job]
+    live.reason = NEVER_SATISFIED
+    if st.ask[job].kill_wait == 0:
+        return
+    clock = st.clock[0]
+    live.reason = INVALID_DEPENDENCY
+    live.phase = OVER
+    live.state = CANCELLED
+    live.cancelled_s = clock.now_s
+    clock.done += 1
+    clock.pending -= 1
+    count_submitted(st, st.ask[job].first_entry, -1)
+    st.told[clock.told] = job
+    clock.told += 1
 
 
 @kernel_part
 def tell_dependents(st: Books, job: int) -> None:
     """Something became of a job that others may wait for."""
-    waiting = st.ask[job].first_after
-    while waiting >= 0:
-        if st.live[waiting].phase == BLOCKED and st.live[waiting].reason == 0:
-            become_eligible(st, waiting)
-        waiting = st.ask[waiting].next_after
+    first = st.ask[job].first_told
+    for place in range(first, first + st.ask[job].tolds):
+        _try_again(st, st.wait[st.told_wait[place]].job)
+    if st.ask[job].namesakes >= 0:
+        following = next_of_name(st, st.ask[job].namesakes)
+        if following >= 0:
+            _try_again(st, following)
+
+
+@kernel_part
+def _try_again(st: Books, job: int) -> None:
+    """One with a begin time to come has a timer for it."""
+    live = st.live[job]
+    if live.phase == BLOCKED and live.reason == 0 and st.ask[job].begin_s <= st.clock[0].now_s:
+        become_eligible(st, job)
 
 
 @kernel_part

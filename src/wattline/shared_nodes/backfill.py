@@ -18,6 +18,7 @@ from wattline.shared_nodes.limits import may_run
 from wattline.shared_nodes.main_pass import holds_nodes
 from wattline.shared_nodes.offers import cpus_needed, forget_ready, offers_now, slot_of
 from wattline.shared_nodes.power import picked_watts
+from wattline.shared_nodes.reserving import hold_reserved
 from wattline.shared_nodes.spans import add_span, clear_spans, first_try, is_held, mask_free_nodes
 from wattline.shared_nodes.state import NEVER_S, QUEUED, STARTED, UP, Books
 from wattline.shared_nodes.will_run import will_run
@@ -28,39 +29,55 @@ MOST_TRIES = 10_000
 
 @kernel_part
 def backfill_cycle(st: Books) -> None:
-    rules = st.rules[0]
     clock = st.clock[0]
     clock.backfills += 1
     _clear_counts(st)
-    last = _last_that_may_start(st, _look_through(st) - 1)
-    tested = 0
-    started = 0
-    held = 0
+    clock.tested = 0
+    clock.started = 0
+    clock.held = 0
+    for reservation in range(len(st.resv)):
+        count = _look_through(st, reservation)
+        if count > 0:
+            hold_reserved(st, reservation)
+            _plan_all(st, count)
+    count = _look_through(st, -1)
+    if len(st.resv) > 0:
+        hold_reserved(st, -1)
+    _plan_all(st, count)
+
+
+@kernel_part
+def _plan_all(st: Books, count: int) -> None:
+    """Start or plan for the jobs of `looked`, in their order."""
+    rules = st.rules[0]
+    clock = st.clock[0]
+    last = _last_that_may_start(st, count - 1)
     place = 0
-    while place <= last and tested < rules.bf_max_job_test:
+    while place <= last and clock.tested < rules.bf_max_job_test:
         entry = st.looked[place]
         place += 1
         if not _may_start_yet(st, entry):
             continue
-        tested += 1
-        result = _plan(st, entry, held)
+        clock.tested += 1
+        result = _plan(st, entry, clock.held)
         if result == PLANNED:
-            held += _hold_watts(st, entry, held)
+            clock.held += _hold_watts(st, entry, clock.held)
         elif result == STARTED:
             clock.stale += 1
-            started += 1
-            if 0 < rules.bf_max_job_start <= started:
-                return
+            clock.started += 1
+        if 0 < rules.bf_max_job_start <= clock.started:
+            return
         if result in (PLANNED, STARTED):
             last = _last_that_may_start(st, last)
 
 
 @kernel_part
-def _look_through(st: Books) -> int:
-    """List the jobs that this cycle looks at; how many."""
+def _look_through(st: Books, reservation: int) -> int:
+    """List the jobs of a reservation (-1: of none) that this cycle looks at; how many."""
     count = 0
     for place in range(st.clock[0].queue):
-        if _is_looked_at(st, st.queue[place]):
+        job = st.entry[st.queue[place]].job
+        if st.ask[job].reservation == reservation and _is_looked_at(st, st.queue[place]):
             st.looked[count] = st.queue[place]
             count += 1
     return count
@@ -231,11 +248,14 @@ def _plan(st: Books, entry: int, held: int) -> int:
 
 @kernel_part
 def _overlaps(st: Books, entry: int, start_s: float) -> bool:
-    """Whether a node that was picked is held by another job at that time."""
+    """Whether a node that was picked is held by another job at that time.
+
+    Times of the site's own reservations are not rounded, and were kept to in the choice.
+    """
     begin_s, end_s = _rounded(st, entry, start_s)
     overlaps = False
     for place in range(st.clock[0].picked):
-        overlaps |= is_held(st, st.pick[place], begin_s, end_s)
+        overlaps |= is_held(st, st.pick[place], begin_s, end_s, st.clock[0].reserved)
     return overlaps
 
 

@@ -11,9 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from wattline.shared_nodes.machine import NO_LIMIT, FloatArray, IntArray, SharedMachine
+from wattline.shared_nodes.machine import (
+    NO_LIMIT,
+    FloatArray,
+    IntArray,
+    SharedMachine,
+    device_totals,
+)
 from wattline.shared_nodes.outcome import CANCELLED, KILLED, RAN, Schedule
-from wattline.shared_nodes.requests import Requests
+from wattline.shared_nodes.requests import AFTER, SINGLETON, Dependencies, Requests
 from wattline.shared_nodes.rules import Rules
 
 ROUNDING = 1e-6
@@ -25,6 +31,7 @@ def broken_rules(
     """One line per rule that is broken, with the first job or node that breaks it."""
     return [*_times(requests, rules, found), *_nodes_given(machine, requests, found),
             *_capacity(machine, rules, found), *_limits(machine, requests, rules, found),
+            *_waited(requests, found), *_reserved(machine, requests, found),
             *_energy(machine, found)]
 
 
@@ -57,10 +64,32 @@ def _times(requests: Requests, rules: Rules, found: Schedule) -> Iterator[str]:
     allowed_s = np.ceil(requests.limit_s / 60.0) * 60.0 + late_s
     over = ran & known & (np.nan_to_num(found.end_s - found.start_s) > allowed_s + ROUNDING)
     yield from _first(over, "jobs far past their limit")
-    for job in np.flatnonzero(ran & (requests.after_job >= 0) & (requests.after_kind < 3)):
-        other = requests.after_job[job]
-        if not np.isnan(found.end_s[other]) and found.start_s[job] < found.end_s[other]:
-            yield f"job in row {job} before the end of the one it waits for"
+
+
+def _waited(requests: Requests, found: Schedule) -> Iterator[str]:
+    """All that a job waits for had ended, or started; of jobs that never ran that is not known."""
+    asked = requests.dependencies
+    if asked is None:
+        return
+    for row, job in enumerate(asked.job):
+        others = asked.awaited[asked.first[row]:asked.first[row + 1]]
+        if asked.any_of[job] or np.isnan(found.start_s[job]) or found.requeues[others].any():
+            continue
+        times_s = (found.start_s if asked.kind[row] == AFTER else found.end_s)[others]
+        early = times_s + asked.delay_s[row] > found.start_s[job] + ROUNDING
+        if early.any():
+            yield f"job in row {job} before the one in row {others[early][0]} lets it go"
+            return
+    yield from _namesakes(asked, found)
+
+
+def _namesakes(asked: Dependencies, found: Schedule) -> Iterator[str]:
+    """While a job runs that must be alone, no earlier job of its user and name does."""
+    for job in asked.job[asked.kind == SINGLETON]:
+        before = np.flatnonzero(asked.namesakes[:job] == asked.namesakes[job])
+        late = before[found.end_s[before] > found.start_s[job] + ROUNDING]
+        if len(late) and not asked.any_of[job] and not found.requeues[late].any():
+            yield f"job in row {job} before the one of its name in row {late[0]} was over"
             return
 
 
@@ -158,7 +187,7 @@ def _limits(
     tres = np.zeros((count, machine.resources))
     job = found.allocation_job
     columns = [found.allocation_cpus, found.allocation_memory_mb, np.ones(len(job)),
-               *found.allocation_gres.T]
+               *_devices(machine, requests, found)]
     for column, amount in enumerate(columns):
         tres[:, column] = np.bincount(job, weights=amount, minlength=count)
     rows = np.flatnonzero(ran)
@@ -178,6 +207,44 @@ def _limits(
             of_group = which if scope == "group" else which // users
             if np.any(most > limit[of_group] + ROUNDING):
                 yield f"a QOS has more {name} running per {scope} than it may"
+
+
+def _reserved(
+    machine: SharedMachine, requests: Requests, found: Schedule
+) -> Iterator[str]:
+    """Nobody is on a reserved node in its time but jobs of it, which are nowhere else."""
+    kept = machine.reservations
+    if kept is None:
+        return
+    job, node = found.allocation_job, found.allocation_node
+    mine = np.full(len(requests.submit_s), -1) if requests.reservation is None \
+        else requests.reservation
+    start_s, end_s = found.start_s[job], found.end_s[job]
+    for row, name in enumerate(kept.names):
+        inside = (start_s < kept.end_s[row] - ROUNDING) & (end_s > kept.start_s[row] + ROUNDING)
+        others = (mine[job] != row) & kept.nodes[row, node] & inside
+        for other in np.unique(mine[job][others]):
+            if other >= 0 and (kept.maintenance[other] or kept.overlaps[other]):
+                others &= mine[job] != other
+        yield from _first(others & (found.requeues[job] == 0),
+                          f"allocations on nodes of the reservation {name} by others")
+        own = mine[job] == row
+        early = start_s < kept.start_s[row] - ROUNDING
+        yield from _first(own & (~kept.nodes[row, node] | early | (start_s >= kept.end_s[row])),
+                          f"allocations of jobs of the reservation {name} outside of it")
+
+
+def _devices(machine: SharedMachine, requests: Requests, found: Schedule) -> Iterator[Any]:
+    """By type what was asked for by it, then by name all of it."""
+    job, held, kinds = found.allocation_job, found.allocation_gres, machine.nodes.gres_kinds
+    asked = (requests.gres_per_node + requests.gres_per_job + requests.gres_per_task) > 0
+    for at, kind in enumerate(kinds):
+        by_type = requests.exclusive.copy()
+        if kind in requests.gres_choices:
+            by_type |= asked[:, requests.gres_choices.index(kind)]
+        yield held[:, at] * by_type[job]
+    for name in device_totals(kinds):
+        yield sum(held[:, at] for at, kind in enumerate(kinds) if kind[0] == name)
 
 
 def _energy(machine: SharedMachine, found: Schedule) -> Iterator[str]:

@@ -24,6 +24,8 @@ def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) 
     nodes, jobs = len(machine.nodes.names), len(ask)
     rows = int(ask["rows"].sum())
     spans = max(64, 4 * nodes + int(rules.bf_max_job_test) * 8)
+    if machine.reservations is not None:
+        spans += int(machine.reservations.nodes.sum())
     ints = {name: np.zeros(nodes + 1, np.int64) for name in (
         "avail", "near", "chosen", "pick", "pick_cpus", "set_start", "set_end", "set_cpus",
         "set_nodes", "set_weight", "set_most")}
@@ -33,10 +35,11 @@ def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) 
         "mask": np.zeros(nodes, bool), "queue": np.zeros(entries + 1, np.int64),
         "queue_scratch": np.zeros(entries + 1, np.int64), "running": np.zeros(jobs + 1, np.int64),
         "running_end": np.zeros(jobs + 1), "running_node": np.zeros(jobs + 1, np.int64),
-        "victims": np.zeros(jobs + 1, np.int64), "told": np.zeros(jobs + 1, np.int64),
+        # A job is told of when it starts and when it is cancelled.
+        "victims": np.zeros(jobs + 1, np.int64), "told": np.zeros(2 * jobs + 1, np.int64),
         "failed": np.zeros(len(machine.partitions.names), np.int64),
         "tried": np.zeros(len(machine.partitions.names), np.int64),
-        "timers": Timer.table(2 * (jobs + nodes) + LOG_ROWS),
+        "timers": Timer.table(2 * (jobs + nodes + int(ask["waits"].sum())) + LOG_ROWS),
         "held_nodes": np.zeros(nodes, np.int64),
         "span_head": np.full(nodes, -1), "span_begin": np.zeros(spans),
         "span_end": np.zeros(spans), "span_next": np.full(spans, -1),

@@ -21,6 +21,7 @@ from wattline.shared_nodes.main_pass import main_pass
 from wattline.shared_nodes.preemption import grace_is_over
 from wattline.shared_nodes.priority import renew_priorities
 from wattline.shared_nodes.queueing import sweep_queue
+from wattline.shared_nodes.reserving import hold_jobs_of_ended
 from wattline.shared_nodes.sleeping import node_sleeps
 from wattline.shared_nodes.state import (
     BEGIN,
@@ -44,7 +45,8 @@ def advance(st: Books, instants: int) -> None:
     clock = st.clock[0]
     for _ in range(instants):
         if clock.over != 0 or clock.log + ROOM > len(st.log_s) or (
-                clock.timers + len(st.running) + len(st.node_cpus) > len(st.timers)):
+                clock.timers + len(st.running) + len(st.node_cpus) + len(st.wait)
+                > len(st.timers)):
             return
         next_s = _next_time(st)
         if next_s >= NEVER_S:
@@ -71,6 +73,8 @@ def _next_time(st: Books) -> float:
             next_s = min(next_s, st.out_start[clock.next_outage])
         if clock.next_cap < len(st.cap_s):
             next_s = min(next_s, st.cap_s[clock.next_cap])
+        if clock.next_resv < len(st.resv_s):
+            next_s = min(next_s, st.resv_s[clock.next_resv])
     if (waits or clock.pending > 0) and clock.next_return < len(st.back_s):
         next_s = min(next_s, st.back_s[clock.next_return])
     if next_s < NEVER_S and st.rules[0].multifactor != 0:
@@ -104,6 +108,10 @@ def _happen(st: Books) -> None:
         clock.next_return += 1
     while clock.next_cap < len(st.cap_s) and st.cap_s[clock.next_cap] <= now_s:
         clock.next_cap += 1
+        something_changed(st)
+    while clock.next_resv < len(st.resv_s) and st.resv_s[clock.next_resv] <= now_s:
+        clock.next_resv += 1
+        hold_jobs_of_ended(st)
         something_changed(st)
     while clock.next_submit < len(st.ask) and st.ask[clock.next_submit].submit_s <= now_s:
         submit_job(st, clock.next_submit)

@@ -6,6 +6,7 @@ holds `NO_LIMIT` where it is not.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,7 +25,13 @@ SHARED, EXCLUSIVE, EXCLUSIVE_USER = 0, 1, 2
 """Who may be on a node of a partition beside a job (`OverSubscribe`, `ExclusiveUser`)."""
 
 CPU, MEMORY_MB, NODE, FIRST_GRES = 0, 1, 2, 3
-"""Columns of every table of limits and of priority weights; GRES kinds follow in their order."""
+"""Columns of every table of limits and of priority weights; GRES kinds follow in their order, then
+for each name that has types all of its devices (`device_totals`)."""
+
+
+def device_totals(kinds: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Names of devices that have types: a limit on all of a name is another than on each type."""
+    return tuple(dict.fromkeys(name for name, model in kinds if model))
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +157,23 @@ class Associations:
 
 
 @dataclass(frozen=True, eq=False)
+class Reservations:
+    """Nodes kept for some jobs for a time; one row each."""
+
+    names: tuple[str, ...]
+    nodes: BoolArray
+    """Reservations x nodes."""
+    start_s: FloatArray
+    end_s: FloatArray
+    kill_s: FloatArray
+    """When its jobs that still run are killed (`ResvOverRun` after its end)."""
+    maintenance: BoolArray
+    """`Flags=MAINT`: it has its nodes whatever other reservations are there."""
+    overlaps: BoolArray
+    """`Flags=OVERLAP`: the same, but for maintenance."""
+
+
+@dataclass(frozen=True, eq=False)
 class SharedMachine:
     """All that scheduling needs to know of a machine."""
 
@@ -160,8 +184,10 @@ class SharedMachine:
     associations: Associations
     licence_names: tuple[str, ...] = ()
     licences: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    reservations: Reservations | None = None
 
     @property
     def resources(self) -> int:
         """Columns of a table of limits."""
-        return FIRST_GRES + len(self.nodes.gres_kinds)
+        kinds = self.nodes.gres_kinds
+        return FIRST_GRES + len(kinds) + len(device_totals(kinds))

@@ -12,6 +12,12 @@ from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.attempt import array_has_room, attempt, licences_free
 from wattline.shared_nodes.limits import may_run
 from wattline.shared_nodes.preemption import make_room
+from wattline.shared_nodes.reserving import (
+    close_nodes,
+    fail_reservation,
+    must_wait,
+    open_nodes,
+)
 from wattline.shared_nodes.state import BUSY, QUEUED, STARTED, UP, Books
 
 
@@ -44,7 +50,10 @@ def main_pass(st: Books, full: bool) -> bool:
         depth += 1
         if not full and depth > rules.depth + 1:
             break
-        if st.failed[row.partition] != 0 or st.part[row.partition].up == 0:
+        if st.part[row.partition].up == 0 or (
+                st.failed[row.partition] != 0 and st.ask[row.job].reservation < 0):
+            continue
+        if len(st.resv) > 0 and must_wait(st, row.job):
             continue
         if rules.enforce_limits != 0 and not may_run(st, entry):
             continue
@@ -52,10 +61,14 @@ def main_pass(st: Books, full: bool) -> bool:
             if rules.bf_licences != 0:
                 break
             continue
+        if len(st.resv) > 0:
+            close_nodes(st, entry)
         result = attempt(st, entry)
         if result == BUSY and rules.preempt != 0 and make_room(st, entry):
             # Those that gave way stand in the queue now, which moved under this loop.
             return attempt(st, entry) == STARTED
+        if len(st.resv) > 0:
+            result = open_nodes(st, entry, result)
         if result == STARTED:
             clock.stale += 1
         elif result == BUSY and _hold_back(st, entry):
@@ -73,6 +86,9 @@ def _hold_back(st: Books, entry: int) -> bool:
         for node in range(rules.nodes):
             if st.required[ask.required * rules.nodes + node]:
                 st.mask[node] = False
+        return False
+    if ask.reservation >= 0:
+        fail_reservation(st, row.job)
         return False
     if not holds_nodes(st, row.job):
         return False

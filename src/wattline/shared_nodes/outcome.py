@@ -13,7 +13,8 @@ REASONS = (
     "", "no node has what it asks for", "unknown or closed partition", "over the partition's time",
     "over a limit on submissions", "QOS not allowed", "dependency never satisfied", "held",
     "over a limit per job", "other", "account not allowed in the partition",
-    "over the partition's nodes",
+    "over the partition's nodes", "cancelled, as its dependency can never be satisfied",
+    "its reservation is over",
 )
 
 

@@ -14,11 +14,9 @@ from wattline.shared_nodes.arriving import send_back
 from wattline.shared_nodes.choosing import choose
 from wattline.shared_nodes.fitting import gather_copies
 from wattline.shared_nodes.machine import CANCEL, KEEP, SUSPEND
-from wattline.shared_nodes.queueing import goes_before
+from wattline.shared_nodes.queueing import BY_QOS, may_preempt_by_qos
 from wattline.shared_nodes.state import GRACE, RUNNING, Books
 from wattline.shared_nodes.timers import add_timer
-
-BY_QOS = 1
 
 
 @kernel_part
@@ -81,7 +79,7 @@ def _takes_from_any(st: Books, entry: int) -> bool:
 def _goes_first(st: Books, one: int, other: int) -> bool:
     first, second = st.live[one].entry, st.live[other].entry
     if st.entry_key[first] != st.entry_key[second]:
-        return goes_before(st, second, first)
+        return bool(st.entry_key[first] < st.entry_key[second])
     return bool(st.live[one].start_s > st.live[other].start_s)
 
 
@@ -91,11 +89,9 @@ def _mode(st: Books, entry: int, other: int) -> int:
     row = st.entry[entry]
     held_by = st.live[other].entry
     if st.rules[0].preempt == BY_QOS:
-        mine, theirs = st.ask[row.job].qos, st.ask[other].qos
-        count = len(st.qos_mode)
-        if mine < 0 or theirs < 0 or not st.qos_preempts[mine * count + theirs]:
+        if not may_preempt_by_qos(st, row.job, other):
             return KEEP
-        return int(st.qos_mode[theirs])
+        return int(st.qos_mode[st.ask[other].qos])
     theirs = st.entry[held_by].partition
     if st.part[row.partition].tier <= st.part[theirs].tier:
         return KEEP

@@ -9,6 +9,8 @@ import numpy as np
 
 from wattline.model.records import Record
 from wattline.model.signal import Signal
+from wattline.shared_nodes.dependencies import dependencies_of, wait_arrays, wait_columns
+from wattline.shared_nodes.devices import add_asked_devices, device_columns
 from wattline.shared_nodes.filled import OVER_JOB_LIMIT, Filled, fill
 from wattline.shared_nodes.in_partition import COLUMNS, in_partition
 from wattline.shared_nodes.lists import empty_offers, working_lists
@@ -17,6 +19,11 @@ from wattline.shared_nodes.memberships import Memberships, memberships
 from wattline.shared_nodes.outages import Outages
 from wattline.shared_nodes.priority_factors import entry_factors, job_factors
 from wattline.shared_nodes.requests import Requests
+from wattline.shared_nodes.reservations import (
+    asked_reservations,
+    reservation_arrays,
+    reserved_nodes,
+)
 from wattline.shared_nodes.resets import reset_times
 from wattline.shared_nodes.rules import BACKFILL, FAIR_TREE, MULTIFACTOR, Rules
 from wattline.shared_nodes.share_tree import depth_of, share_parents, share_parts
@@ -68,7 +75,7 @@ def make_books(
                          if rules.priority.kind == MULTIFACTOR else np.zeros(len(entry))),
         "need": filled.gres_per_node.ravel(),
         "need_task": np.maximum(requests.gres_per_task, 0).astype(np.int64).ravel(),
-        "choice_kind": _choices(machine, requests),
+        "choice_kind": _choices(machine, requests), **device_columns(machine, requests),
         "need_licence": requests.licences.astype(np.int64).ravel(),
         "licence_free": machine.licences.astype(np.int64).copy(),
         "required": requests.node_masks.ravel().copy(),
@@ -86,6 +93,8 @@ def make_books(
     arrays |= _associations(machine, rules)
     arrays |= working_lists(machine, rules, len(entry), ask)
     arrays |= empty_offers(len(machine.nodes.names), entry, class_first, class_nodes)
+    arrays |= wait_arrays(dependencies_of(requests))
+    arrays |= reservation_arrays(machine)
     arrays |= _world(outages, cap)
     let_idle_nodes_sleep(arrays["clock"], arrays["timers"], arrays["node_sleeper"], rules)
     return Books(**arrays)
@@ -129,22 +138,13 @@ def _asks(
         "factor": (job_factors(machine, rules.priority, filled.columns, job_tres)
                    if rules.priority.kind == MULTIFACTOR else 0.0),
     }
-    ask = _table(Ask, count, columns)
-    ask["first_after"], ask["next_after"] = _chains(requests.after_job)
-    return ask
-
-
-def _chains(after: IntArray) -> tuple[IntArray, IntArray]:
-    """Per job the first that waits for it, and per waiting job the next, in order of rows."""
-    first, following = np.full(len(after), -1), np.full(len(after), -1)
-    for job in np.flatnonzero(after >= 0)[::-1]:
-        following[job] = first[after[job]]
-        first[after[job]] = job
-    return first, following
+    columns |= wait_columns(dependencies_of(requests))
+    columns["reservation"] = asked_reservations(requests)
+    return _table(Ask, count, columns)
 
 
 def _lives(count: int) -> Any:
-    never = dict.fromkeys(("start_s", "end_s", "eligible_s"), np.nan)
+    never = dict.fromkeys(("start_s", "end_s", "eligible_s", "cancelled_s"), np.nan)
     return _table(Live, count, never | {"entry": -1, "reserved": -1})
 
 
@@ -192,13 +192,11 @@ def _asked_tres(
     per_cpu = np.maximum(columns["memory_cpu"], 0) * columns["cpus"]
     tres[:, 1] = per_cpu + columns["memory_node"] * columns["min_nodes"]
     tres[:, 2] = columns["min_nodes"]
-    kinds = _choices(machine, requests).reshape(-1, max(1, len(machine.nodes.gres_kinds)))
-    for choice, row in enumerate(kinds):
-        if row.any():
-            per_task = np.maximum(requests.gres_per_task[:, choice], 0)
-            tres[:, 3 + int(np.argmax(row))] += (
-                filled.gres_per_node[:, choice] * columns["min_nodes"]
-                + per_task * columns["tasks"])
+    devices = device_columns(machine, requests)
+    for choice in range(len(requests.gres_choices)):
+        per_task = np.maximum(requests.gres_per_task[:, choice], 0)
+        add_asked_devices(tres, devices, choice, filled.gres_per_node[:, choice]
+                          * columns["min_nodes"] + per_task * columns["tasks"])
     return tres
 
 
@@ -238,10 +236,12 @@ def _node_classes(
     if not len(pairs.job):
         return np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64)
     features, excluded = requests.features[pairs.job], requests.excluded[pairs.job]
-    number, rows = _same(pairs.partition, features, excluded)
+    reserved = asked_reservations(requests)[pairs.job]
+    number, rows = _same(pairs.partition, features, excluded, reserved)
     nodes = []
     for row in rows:
-        fits = machine.partitions.nodes[pairs.partition[row]].copy()
+        fits = machine.partitions.nodes[pairs.partition[row]] & reserved_nodes(
+            machine, int(reserved[row]))
         if features[row] >= 0:
             fits &= requests.feature_masks[features[row]]
         if excluded[row] >= 0:

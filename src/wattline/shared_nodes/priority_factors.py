@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wattline.shared_nodes.machine import FloatArray, IntArray, SharedMachine
+from wattline.shared_nodes.machine import FloatArray, IntArray, SharedMachine, device_totals
 from wattline.shared_nodes.rules import Priority
 
 
@@ -29,9 +29,11 @@ def job_factors(
         whole = np.ones(machine.resources)
         if not priority.no_normal_tres:
             nodes = machine.nodes
+            devices = nodes.gres.sum(axis=0)
             whole = np.concatenate((
-                [nodes.cpus.sum(), nodes.memory_mb.sum(), len(nodes.names)],
-                nodes.gres.sum(axis=0))).astype(np.float64)
+                [nodes.cpus.sum(), nodes.memory_mb.sum(), len(nodes.names)], devices,
+                [sum(devices[at] for at, kind in enumerate(nodes.gres_kinds) if kind[0] == name)
+                 for name in device_totals(nodes.gres_kinds)])).astype(np.float64)
         total += (job_tres / np.maximum(whole, 1.0)) @ weights
     return total
 

@@ -1,7 +1,14 @@
-"""The order in which jobs are looked at: tier of the partition, then priority, then age.
+"""The order in which jobs are looked at.
 
-slurm.conf: PriorityTier ("jobs submitted to a partition with a higher PriorityTier value will be
-evaluated by the scheduler before pending jobs in a partition with a lower value").
+priority_multifactor.html: "Jobs are selected to be evaluated by the scheduler in the following
+order: jobs that can preempt, jobs with an advanced reservation, partition PriorityTier, job
+priority, job submit time, job ID." A job that can preempt goes before those that it could take the
+nodes of: by QOS those of the QOS that its own names (sacctmgr: Preempt), by partition those of a
+lower tier, which the tier decides anyway.
+
+Two jobs are compared by themselves. Where QOS and priorities go round in a circle (A may preempt
+B, B has more priority than C, and C than A), no order is right: Slurm's is then what its sorting
+leaves, and so is this one.
 """
 
 from __future__ import annotations
@@ -13,20 +20,41 @@ from wattline.shared_nodes.state import QUEUED, Books
 
 TIER = float(1 << 34)
 """More than any priority."""
+MOST_TIERS = 1 << 16
+BY_QOS, BY_PARTITION = 1, 2
+"""Of `rules.preempt`."""
 
 
 @kernel_part
 def set_key(st: Books, job: int) -> None:
     """The place of a job in the queue as one number per partition: higher goes first."""
+    reserved = 1 if st.ask[job].reservation >= 0 else 0
     for entry in range(st.ask[job].first_entry, st.ask[job].first_entry + st.ask[job].entries):
-        tier = st.part[st.entry[entry].partition].tier
-        st.entry_key[entry] = tier * TIER + np.floor(
+        rank = st.part[st.entry[entry].partition].tier
+        rank = 2 * rank + reserved if st.rules[0].preempt == BY_PARTITION else (
+            rank + reserved * MOST_TIERS)
+        st.entry_key[entry] = rank * TIER + np.floor(
             st.live[job].priority + st.entry_factor[entry])
+
+
+@kernel_part
+def may_preempt_by_qos(st: Books, one: int, other: int) -> bool:
+    """Whether the QOS of job `one` names that of job `other`."""
+    mine, theirs = st.ask[one].qos, st.ask[other].qos
+    return bool(mine >= 0 and theirs >= 0
+                and st.qos_preempts[mine * len(st.qos_mode) + theirs])
 
 
 @kernel_part
 def goes_before(st: Books, one: int, other: int) -> bool:
     """Whether entry `one` is looked at before entry `other`."""
+    if st.rules[0].preempt == BY_QOS:
+        first, second = st.entry[one].job, st.entry[other].job
+        if st.ask[first].qos != st.ask[second].qos:
+            if may_preempt_by_qos(st, first, second):
+                return True
+            if may_preempt_by_qos(st, second, first):
+                return False
     if st.entry_key[one] != st.entry_key[other]:
         return bool(st.entry_key[one] > st.entry_key[other])
     return bool(one < other)
@@ -81,11 +109,14 @@ def count_waiting(st: Books, job: int, sign: int) -> None:
 def sort_queue(st: Books) -> bool:
     """Bring the queue into its order after priorities changed; whether that moved anything.
 
-    Runs that are in order are merged: mostly few jobs changed places.
+    Runs that are in order are merged: mostly few jobs changed places. Each time at least halves
+    their number, unless jobs go before each other in a circle, where there would be no end.
     """
     moved = False
-    while _merge_runs(st):
+    runs = st.clock[0].queue
+    while runs > 0 and _merge_runs(st):
         moved = True
+        runs //= 2
     return moved
 
 

@@ -6,6 +6,30 @@ from dataclasses import dataclass
 
 from wattline.shared_nodes.machine import BoolArray, FloatArray, IntArray
 
+AFTERANY, AFTEROK, AFTERNOTOK, AFTER, SINGLETON = range(5)
+"""What a job waits for: the end of others, a good or a bad one, their start, to be alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dependencies:
+    """One row per condition, in the order of the jobs that wait; then columns of all jobs."""
+
+    job: IntArray
+    """The job that waits."""
+    kind: IntArray
+    delay_s: FloatArray
+    """Of AFTER: how long after the start."""
+    first: IntArray
+    """Conditions + 1: where the jobs of each begin in `awaited`."""
+    awaited: IntArray
+    """The jobs that conditions are about: one, all tasks of an array, or none (SINGLETON)."""
+    any_of: BoolArray
+    """Per job: one of its conditions is enough (`?`)."""
+    namesakes: IntArray
+    """Per job: number of the jobs of its user and name, where one of these is to run alone; -1."""
+    kill: BoolArray
+    """Per job: cancelled when its conditions can no longer be met; otherwise it waits for ever."""
+
 
 @dataclass(frozen=True, eq=False)
 class Requests:
@@ -48,10 +72,6 @@ class Requests:
     begin_s: FloatArray
     """Not before this time; 0 for at once."""
     nice: IntArray
-    after_job: IntArray
-    """Row of the job that this one waits for, or -1."""
-    after_kind: IntArray
-    """0 afterany, 1 afterok, 2 afternotok, 3 after (start), 4 singleton."""
     array: IntArray
     """Row of its array, or -1."""
     array_limit: IntArray
@@ -72,3 +92,6 @@ class Requests:
     held: BoolArray
     refused: IntArray | None = None
     """Row of `outcome.REASONS` for which whoever read the job found that it cannot run; 0: none."""
+    dependencies: Dependencies | None = None
+    reservation: IntArray | None = None
+    """Row of the machine's reservations that it is to run in, or -1."""

@@ -82,6 +82,8 @@ class Rules:
     kill_late_s: float = 15.0
     """Limits are looked at every 30 s in a real Slurm: killed 0 to 30 s late."""
     max_job_count: int = 10000
+    kill_invalid_depend: bool = False
+    """Jobs whose dependency can never be met are cancelled, unless they say otherwise."""
     suspend_time_s: float = -1.0
     suspend_timeout_s: float = 30.0
     resume_timeout_s: float = 60.0

@@ -17,6 +17,7 @@ def clear_spans(st: Books) -> None:
         st.span_head[st.held_nodes[index]] = -1
     st.clock[0].held_nodes = 0
     st.clock[0].intervals = 0
+    st.clock[0].reserved = 0
 
 
 @kernel_part
@@ -41,11 +42,11 @@ def add_span(st: Books, node: int, begin_s: float, end_s: float) -> None:
 
 
 @kernel_part
-def is_held(st: Books, node: int, begin_s: float, end_s: float) -> bool:
-    """Whether the node is held for another job within these times."""
+def is_held(st: Books, node: int, begin_s: float, end_s: float, first: int) -> bool:
+    """Whether the node is held within these times; spans before `first` do not count."""
     span = st.span_head[node]
     while span >= 0 and st.span_begin[span] < end_s:
-        if st.span_end[span] > begin_s:
+        if st.span_end[span] > begin_s and span >= first:
             return True
         span = st.span_next[span]
     return False
@@ -87,7 +88,7 @@ def mask_free_nodes(st: Books, entry: int, begin_s: float, end_s: float) -> floa
             span = following
         # A node that is held twice on end is not free between; later spans may still overlap.
         if free and span >= 0:
-            free = not is_held(st, node, begin_s, end_s)
+            free = not is_held(st, node, begin_s, end_s, 0)
         if mask[node] and not free:
             mask[node] = False
             count -= 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.devices import count_devices
 from wattline.shared_nodes.limits import count_running
 from wattline.shared_nodes.offers import node_moved
 from wattline.shared_nodes.power import given_cpus, node_watts
@@ -31,25 +32,8 @@ def picked_tres(st: Books, entry: int) -> None:
         cpus = given_cpus(st, job, node, st.pick_cpus[place])
         st.job_tres[first] += cpus
         st.job_tres[first + 1] += memory_on(st, job, node, st.pick_cpus[place])
-        if st.ask[job].exclusive != 0:
-            for kind in range(rules.kinds):
-                st.job_tres[first + 3 + kind] += st.node_gres[node * rules.kinds + kind]
-        elif st.ask[job].any_gres != 0:
-            _count_devices(st, job, first)
-
-
-@kernel_part
-def _count_devices(st: Books, job: int, first: int) -> None:
-    """Devices by the first kind that matches: limits name kinds, jobs may leave them open."""
-    rules = st.rules[0]
-    for choice in range(rules.choices):
-        each = st.need[job * rules.choices + choice]
-        if each == 0:
-            continue
-        for kind in range(rules.kinds):
-            if st.choice_kind[choice * rules.kinds + kind]:
-                st.job_tres[first + 3 + kind] += each
-                break
+        if st.ask[job].exclusive != 0 or st.ask[job].any_gres != 0:
+            count_devices(st, job, node, st.pick_cpus[place])
 
 
 @kernel_part
@@ -98,7 +82,9 @@ def start_job(st: Books, entry: int) -> None:
     change_rate(st, entry, 1)
     add_running(st, job)
     _set_end(st, job, booted_s)
-    if ask.first_after >= 0:
+    if ask.namesakes >= 0:
+        st.namesakes_running[ask.namesakes] += 1
+    if ask.tolds > 0:
         st.told[clock.told] = job
         clock.told += 1
 
@@ -114,6 +100,8 @@ def _set_end(st: Books, job: int, booted_s: float) -> None:
     live = st.live[job]
     end_s = live.ready_s + live.left_s
     kill_s = booted_s + st.ask[job].limit_s + rules.over_limit_s
+    if st.ask[job].reservation >= 0:
+        kill_s = min(kill_s, st.resv[st.ask[job].reservation].kill_s)
     if rules.kill_late_s > 0.0:
         kill_s = np.floor(kill_s + rules.unix_s) - rules.unix_s
         kill_s = next_on_grid(kill_s, rules.phase_s, 2.0 * rules.kill_late_s)
@@ -218,5 +206,7 @@ def stop_job(st: Books, job: int) -> None:
         st.licence_free[licence] += st.need_licence[job * rules.licences + licence]
     if ask.array >= 0:
         st.array_running[ask.array] -= 1
+    if ask.namesakes >= 0:
+        st.namesakes_running[ask.namesakes] -= 1
     count_running(st, live.entry, -1)
     change_rate(st, live.entry, -1)

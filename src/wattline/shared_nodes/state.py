@@ -10,19 +10,19 @@ from typing import Any
 
 from wattline.model.kernel_arrays import KernelArrays
 from wattline.model.records import Record, Table
+from wattline.shared_nodes.state_waiting import Resv, Wait
 
 # Where a job is in its life.
 TO_COME, BLOCKED, QUEUED, RUNNING, OVER, SUSPENDED = range(6)
 # What a timer is for.
 END, BEGIN, GRACE, NODE_READY, NODE_SLEEPS = range(5)
 # What came of an attempt to start a job.
-STARTED, BUSY, OVER_LIMIT, NO_LICENCE = range(4)
+STARTED, BUSY, OVER_LIMIT, NO_LICENCE, RESERVED = range(5)
 # What a node is: 0 takes jobs.
 UP, DOWN, DRAINED = range(3)
 # Power saving: on, off, and on its way up.
 AWAKE, ASLEEP, WAKING = range(3)
 
-AFTERANY, AFTEROK, AFTERNOTOK, AFTER, SINGLETON = range(5)
 NEVER_S = 1e300
 
 
@@ -50,12 +50,18 @@ class Ask(Record):
     association: int
     user: int
     nice: int
-    after_job: int
-    after_kind: int
+    first_wait: int  # conditions that it waits for
+    waits: int
+    any_wait: int  # one of them is enough
+    kill_wait: int  # cancelled where they can never be met
+    first_told: int  # conditions that are about this job
+    tolds: int
+    namesakes: int  # number of the jobs of its user and name, or -1
     array: int
     array_limit: int
     required: int  # row of the node masks, or -1
     required_nodes: int
+    reservation: int  # row of `resv`, or -1
     requeue: int
     exit_ok: int
     held: int
@@ -70,8 +76,6 @@ class Ask(Record):
     never: int  # a reason for which it waits for ever, or 0
     factor: float  # the part of its priority that never changes
     size_factor: float
-    first_after: int  # the first job that waits for this one, or -1
-    next_after: int  # the next one that waits for the same job
 
 
 class Live(Record):
@@ -94,7 +98,8 @@ class Live(Record):
     counted_s: float  # its energy is counted up to here
     left_s: float  # of its run, after a suspension
     killed: int
-    awaited: int  # jobs it waits for
+    let_go: int  # by the jobs that it waited for
+    cancelled_s: float
     preempted: int
     ready_s: float
     reserved: int  # the last backfill cycle that held nodes for it
@@ -237,11 +242,17 @@ class Clock(Record):
     logged_queued: int
     done: int
     end_pass: int
-    told: int  # jobs that started and that others wait for
+    told: int  # jobs of `told`
     held_begin_s: float
     held_end_s: float
     stale: int  # entries of the queue that no longer wait
     next_reset: int
+    next_resv: int
+    reserved: int  # spans of nodes that the site has reserved, which come first
+    closed: int
+    tested: int  # jobs of this backfill cycle
+    started: int
+    held: int
 
 
 class Timer(Record):
@@ -261,6 +272,7 @@ class Books(KernelArrays):
     entry: Table[Entry]
     part: Table[Part]
     timers: Table[Timer]
+    resv: Table[Resv]
     # Nodes.
     node_cpus: Any
     node_memory: Any
@@ -294,11 +306,23 @@ class Books(KernelArrays):
     need: Any  # jobs x choices, per node
     need_task: Any
     choice_kind: Any  # choices x kinds
+    choice_column: Any  # columns of resources, see devices.py
+    choice_total: Any
+    kind_total: Any
     need_licence: Any  # jobs x licences
     licence_free: Any
     class_first: Any  # candidate nodes of each class, in order of their rows
     class_nodes: Any
     required: Any  # node masks, flat
+    # Dependencies: see depending.py.
+    wait: Table[Wait]
+    awaited: Any
+    told_wait: Any  # conditions by the jobs that they are about
+    told: Any  # jobs that started or were cancelled, and that others wait for
+    namesake_job: Any  # jobs of one user and name, in order of submission
+    namesake_next: Any  # the first of them that is not over
+    namesake_last: Any
+    namesakes_running: Any
     # Limits: see limits.py.
     member_first: Any
     member_last: Any  # those from first to last have limits on what runs
@@ -357,7 +381,6 @@ class Books(KernelArrays):
     qos_mode: Any
     qos_grace: Any
     victims: Any
-    told: Any
     # Scratch of a choice.
     mask: Any
     avail: Any
@@ -397,6 +420,10 @@ class Books(KernelArrays):
     held_end: Any
     held_w: Any
     qos_no_reserve: Any
+    # Reservations of nodes by the site.
+    resv_nodes: Any
+    resv_s: Any  # when one begins or ends
+    closed: Any  # nodes that are kept from the job that is tried
     # Outages and the cap.
     out_node: Any
     out_start: Any

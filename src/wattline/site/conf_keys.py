@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 USED = frozenset({
     "accountingstorageenforce", "clustername", "defmempercpu", "defmempernode",
+    "dependencyparameters", "resvoverrun",
     "enforcepartlimits", "fairsharedampeningfactor", "firstjobid", "jobrequeue", "killwait",
     "licenses", "maxmempercpu", "overtimelimit", "preemptmode", "preempttype",
     "prioritycalcperiod", "prioritydecayhalflife", "priorityfavorsmall", "priorityflags",
@@ -67,7 +68,6 @@ HARMLESS = frozenset({
     "cachegroups", "checkpointtype", "communicationparameters",
     "controladdr", "controlmachine", "corespecplugin",
     "cpufreqdef", "cpufreqgovernors", "credtype", "cryptotype", "debugflags",
-    "dependencyparameters",
     "eiotimeout", "epilogmsgtime", "extsensorsfreq", "extsensorstype", "fastschedule",
     "getenvtimeout", "gpufreqdef", "groupupdateforce", "groupupdatetime", "hashplugin",
     "healthcheckinterval", "healthchecknodestate", "interactivestepoptions",
@@ -82,7 +82,7 @@ HARMLESS = frozenset({
     "proctracktype", "prologepilogtimeout", "prologflags", "propagateprioprocess",
     "propagateresourcelimits", "propagateresourcelimitsexcept", "rebootprogram",
     "reconfigflags", "requeueexit", "requeueexithold", "resumefailprogram", "resumeprogram",
-    "resvepilog", "resvoverrun", "resvprolog", "returntoservice", "routeplugin",
+    "resvepilog", "resvprolog", "returntoservice", "routeplugin",
     "sallocdefaultcommand",
     "schedulerport", "schedulerrootfilter", "scronparameters", "slurmctldaddr", "slurmctlddebug",
     "slurmctldhost", "slurmctldlogfile", "slurmctldpidfile", "slurmctldport",

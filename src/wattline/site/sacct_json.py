@@ -62,6 +62,10 @@ def job_cells(job: Mapping[str, Any]) -> dict[str, Cell]:
         "State": plain(state[0] if isinstance(state, list) and state else state),
         "Restarts": plain(job.get("restart_cnt")),
         "Dependency": plain(job.get("dependency")),
+        "Eligible": plain(times.get("eligible")),
+        "SubmitLine": plain(job.get("submit_line")),
+        "Reservation": plain(within(job, "reservation", "name")),
+        "ArrayLimit": plain(within(job, "array", "limits", "max", "running", "tasks")),
     }
 
 

@@ -28,10 +28,12 @@ _FLAGS = {"hold", "exclusive", "oversubscribe", "requeue", "no-requeue", "contig
 IGNORED = {"output", "error", "input", "job-name", "chdir", "quiet", "verbose", "wait", "parsable",
            "comment", "mail-type", "mail-user", "export", "wckey", "uid", "gid", "no-kill",
            "ignore-pbs", "open-mode", "signal", "get-user-env", "wrap", "acctg-freq", "profile",
-           "distribution", "hint", "propagate", "batch", "kill-on-invalid-dep", "test-only",
+           "distribution", "hint", "propagate", "batch", "test-only",
            "pty", "unbuffered", "label", "x11", "no-shell", "bell", "no-bell", "overlap", "mpi",
            "cpu-bind", "mem-bind", "gpu-bind", "tres-bind", "export-file"}
 """Options that change no start."""
+MOST_TASKS = 4_000_001
+"""Of an array: more than slurm.conf's MaxArraySize can be."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,22 @@ def node_range(text: str, where: str) -> tuple[int, int]:
     low, dash, high = text.partition("-")
     fewest = count(low, "the number of nodes", where)
     return fewest, count(high, "the number of nodes", where) if dash else fewest
+
+
+def array_of(text: str, where: str) -> tuple[list[int], int]:
+    """`0-9`, `1,3,5-9:2%4`: the numbers of the tasks, and how many may run at once (-1: all)."""
+    listed, percent, most = text.strip().partition("%")
+    tasks: dict[int, None] = {}
+    for part in listed.split(","):
+        found = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9})(?::([0-9]{1,9}))?)?", part.strip())
+        first, last, step = (int(found[1]), int(found[2] or found[1]), int(found[3] or 1)) \
+            if found else (0, -1, 1)
+        if not 0 <= last - first < MOST_TASKS or step < 1:
+            raise InputError(f"{where}: array is '{text[:40]}', must be like 0-9, 1,3,5 or 1-9:2%4 "
+                             f"of at most {MOST_TASKS:,} tasks")
+        tasks.update(dict.fromkeys(range(first, last + 1, step)))
+    limit = count(most, "the limit of the array", where) if percent else 0
+    return list(tasks), limit if limit > 0 else -1
 
 
 def megabytes(text: str, what: str, where: str) -> int:

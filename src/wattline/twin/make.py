@@ -89,16 +89,16 @@ def make_twin(
     slurm_conf: str | Path, *, sacct: str | Path | None = None, events: str | Path | None = None,
     gres: str | Path | None = None, topology: str | Path | None = None,
     assoc: str | Path | None = None, qos: str | Path | None = None,
-    down: str | Path | None = None, idle_w: float | str | None = None,
-    cpu_w: float | str | None = None, gpu_w: float | str | None = None,
-    out: str | Path | None = None, name: str | None = None,
+    down: str | Path | None = None, reservations: str | Path | None = None,
+    idle_w: float | str | None = None, cpu_w: float | str | None = None,
+    gpu_w: float | str | None = None, out: str | Path | None = None, name: str | None = None,
 ) -> Twin:
     """A scenario whose machine schedules like the Slurm of these files.
 
     The jobs come from `sacct` (`sacct -P` or `--json`, or a table in Parquet or CSV) or `events`
     (submissions). `assoc` is a dump, a script or a table of sacctmgr, `down` what `sacctmgr show
-    event -P` prints. Watts are of an idle node, of each CPU and of each GPU in use. With `out` the
-    scenario is written there.
+    event -P` prints, `reservations` what `scontrol show reservation` does. Watts are of an idle
+    node, of each CPU and of each GPU in use. With `out` the scenario is written there.
 
     >>> import wattline as wl
     >>> from tempfile import TemporaryDirectory
@@ -119,7 +119,7 @@ def make_twin(
     log = Path(str(given[named[0]]))
     table = log.suffix in (".parquet", ".pq", ".csv")
     files = {"slurm_conf": slurm_conf, "gres": gres, "topology": topology, "assoc": assoc,
-             "qos": qos, "down": down}
+             "qos": qos, "down": down, "reservations": reservations}
     section: dict[str, Any] = {key: str(Path(value).resolve()) for key, value in files.items()
                                if value is not None}
     section["log"] = "table" if table else named[0]

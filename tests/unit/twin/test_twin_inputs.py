@@ -194,7 +194,7 @@ def test_options_of_a_submit_line_are_used_or_listed(tmp_path: Path) -> None:
             "--array=1-9%3 -n 2 a.sh --not-an-option")
     found = _log(tmp_path, _row("5_1", SubmitLine=line))
     listed = [each.partition("option ")[2].partition(" ")[0] for each in found.log.not_modelled]
-    assert listed == ["reservation", "switches", "mem-per-gpu"]
+    assert listed == ["switches", "mem-per-gpu"]
     assert found.made.requests.tasks.tolist() == [2]
     assert found.made.requests.array_limit.tolist() == [3]
 

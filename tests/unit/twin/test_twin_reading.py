@@ -11,6 +11,7 @@ from tests.support.twin_sites import CONF, site, submit
 from wattline.model.errors import InputError
 from wattline.scenario.twin.asked import NEVER_ENDS_S
 from wattline.shared_nodes.machine import NO_LIMIT
+from wattline.shared_nodes.requests import AFTEROK
 
 
 def test_the_machine_has_what_slurm_conf_says(tmp_path: Path) -> None:
@@ -84,8 +85,10 @@ def test_options_are_read_short_and_long(tmp_path: Path) -> None:
     assert asked.exclusive.tolist() == [True, False, False]
     assert asked.partitions.tolist()[0] == [True, True]
     assert asked.begin_s.tolist() == [0.0, 70.0, 0.0]
-    assert asked.after_job.tolist() == [-1, 0, -1]
-    assert asked.after_kind[1] == 1
+    assert asked.dependencies is not None
+    assert asked.dependencies.job.tolist() == [1]
+    assert asked.dependencies.awaited.tolist() == [0]
+    assert asked.dependencies.kind.tolist() == [AFTEROK]
     assert asked.nice.tolist() == [0, 5, 0]
     assert asked.run_s.tolist() == [60.0, NEVER_ENDS_S, 0.0]
     assert asked.licences[:, 0].tolist() == [0, 2, 0]

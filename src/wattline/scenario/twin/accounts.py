@@ -174,8 +174,8 @@ def limits_of(settings: Sequence[Mapping[str, str]], where: Sequence[str], kinds
         for given, at in zip(settings, where, strict=True):
             row, left = limits_row(tres_of(given.get(key, ""), at), kinds)
             rows.append(row)
-            told.not_modelled += [f"{at}: {key} of {resource}: no one kind of device is meant by "
-                                  "it" for resource in left]
+            told.not_modelled += [f"{at}: {key} of {resource}: no node has it"
+                                  for resource in left]
         tables[name] = np.array(rows, dtype=np.int64)
     for name, key in COUNTS.items():
         tables[name] = _whole(_count(given, key, int(NO_LIMIT), at)

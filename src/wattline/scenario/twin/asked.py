@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from wattline.site.dependency import Dependency
+
 NEVER_ENDS_S = 1e9
 """Needed by a job that runs into its limit, whatever that is."""
 NAN = float("nan")
+ELIGIBLE = ("begins no earlier than it became eligible in the log (a begin time, a dependency or a "
+            "hold)")
 Kind = tuple[str, str]
 
 
@@ -39,8 +43,13 @@ class Asked:
     user: str = ""
     begin_s: float = 0.0
     nice: int = 0
-    after: str = ""
-    after_kind: int = 0
+    name: str = ""
+    dependency: Dependency | None = None
+    kill_invalid: bool | None = None
+    """Cancelled where its dependency can never be met; None: as the cluster has it."""
+    reservation: str = ""
+    eligible_s: float = 0.0
+    """By the log, of one that waits for others: where these are not all in the log."""
     array: str = ""
     array_limit: int = -1
     licences: dict[str, int] = field(default_factory=dict)

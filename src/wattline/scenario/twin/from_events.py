@@ -1,13 +1,14 @@
 """Jobs from `.events` files: `-dt 49 -e submit_batch_job | -J jobid_2 -sim-walltime 30 -n 12 ...`.
 
 `-dt` is seconds from the beginning of the file. `-sim-walltime` is how long the job runs: -1 into
-its limit, 0 it ends at once.
+its limit, 0 it ends at once. The tasks of an array (`-a 1-8%2`) all run that long.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 from wattline.model.errors import InputError
@@ -15,7 +16,7 @@ from wattline.model.reading import read_unpacked
 from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, Counter, Log
 from wattline.scenario.twin.options import apply_options
 from wattline.scenario.twin.settings import number
-from wattline.site.sbatch import IGNORED, options_of
+from wattline.site.sbatch import IGNORED, array_of, options_of
 
 _OURS = ("sim-walltime",)
 MOST_S = 1e10
@@ -37,7 +38,7 @@ def read_events(path: str | Path) -> Log:
             continue
         if not bar:
             raise InputError(f"{where}: has no '|' after which the options of sbatch stand")
-        jobs.append(_job(event, tail, where, len(jobs), unused))
+        jobs += _jobs(event, tail, where, len(jobs), unused)
     if not jobs:
         raise InputError(f"{path}: has no submission; a line is like '-dt 0 -e submit_batch_job | "
                          "-n 12 -t 00:07:00 -sim-walltime 15'")
@@ -57,7 +58,8 @@ def _head(text: str, where: str) -> dict[str, str]:
     return found
 
 
-def _job(event: dict[str, str], tail: str, where: str, row: int, unused: Counter) -> Asked:
+def _jobs(event: dict[str, str], tail: str, where: str, row: int, unused: Counter) -> list[Asked]:
+    """The job of a line, or all tasks of its array."""
     submit_s = number(event["dt"], "-dt", where)
     if not 0 <= submit_s <= MOST_S:
         raise InputError(f"{where}: -dt is {event['dt']}, must be from 0 to {MOST_S:g}")
@@ -73,16 +75,27 @@ def _job(event: dict[str, str], tail: str, where: str, row: int, unused: Counter
         raise InputError(f"{where}: -sim-walltime is {run_s:g}, must be at most {MOST_S:g}")
     numbered = re.search(r"([0-9]{1,15})$", name)
     job = Asked(numbered[1].lstrip("0") or "0" if numbered else str(row + 1), submit_s,
-                NEVER_ENDS_S if run_s < 0 else run_s, user=options.get("uid") or "", where=where)
+                NEVER_ENDS_S if run_s < 0 else run_s, user=options.get("uid") or "", where=where,
+                name=(options.rest or ("sbatch",))[0].rpartition("/")[2])
     unread = apply_options(job, options, where)
     for option in unread:
         if option not in IGNORED and option not in _OURS:
             unused.note(f"nothing is done with the option {option}", job.job_id)
-    return job
+    array = options.get("array")
+    if array is None:
+        return [job]
+    job.array = job.job_id
+    return [replace(job, job_id=f"{job.job_id}_{task}") for task in array_of(array, where)[0]]
 
 
 def _check_ids(jobs: list[Asked]) -> None:
-    """Where names give no number of their own, jobs are counted."""
-    if len({job.job_id for job in jobs}) < len(jobs):
-        for row, job in enumerate(jobs, start=1):
-            job.job_id = str(row)
+    """Where names give no number of their own, lines are counted."""
+    if len({job.job_id for job in jobs}) == len(jobs):
+        return
+    line = {where: number for number, where in enumerate(
+        dict.fromkeys(job.where for job in jobs), start=1)}
+    for job in jobs:
+        number = str(line[job.where])
+        if job.array:
+            job.array, number = number, f"{number}_{job.job_id.partition('_')[2]}"
+        job.job_id = number

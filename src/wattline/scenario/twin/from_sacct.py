@@ -14,14 +14,14 @@ from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.reading import read_unpacked
-from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, Counter, Log
+from wattline.scenario.twin.asked import ELIGIBLE, NEVER_ENDS_S, Asked, Counter, Log
 from wattline.scenario.twin.options import apply_options
 from wattline.scenario.twin.repeated import each_once
 from wattline.site.cells import Cell, is_missing
 from wattline.site.limits import clock_s, tres_of
 from wattline.site.sacct_json import job_cells, read_jobs
 from wattline.site.sacct_text import NOT_ENDED, SEPARATOR, read_records
-from wattline.site.sbatch import IGNORED, count, megabytes, options_of
+from wattline.site.sbatch import IGNORED, megabytes, options_of
 from wattline.traces.convert import Converter
 
 NEEDED = ("JobID", "Submit", "Start", "End", "State")
@@ -30,11 +30,11 @@ _PARALLEL = ("sbatch", "srun", "salloc")
 _ON_THE_LINE = frozenset({
     "ntasks", "ntasks-per-node", "cpus-per-task", "nodes", "mem", "mem-per-cpu", "gres", "gpus",
     "gpus-per-node", "gpus-per-task", "exclusive", "nice", "exclude", "nodelist", "licenses",
-    "no-requeue", "requeue"})
+    "no-requeue", "requeue", "array", "kill-on-invalid-dep"})
 """Options that accounting keeps nowhere else as they were asked."""
 _COLUMNS = {
     "partition": "Partition", "qos": "QOS", "account": "Account", "constraint": "Constraints",
-    "time": "Timelimit"}
+    "time": "Timelimit", "job-name": "JobName", "reservation": "Reservation"}
 """Options that are read from a column, and from the line only where that is empty."""
 _ELIGIBLE = frozenset({"begin", "dependency", "hold"})
 """Options that moved the time at which a job became eligible, which is a column."""
@@ -67,6 +67,7 @@ def read_sacct(path: str | Path) -> Log:
         job.start_s -= begin_s
         job.end_s -= begin_s
         job.begin_s = max(0.0, job.begin_s - begin_s)
+        job.eligible_s = max(0.0, job.eligible_s - begin_s)
     return Log(jobs, str(path), float(begin_s), filled.lines(), left_out.lines(), unused.lines(),
                True, filled.counts())
 
@@ -117,7 +118,8 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
                 exit_ok=state == "COMPLETED", user=_text(row, "User"),
                 account=_text(row, "Account"), partition=_text(row, "Partition"),
                 qos=_text(row, "QOS"), constraint=_text(row, "Constraints"),
-                node_list=_text(row, "NodeList"))
+                node_list=_text(row, "NodeList"), name=_text(row, "JobName"),
+                reservation=_text(row, "Reservation"))
     told = _submit_line(row, job, unused)
     _limit(row, job, filled)
     _run_time(job, state, filled)
@@ -127,11 +129,16 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
     _licences(row, job, told)
     _power(row, job)
     if times["Eligible"] > submit_s:
-        job.begin_s = times["Eligible"]
-        filled.note("begins no earlier than it became eligible in the log (a begin time, a "
-                    "dependency or a hold)", job_id)
+        job.eligible_s = times["Eligible"]
+        if job.dependency is None:
+            job.begin_s = job.eligible_s
+            filled.note(ELIGIBLE, job_id)
     if "_" in job_id:
         job.array = job_id.partition("_")[0]
+        if job.array_limit < 0:
+            job.array_limit = max(_number(row, "ArrayLimit"), 0) or -1
+    else:
+        job.array_limit = -1
     if "+" in job_id:
         unused.note("a part of a job of several, which Slurm starts together; each counts alone",
                     job_id)
@@ -163,14 +170,15 @@ def _submit_line(row: Row, job: Asked, unused: Counter) -> set[str]:
         options = options_of(words[at + 1:], job.where)
         asked = {name: value for name, value in options.values.items()
                  if name in _ON_THE_LINE or (name in _COLUMNS and not _text(row, _COLUMNS[name]))}
+        if not {"begin", "hold"} & set(options.values):
+            # With one of these the log's time of eligibility says more than the jobs waited for.
+            asked |= {name: value for name, value in options.values.items()
+                      if name == "dependency"}
         apply_options(job, type(options)(asked), job.where)
-        most = options.values.get("array", "").partition("%")[2]
-        if most:
-            job.array_limit = count(most, "the limit of the array", job.where)
     except (InputError, ValueError):
         unused.note("its SubmitLine cannot be read", job.job_id)
         return set()
-    known = {"array", *_COLUMNS, *IGNORED, *(_ELIGIBLE if _text(row, "Eligible") else ())}
+    known = {*_COLUMNS, *IGNORED, *(_ELIGIBLE if _text(row, "Eligible") else ())}
     for name in options.values:
         if name not in asked and name not in known:
             unused.note(f"nothing is done with the option {name} of its SubmitLine", job.job_id)

@@ -7,9 +7,17 @@ from collections.abc import Callable
 
 from wattline.model.errors import InputError
 from wattline.scenario.twin.asked import Asked
-from wattline.site.sbatch import Options, count, gres_asked, limit_s, megabytes, node_range
+from wattline.site.dependency import dependency_of
+from wattline.site.sbatch import (
+    Options,
+    array_of,
+    count,
+    gres_asked,
+    limit_s,
+    megabytes,
+    node_range,
+)
 
-AFTER = {"afterany": 0, "afterok": 1, "afternotok": 2, "after": 3, "singleton": 4}
 LATEST_S = 3650 * 86400
 _Put = Callable[[Asked, str, str], None]
 
@@ -83,23 +91,15 @@ def _nice(job: Asked, value: str, where: str) -> None:
 
 
 def _after(job: Asked, value: str, where: str) -> None:
-    kind, _, ids = value.partition(":")
-    if kind == "singleton":
-        job.after_kind = AFTER[kind]
-        return
-    listed = [one for one in re.split(r"[:,?]", ids) if one]
-    if kind not in AFTER or not listed:
-        raise InputError(f"{where}: dependency is '{value[:40]}', must be like afterok:12")
-    # Of several the last one: it was submitted last.
-    job.after, job.after_kind = listed[-1].partition("+")[0], AFTER[kind]
+    job.dependency = dependency_of(value, where)
+
+
+def _kill_invalid(job: Asked, value: str, where: str) -> None:
+    job.kill_invalid = value.strip().lower() not in ("no", "n")
 
 
 def _array(job: Asked, value: str, where: str) -> None:
-    listed, _, most = value.partition("%")
-    if re.search(r"[,:-]", listed):
-        raise InputError(f"{where}: array is '{value[:40]}': give each task a line of its own")
-    job.array, job.array_limit = job.job_id, count(most, "the limit of the array", where) \
-        if most else -1
+    job.array_limit = array_of(value, where)[1]
 
 
 def _licences(job: Asked, value: str, where: str) -> None:
@@ -119,6 +119,8 @@ _READERS: dict[str, _Put] = {
     "constraint": _text("constraint"), "exclusive": _flag("exclusive"),
     "partition": _text("partition"), "qos": _text("qos"), "account": _text("account"),
     "begin": _begin, "nice": _nice, "dependency": _after, "array": _array,
+    "kill-on-invalid-dep": _kill_invalid, "job-name": _text("name"),
+    "reservation": _text("reservation"),
     "licenses": _licences, "exclude": _text("exclude"), "nodelist": _text("require"),
     "requeue": _flag("requeue"), "no-requeue": _flag("requeue", False), "hold": _flag("held"),
 }

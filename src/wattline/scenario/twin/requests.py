@@ -12,12 +12,15 @@ import numpy.typing as npt
 
 from wattline.model.errors import InputError
 from wattline.scenario.twin.asked import Asked, Counter, Kind
+from wattline.scenario.twin.dependencies import dependencies_of
 from wattline.scenario.twin.features import mask_of
 from wattline.scenario.twin.node_choice import Masks, NamedNodes, Spreading, devices_of
+from wattline.scenario.twin.reservations import asked_rows
 from wattline.scenario.twin.whole_nodes import mark_whole_nodes
 from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
 from wattline.shared_nodes.requests import Requests
 from wattline.site.qos import USUAL
+from wattline.site.reservations import Reservation
 
 NOWHERE, NO_PARTITION, NO_QOS, OTHER = 1, 2, 5, 9
 """Rows of `outcome.REASONS`."""
@@ -40,9 +43,10 @@ class Builder:
     """Goes through the jobs once; what cannot be said in a row is counted."""
 
     def __init__(self, machine: SharedMachine, jobs: Sequence[Asked], requeues: bool,
-                 enforced: bool) -> None:
-        self.machine, self.jobs = machine, jobs
-        self.requeues, self.enforced = requeues, enforced
+                 enforced: bool, kill_invalid: bool = False,
+                 reservations: Sequence[Reservation] = ()) -> None:
+        self.machine, self.jobs, self.reservations = machine, jobs, reservations
+        self.requeues, self.enforced, self.kill_invalid = requeues, enforced, kill_invalid
         self.unfit, self.filled, self.unused = Counter(), Counter(), Counter()
         self.unfit_rows: dict[int, int] = {}
         self.features, self.hosts = (Masks(len(machine.nodes.names)) for _ in range(2))
@@ -66,7 +70,7 @@ class Builder:
         mark_whole_nodes(jobs, self.machine.nodes, self.node_row, self.filled)
         choices = tuple(sorted({kind for job in jobs for asked in (
             job.gres_per_node, job.gres_per_job, job.gres_per_task) for kind in asked}))
-        after = self._after()
+        dependencies = dependencies_of(jobs, self.kill_invalid, self.filled, self.unused)
         arrays = {name: at for at, name in enumerate(
             dict.fromkeys(job.array for job in jobs if job.array))}
         licences = np.zeros((len(jobs), len(self.licence)), dtype=np.int64)
@@ -74,6 +78,9 @@ class Builder:
             self._licences(row, job, licences)
         limit_s = self._limits(partitions)
         self._sizes(partitions, features)
+        reservation, why = asked_rows(jobs, self.reservations, self.filled)
+        for row, said in why.items():
+            self._reject(row, said, OTHER)
         refused = np.zeros(len(jobs), dtype=np.int64)
         for row, reason in self.unfit_rows.items():
             refused[row] = reason
@@ -91,7 +98,7 @@ class Builder:
             features=_int(features), feature_masks=self.features.table(),
             exclusive=self._flags("exclusive"), partitions=partitions, qos=_int(qos),
             association=_int(association), begin_s=self._floats("begin_s"),
-            nice=self._whole("nice"), after_job=after, after_kind=self._whole("after_kind"),
+            nice=self._whole("nice"), dependencies=dependencies,
             array=_int(arrays.get(job.array, -1) for job in jobs),
             array_limit=self._whole("array_limit"), licences=licences, excluded=_int(excluded),
             required=_int(required), node_masks=self.hosts.table(),
@@ -99,7 +106,7 @@ class Builder:
                               for job in jobs], dtype=np.bool_),
             exit_ok=self._flags("exit_ok"), cpu_load=self._floats("cpu_load"),
             power_per_node_w=self._floats("power_per_node_w"), held=self._flags("held"),
-            refused=refused if self.unfit_rows else None,
+            refused=refused if self.unfit_rows else None, reservation=reservation,
         )
         return Made(requests, self.unfit.lines(), _int(sorted(self.unfit_rows)),
                     self.filled.lines(), self.filled.counts(), self.unused.lines())
@@ -192,20 +199,6 @@ class Builder:
                                  "have: it waits for none", job.job_id)
             else:
                 self._reject(row, f"unknown licence '{name[:60]}'", OTHER)
-
-    def _after(self) -> IntArray:
-        """Rows of the jobs that others wait for; one that is not in the log is no reason to."""
-        row_of = {job.job_id: row for row, job in enumerate(self.jobs)}
-        found = np.full(len(self.jobs), -1, dtype=np.int64)
-        for row, job in enumerate(self.jobs):
-            if not job.after:
-                continue
-            if job.after in row_of and row_of[job.after] < row:
-                found[row] = row_of[job.after]
-            else:
-                self.filled.note("waits for a job that is not in the log: not held up by it",
-                                 job.job_id)
-        return found
 
     def _gres(self, name: str, choices: Sequence[Kind]) -> IntArray:
         place = {kind: at for at, kind in enumerate(choices)}

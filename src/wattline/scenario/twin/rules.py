@@ -24,7 +24,7 @@ from wattline.site.conf_keys import SCHEDULER_NOT_MODELLED
 from wattline.site.lines import hosts_of
 from wattline.site.slurm_conf import Partition
 
-_FLAGS = {"bf_continue", "bf_licenses", "bf_one_resv_per_job"}
+_FLAGS = {"bf_continue", "bf_licenses", "bf_one_resv_per_job", "kill_invalid_depend"}
 _MOST = 2**31 - 1
 _NUMBERS = {
     "default_queue_depth": (0, _MOST), "sched_interval": (0, _MOST),
@@ -106,6 +106,8 @@ def rules_of(
         kill_wait_s=settings.number("KillWait", 30),
         over_time_limit_s=_over_time_s(settings),
         max_job_count=settings.whole("MaxJobCount", 10000),
+        kill_invalid_depend="kill_invalid_depend" in (*given, *_words(
+            settings.text("DependencyParameters", "", matters=False))),
         suspend_time_s=suspend_s,
         suspend_timeout_s=settings.seconds("SuspendTimeout", 30.0),
         resume_timeout_s=settings.seconds("ResumeTimeout", 60.0),

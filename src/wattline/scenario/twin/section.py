@@ -9,7 +9,7 @@ from pydantic import Field
 from wattline.model.fields import FileName, Number, Seconds, Section, Watts, Whole
 
 PartWatts = Annotated[Watts, Field(ge=0, le=1e6)]
-FILES = ("slurm_conf", "gres", "topology", "assoc", "qos", "down")
+FILES = ("slurm_conf", "gres", "topology", "assoc", "qos", "down", "reservations")
 """Fields that are names of files."""
 
 
@@ -31,6 +31,21 @@ class NodePowerSection(Section):
     """By kind of device: "gpu:a100" = 350, or "gpu" = 300."""
 
 
+class ReservationSection(Section):
+    """Nodes kept for some users or accounts, or for nobody (maintenance), for a time."""
+
+    name: str
+    nodes: str
+    """As a host list: "cn[001-100]", or "ALL"."""
+    start: str | Number
+    """A time by the log's clock, or seconds from its beginning."""
+    end: str | Number | None = None
+    users: tuple[str, ...] = ()
+    accounts: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    """As Slurm has them: "MAINT", "IGNORE_JOBS", "OVERLAP"."""
+
+
 class TwinSection(Section):
     """The machine is that of `slurm_conf` and the files beside it; the jobs are `trace.file`."""
 
@@ -45,6 +60,10 @@ class TwinSection(Section):
     """`sacctmgr show qos -P`, where `assoc` does not have them."""
     down: FileName | None = None
     """`sacctmgr show event -P`: nodes that were down or drained."""
+    reservations: FileName | None = None
+    """`scontrol show reservation`."""
+    reservation: tuple[ReservationSection, ...] = ()
+    """The same, or what-ifs, written here."""
     log: Literal["sacct", "events", "table"] | None = None
     """What `trace.file` is; without it its beginning says it."""
     idle_w: PartWatts | None = None

@@ -23,6 +23,7 @@ from wattline.scenario.twin.nodes import (
 from wattline.scenario.twin.part_powers import node_powers, say_watts
 from wattline.scenario.twin.partitions import cluster_mode_of, partitions_of
 from wattline.scenario.twin.requests import Builder, Made
+from wattline.scenario.twin.reservations import reservations_of
 from wattline.scenario.twin.rules import rules_of
 from wattline.scenario.twin.section import TwinSection
 from wattline.scenario.twin.settings import Settings, settings_of
@@ -35,6 +36,7 @@ from wattline.site.down import DOWN, DRAINS, SLEEPS, read_down
 from wattline.site.gres import read_gres
 from wattline.site.lines import number_of
 from wattline.site.qos import QosTable, read_qos
+from wattline.site.reservations import Reservation
 from wattline.site.slurm_conf import SlurmConf, read_slurm_conf
 from wattline.site.topology import read_topology
 
@@ -79,7 +81,7 @@ def read_site(section: TwinSection, file: str | Path, most_jobs: int | None = No
     log = read_log(file, section.log)
     if most_jobs is not None and most_jobs < len(log.jobs):
         log = replace(log, jobs=log.jobs[:most_jobs])
-    return site_with(section, log)
+    return site_with(section, log, reserves=True)
 
 
 def read_machine(section: TwinSection) -> Site:
@@ -87,8 +89,11 @@ def read_machine(section: TwinSection) -> Site:
     return site_with(section, Log([], "no log"))
 
 
-def site_with(section: TwinSection, log: Log) -> Site:
-    """The machine of the files with the jobs of a log."""
+def site_with(section: TwinSection, log: Log, reserves: bool = False) -> Site:
+    """The machine of the files with the jobs of a log.
+
+    Reservations are followed where asked: beside a running Slurm it keeps to them itself.
+    """
     told = Told()
     conf = read_slurm_conf(section.slurm_conf)
     told.contradictions += conf.remarks
@@ -99,7 +104,12 @@ def site_with(section: TwinSection, log: Log) -> Site:
     machine, rules = _machine(section, conf, settings, log, told)
     requeues = settings.text("JobRequeue", "1").strip().lower() not in ("0", "no")
     settings.text("FirstJobId", "1", matters=False)
-    made = Builder(machine, log.jobs, requeues, rules.enforce_qos).made()
+    listed: list[Reservation] = []
+    if reserves:
+        found, listed = reservations_of(section, machine.nodes, settings, log, told)
+        machine = replace(machine, reservations=found)
+    made = Builder(machine, log.jobs, requeues, rules.enforce_qos, rules.kill_invalid_depend,
+                   listed).made()
     outages = _outages(section, conf, log, told)
     told.not_modelled += [*log.not_modelled, *made.not_modelled]
     rules = replace(rules, start_latency_s=LAUNCH_S, tick_s=TICK_S, bf_try_s=BF_TRY_S,

@@ -1,0 +1,72 @@
+"""Reservations of nodes: the text of `scontrol show reservation`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+
+from wattline.model.errors import InputError
+from wattline.model.reading import read_text
+from wattline.site.lines import MOST_BYTES
+
+_NONE = ("", "(null)", "n/a")
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """Times as the text has them, in seconds of Unix time; None: it does not end."""
+
+    name: str
+    nodes: str
+    """A host list, or ALL."""
+    start_s: float
+    end_s: float | None
+    users: tuple[str, ...] = ()
+    """With - before the name: may not use it."""
+    accounts: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    cores: bool = False
+    """Of parts of nodes."""
+    where: str = ""
+
+
+def read_reservations(path: str | Path) -> list[Reservation]:
+    """Each record begins with `ReservationName=`, on one line or over several."""
+    text = read_text(path, MOST_BYTES)
+    starts = [match.start() for match in re.finditer(r"(?m)^\s*ReservationName=", text)]
+    if not starts and text.strip() and "No reservations" not in text:
+        raise InputError(f"{path}: has no reservation; write it with scontrol show reservation")
+    return [_record(text[start:end], f"{path}:{text.count(chr(10), 0, start) + 1}")
+            for start, end in pairwise([*starts, len(text)])]
+
+
+def _record(text: str, where: str) -> Reservation:
+    cells = {key: "" if value.lower() in _NONE else value
+             for key, value in re.findall(r"(\w+)=(\S*)", text)}
+    start_s, end_s = (time_of(cells.get(key, ""), where) for key in ("StartTime", "EndTime"))
+    if start_s is None:
+        raise InputError(f"{where}: reservation '{cells['ReservationName']}' has no StartTime")
+    if end_s is not None and end_s < start_s:
+        end_s = None  # how Slurm shows one without end
+    return Reservation(cells["ReservationName"], cells.get("Nodes", ""), start_s, end_s,
+                       _list(cells, "Users"), _list(cells, "Accounts"), _list(cells, "Flags"),
+                       "CoreIDs" in cells, where)
+
+
+def time_of(text: str, where: str) -> float | None:
+    """A date as Slurm prints it, in seconds; None where there is none."""
+    word = text.strip()
+    if word.lower() in ("", "unknown", "none"):
+        return None
+    try:
+        return datetime.fromisoformat(word).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        raise InputError(f"{where}: '{word[:40]}' is no time; write it like "
+                         "2024-01-31T12:00:00") from None
+
+
+def _list(cells: dict[str, str], key: str) -> tuple[str, ...]:
+    return tuple(filter(None, cells.get(key, "").split(",")))
