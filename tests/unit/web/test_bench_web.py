@@ -79,7 +79,7 @@ def test_beats_of_live_pages_are_counted(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found["viewers"] == 5
     assert found["least_beats_of_a_viewer"] >= 2
     assert found["beats"] >= 5
-    assert found["asked"] >= 2 * found["beats"]
+    assert found["asked"] >= 5
     assert found["refused"] == 0
     assert 0.5 < found["longest_gap_s"] < 4.0
     assert answers["sum_ms"] >= answers["page_ms"] > 0

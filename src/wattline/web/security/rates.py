@@ -23,8 +23,8 @@ class Rate:
     per_s: float
 
 
-READING = Rate(2000, 1000)
-"""Hundreds of live pages behind one address ask for nodes and queue once per second each."""
+READING = Rate(1200, 600)
+"""Hundreds of live pages behind one address ask for nodes and queue every third second each."""
 ASKING = Rate(30, 6)
 """What takes a worker: a cap that is dragged asks a few times per second."""
 LOGGING_IN = Rate(6, 0.1)
