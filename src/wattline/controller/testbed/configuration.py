@@ -36,8 +36,10 @@ SWITCH = """#!/bin/sh
 # What Slurm runs to switch nodes: $1 is a host list. It has none of our environment.
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PYTHONPATH='{paths}'
-exec {python} -m {module} {bed} {way} "$1"
+exec {outside}{python} -m {module} {bed} {way} "$1"
 """
+OUTSIDE = 'nsenter --target "$(cat {pids}/emulator)" --mount --root '
+"""A Slurm in a folder of its own sees no Python of this machine; the emulator does."""
 
 
 MARK = """#!/bin/sh
@@ -81,7 +83,8 @@ def write_all(bed: Bed) -> None:
     for way in ("down", "up"):
         _write(bed.folder / f"switch_{way}", SWITCH.format(
             paths=os.pathsep.join(sys.path[1:]), python=sys.executable, module=SWITCHING,
-            bed=bed.folder, way=way), 0o755)
+            bed=bed.folder, way=way, outside=OUTSIDE.format(pids=bed.pids) if bed.root else ""),
+            0o755)
     for name, size in (("munge.key", 128), ("jwt_hs256.key", 32)):
         write_secret(bed.folder / "etc" / name, size)
     make_broker_files(bed.broker.folder, bed.cluster, (), host=bed.broker.host,
