@@ -83,7 +83,7 @@ def replayed(bed: Bed) -> Iterator[tuple[Path, dict[str, Any], str]]:
     with tempfile.TemporaryDirectory(prefix="tw") as folder:
         place = written(Path(folder))
         done = subprocess.run(command(place), capture_output=True, text=True, check=False,
-                              timeout=170, env={**os.environ, "TMPDIR": folder})
+                              timeout=170, env=around(bed, place))
         assert done.returncode == 0, done.stderr
         yield place, json.loads(done.stdout), done.stderr
 
@@ -92,6 +92,12 @@ def command(place: Path) -> list[str]:
     return [sys.executable, "-m", "wattline", "testbed", "replay", "--slurm-conf",
             str(place / "slurm.conf"), "--assoc", str(place / "assoc"), "--events",
             str(place / "jobs.events"), "--runs", "1", "--out", str(place / "out"), "--json"]
+
+
+def around(bed: Bed, place: Path) -> dict[str, str]:
+    """A replay is by the machine's own Slurm, also where the bed has another."""
+    path = [each for each in os.environ["PATH"].split(os.pathsep) if each != str(bed.programs)]
+    return {**os.environ, "PATH": os.pathsep.join(path), "TMPDIR": str(place)}
 
 
 def left(place: Path) -> list[str]:
@@ -168,9 +174,11 @@ def test_the_twin_of_the_micro_cluster_lies_within_runs_of_a_real_slurm(bed: Bed
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_all_that_a_replay_has_started(place: Path, sent: signal.Signals) -> None:
+def test_a_signal_ends_all_that_a_replay_has_started(
+    bed: Bed, place: Path, sent: signal.Signals
+) -> None:
     process = subprocess.Popen(command(place), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               env={**os.environ, "TMPDIR": str(place)}, start_new_session=True)
+                               env=around(bed, place), start_new_session=True)
     until_s = time.monotonic() + 60.0
     while not any("slurmd -b" in line for line in left(place)) and time.monotonic() < until_s:
         time.sleep(0.2)
