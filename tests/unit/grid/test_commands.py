@@ -67,10 +67,10 @@ def test_bad_signals(tmp_path: Path, signal: str, words: str) -> None:
     assert words in refused(tmp_path, "--bid", "9000,2000", signal=signal)
 
 
-def scenario(tmp_path: Path, text: str) -> str:
+def scenario(tmp_path: Path, text: str, command: str = "bid") -> str:
     path = tmp_path / "scenario.toml"
     path.write_text(contract_text(text))
-    result = CliRunner().invoke(cli, ["bid", str(path)])
+    result = CliRunner().invoke(cli, [command, str(path)])
     assert isinstance(result.exception, InputError), result.output
     return str(result.exception)
 
@@ -80,8 +80,6 @@ def scenario(tmp_path: Path, text: str) -> str:
     [
         ("workload = 4\n", "scenario.toml: trace: 'workload': name"),
         ("contract__bids = 'auto'\n", "contract.bids: there is no such field"),
-        ("[curtailment]\nstart = '30m'\n", "after the scenario's end"),
-        ("[curtailment]\nstart = '1m'\nduration = '10m'\n", "notice"),
         ("[prices]\nreserve = -1\n", "reserve price is negative"),
         ("[signal]\nstd = 2.0\n", "std"),
         ("[prices]\nenergy = [[0, 0.1], [60, 0.2], [30, 0.3]]\n", "30 s after 60 s"),
@@ -93,6 +91,15 @@ def scenario(tmp_path: Path, text: str) -> str:
 )
 def test_bad_scenarios(tmp_path: Path, text: str, words: str) -> None:
     assert words in scenario(tmp_path, text)
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("[curtailment]\nstart = '30m'\n", "after the scenario's end"),
+    ("[curtailment]\nstart = '1m'\nduration = '10m'\n", "notice"),
+])
+def test_bad_curtailments(tmp_path: Path, text: str, words: str) -> None:
+    assert words in scenario(tmp_path, text, "regulate")
+    assert "beside a curtailment no bid is chosen" in scenario(tmp_path, text)
 
 
 def test_missing_scenario_file(tmp_path: Path) -> None:

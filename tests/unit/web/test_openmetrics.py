@@ -24,6 +24,7 @@ from wattline.model.signal import Signal
 from wattline.web.app import create_app
 from wattline.web.openmetrics import METRICS, TYPE, exposition
 from wattline.web.sources.demo import DemoSource
+from wattline.web.sources.replaying import HeldClock
 from wattline.web.sources.shape import Part, Source
 
 ROOT = Path(__file__).parents[3]
@@ -39,7 +40,8 @@ def source() -> DemoSource:
 
 def test_the_text_is_openmetrics_and_says_what_the_api_says(source: DemoSource) -> None:
     still = source.shown
-    app = Asking(create_app(replace(still, clock=replace(still.clock, speed=0.0))))
+    clock = HeldClock(replace(still.clock.clock, speed=0.0))
+    app = Asking(create_app(replace(still, clock=clock)))
     answer = app.ask("GET", "/metrics")
     assert answer.headers["content-type"] == TYPE
     families = {family.name: family for family in text_string_to_metric_families(answer.text)}

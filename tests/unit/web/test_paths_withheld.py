@@ -145,7 +145,7 @@ def _all_said(app: Any) -> list[str]:
         said.append(asking.post("/api/operator/preview", {"action": action, "value": value}).text)
         said.append(_applied(asking, app, action, value).text)
     said.append(asking.ask("GET", "/api/operator/journal").text)
-    said.append(asyncio.run(app.state.beat._event()).decode())
+    said.append(asyncio.run(app.state.beat._event(app.state.beat.now())).decode())
     return said
 
 
