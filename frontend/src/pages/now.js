@@ -141,12 +141,13 @@ class NowPage {
     this.append(now);
     this.map.scale(now);
     if (document.visibilityState === "hidden") return;
-    // By turns, every third beat each: hundreds of pages that asked for all with every beat would keep
-    // a server busy. What is older than the figures above says of when it is; what is on its way is
-    // waited for, because giving it up for the next would show nothing on a slow line.
-    if (this.beats % 3 === 0) this.map.load();
+    // Every third beat: hundreds of pages that asked with every beat would keep a server busy. What is
+    // older than the figures above says of when it is; what is on its way is waited for, because giving
+    // it up for the next would show nothing on a slow line.
+    const due = this.beats % 3 === 0;
+    if (due) this.map.load();
     else this.map.showAge();
-    if (this.beats % 3 === 2 && !this.queueFilled.busy) this.loadQueue();
+    if (due && !this.queueFilled.busy) this.loadQueue();
     else this.showQueueAge();
   }
 

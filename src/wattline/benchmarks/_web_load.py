@@ -16,8 +16,9 @@ VIEWERS = 200
 SECONDS = 30
 LATE_S = 0.5
 """A beat that comes later than this after it was due counts as missed."""
-BESIDE_A_BEAT = {0: "/api/nodes?limit=2000", 2: "/api/queue"}
-"""What the live page asks for with every third beat."""
+BESIDE_A_BEAT = ("/api/nodes?limit=2000", "/api/queue")
+EVERY_BEATS = 3
+"""So often the live page asks for these."""
 WARM_CAPS = (0.7, 0.6, 0.65)
 
 
@@ -26,7 +27,7 @@ def viewers(
 ) -> dict[str, Any]:
     """Open so many live pages and count the beats that each got.
 
-    Each asks for nodes and queue by turns, as the page does; an answer that is refused counts.
+    Each asks for nodes and queue as often as the page does; an answer that is refused counts.
     """
     before_s = cpu_s(pid)
     started = time.monotonic()
@@ -63,7 +64,7 @@ async def _viewer(url: str, until: float) -> tuple[list[float], list[bytes]]:
             line = await asyncio.wait_for(reader.readline(), until - time.monotonic() + 0.1)
             if line.startswith(b"data: "):
                 times.append(time.monotonic())
-                if path := BESIDE_A_BEAT.get(len(times) % 3):
+                for path in () if len(times) % EVERY_BEATS else BESIDE_A_BEAT:
                     statuses.append(await _status(*asking, _get(path, host, port)))
     except TimeoutError:
         pass
