@@ -14,7 +14,7 @@ from wattline.demand_response.reading import contract_of
 from wattline.demand_response.reference import uncontrolled_cost
 from wattline.demand_response.run import ContractRun
 from wattline.grid.bidding import Decision
-from wattline.grid.curtailment import cap_kept, compliance
+from wattline.grid.curtailment import KEPT_LEAST, cap_kept, compliance
 from wattline.grid.market import Bid, saved_share
 from wattline.model.signal import FloatArray, Signal
 from wattline.policies.regulation.rebid import LEAST
@@ -63,7 +63,7 @@ def contract_figures(
         "weights": dict(zip(names, found.weights, strict=True)),
         "cost": bill.cost,
         "currency": currency_of(scenario),
-        "assumed": assumed_prices(scenario),
+        "assumed": [*assumed_prices(scenario), *_unjudged(contract, found)],
         "saving": bill.saving,
         "tracking": asdict(bill.tracking),
         "qos": {q.name: {"violation_share": q.violation_share, "threshold": q.threshold,
@@ -95,6 +95,18 @@ def contract_figures(
     if events is not None:
         result["events"] = events
     return result
+
+
+def _unjudged(contract: ContractSection, found: ContractRun) -> list[str]:
+    """What a reader would take for judged or followed, and is not."""
+    terms, said = found.case.programme, []
+    if terms is not None and terms.signal.kind == "frequency" and not isinstance(
+            contract.signal, str):
+        said.append("the signal is drawn as a level: full_hz and deadband_hz of the programme "
+                    "have no effect on it; give a file of frequencies with signal")
+    if not any(quality.jobs for quality in found.quality):
+        said.append("no job was submitted in the contract: no quality of service is judged")
+    return said
 
 
 def _score(found: ContractRun, kept: dict[str, Any] | None) -> float | None:
@@ -188,7 +200,9 @@ def _curtailment(found: ContractRun) -> dict[str, Any]:
     """Whether the limit was kept, and the reduction that is counted from the baseline."""
     case, event = found.case, found.case.curtailment
     assert event is not None
-    kept = compliance(found.actual_w, event, case.baseline_w)
+    terms = case.programme
+    least = terms.judged.least if terms is not None and terms.curtailment else KEPT_LEAST
+    kept = compliance(found.actual_w, event, case.baseline_w, least)
     counted_w, words = counted_baseline(case, found.actual_w)
     load = case.workload
     return asdict(kept) | {

@@ -14,10 +14,15 @@ from wattline.model.errors import InputError
 from wattline.model.signal import Signal
 
 DAY_S = 86400.0
-ALLOWED = 0.01
-"""Share of the limited time for which the power may be above the limit."""
+KEPT_LEAST = 0.99
+"""Share of the limited time for which the power must keep the limit where no programme says it."""
 NO_BREACH_W = 0.5
 """So little above the limit is none."""
+
+
+def within(exceed_share: float, least: float) -> bool:
+    """Whether a limit was kept for at least this share of its time."""
+    return 1.0 - exceed_share >= least
 
 
 @dataclass(frozen=True)
@@ -75,10 +80,12 @@ class Compliance:
     exceed_share: float
     """Share of the event above the limit."""
     exceed_energy_j: float
+    least: float = KEPT_LEAST
+    """Share of the event for which the limit must be kept."""
 
     @property
     def met(self) -> bool:
-        return self.exceed_share < ALLOWED
+        return within(self.exceed_share, self.least)
 
     def violations(self, idle_w: float) -> list[str]:
         """What was not kept, by how much; a limit below the idle machine cannot be."""
@@ -92,7 +99,9 @@ class Compliance:
                 f"{self.power_w_peak - self.limit_w:.6g} W{why}"]
 
 
-def compliance(actual_w: Signal, event: Curtailment, baseline_w: float) -> Compliance:
+def compliance(
+    actual_w: Signal, event: Curtailment, baseline_w: float, least: float = KEPT_LEAST
+) -> Compliance:
     """Compare what was drawn during the event with what was allowed (half a watt is no breach)."""
     limit_w = (1 - event.share) * baseline_w
     edges, (power_w,) = overlay((actual_w,), event.start_s, event.end_s)
@@ -104,6 +113,7 @@ def compliance(actual_w: Signal, event: Curtailment, baseline_w: float) -> Compl
         power_w_peak=float(power_w.max()),
         exceed_share=min(1.0, float(duration_s @ (over_w > NO_BREACH_W)) / event.duration_s),
         exceed_energy_j=float(over_w @ duration_s),
+        least=least,
     )
 
 
@@ -115,10 +125,12 @@ class CapKept:
     limit_w_lowest: float | None
     exceed_share: float
     over_w_most: float
+    least: float = KEPT_LEAST
+    """Share of the limited time for which the limit must be kept."""
 
     @property
     def met(self) -> bool:
-        return self.exceed_share < ALLOWED
+        return within(self.exceed_share, self.least)
 
     def violations(self, idle_w: float) -> list[str]:
         """What was not kept, by how much; a limit below the idle machine cannot be."""

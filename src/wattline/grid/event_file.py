@@ -20,15 +20,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wattline.grid.event_values import moment_s
+from wattline.grid.event_values import UNREADABLE, moment_s, why_unreadable
 from wattline.grid.events import EventBook, GridEvent
-from wattline.grid.openadr2b_events import UNREADABLE, event_of, left_out, told_s
-from wattline.grid.openadr3_events import event3_of, version3_of
+from wattline.grid.openadr2b_events import event_of, left_out, told_s
+from wattline.grid.openadr3_events import event3_of, left_out3, version3_of
 from wattline.model.errors import InputError
 from wattline.model.reading import read_text
 from wattline.model.signal import Signal
 
 MOST_BYTES = 10_000_000
+SHOWN = 60
+"""So many characters are shown of what is no event."""
 
 
 @dataclass(frozen=True)
@@ -96,16 +98,23 @@ def _of_message(path: Path, text: str) -> list[Any]:
 
 
 def _telling(given: Any, usual_w: float, currency: str) -> Telling:
+    if not isinstance(given, Mapping):
+        return _refused(f"{str(given)[:SHOWN]} is no event")
     try:
         if "event_descriptor" in given:
-            event = event_of(given, usual_w, currency=currency)
-            beside = tuple(f"not followed of event {event.name}: {signal}"
-                           for signal in left_out(given, currency))
-            return Telling(told_s(given), event, beside)
-        return Telling(version3_of(given) / 1000.0, event3_of(given, usual_w, currency=currency))
-    except (InputError, *UNREADABLE) as error:
-        why = str(error) if isinstance(error, InputError) else f"it cannot be read: {error!r}"
-        return Telling(0.0, None, (f"not followed: {why}",))
+            event, time_s = event_of(given, usual_w, currency=currency), told_s(given)
+            beside = left_out(given, currency)
+        else:
+            event = event3_of(given, usual_w, currency=currency)
+            time_s, beside = version3_of(given) / 1000.0, left_out3(given, currency)
+    except InputError as error:
+        return _refused(str(error))
+    return Telling(time_s, event, tuple(f"not followed of event {event.name}: {what}"
+                                        for what in beside))
+
+
+def _refused(why: str) -> Telling:
+    return Telling(0.0, None, (f"not followed: {why}",))
 
 
 def _poll(
@@ -115,7 +124,7 @@ def _poll(
     try:
         now_s, events = moment_s(given["polledDateTime"]), list(given["events"])
     except UNREADABLE as error:
-        yield Telling(0.0, None, (f"not followed: a poll cannot be read: {error!r}",))
+        yield _refused(f"a poll cannot be read: {why_unreadable(error)}")
         return
     present = {str(each["id"]) for each in events if isinstance(each, Mapping) and "id" in each}
     for name in sorted(set(known) - present):
@@ -153,12 +162,22 @@ def replay(
         price = book.price(now_s)
         prices.append((now_s - start_s, usual_price.at(now_s - start_s) if price is None
                        else price))
+    said += _too_late(left)
     capped = any(cap_w < usual_w for _, cap_w in caps)
     priced = any(told.event is not None and told.event.prices for told in tellings)
     return Replayed(
         cap_w=Signal.from_steps(caps, "W") if capped else None,
         price=Signal.from_steps(prices) if priced else None,
         followed=tuple(dict.fromkeys(names)), said=tuple(dict.fromkeys(said)))
+
+
+def _too_late(left: list[Telling]) -> Iterator[str]:
+    """What was told when the span was over; that an event was cancelled then changes nothing."""
+    for told in left:
+        yield from told.said
+        if told.event is not None and not told.event.cancelled:
+            yield (f"not followed: event {told.event.name} was told after the end "
+                   "of the contract")
 
 
 def _cuts(

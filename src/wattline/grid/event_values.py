@@ -11,6 +11,8 @@ from wattline.model.errors import InputError
 LEVELS = (1.0, 0.9, 0.75, 0.5)
 """Of the usual cap at the levels 0 to 3 of SIMPLE; the standard leaves their meaning open."""
 FOREVER = "P9999Y"
+UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
+"""What is raised where an event does not have the shape of the standard."""
 _LENGTH = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 _CLOCK = re.compile(r"(?:(\d+) days?, )?(\d+):(\d\d):(\d\d(?:\.\d+)?)")
 """As Python writes a length: 1 day, 0:15:00."""
@@ -44,6 +46,21 @@ def level_w(name: str, level: float, usual_w: float, levels: tuple[float, ...]) 
     if level not in range(len(levels)):
         raise InputError(f"event {name} has the level {level:g}; there are 0 to {len(levels) - 1}")
     return levels[int(level)] * usual_w
+
+
+def why_unreadable(error: Exception) -> str:
+    """What is wrong with the shape of an event, in words."""
+    if isinstance(error, KeyError):
+        return f"{error.args[0]} is missing"
+    if isinstance(error, ValueError | OverflowError):
+        return str(error)
+    return f"a value is of another kind than the standard says ({error})"
+
+
+def unreadable(name: Any, error: Exception) -> InputError:
+    """That an event cannot be read, with its name where it has one."""
+    which = "an event without a name" if name is None else f"event {name}"
+    return InputError(f"{which} cannot be read: {why_unreadable(error)}")
 
 
 def other_currency(given: Any, wanted: str) -> str:

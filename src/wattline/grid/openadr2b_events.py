@@ -3,9 +3,9 @@
 Of the signals of the standard these are followed:
 
     SIMPLE                          level 0 to 3, each a share of the usual cap
-    LOAD_DISPATCH setpoint          a power in watts
+    LOAD_DISPATCH setpoint          a real power in watts, times its scale (kW: k)
     LOAD_CONTROL x-loadControlCapacity  a share of the usual cap
-    ELECTRICITY_PRICE, ENERGY_PRICE price   the price of energy, per kWh
+    ELECTRICITY_PRICE, ENERGY_PRICE price   the price of energy, per kWh, times its scale
 
 What stands beside one of them is left out, and said; an event without any is refused.
 """
@@ -16,17 +16,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from wattline.grid.event_values import LEVELS, length_s, level_w, moment_s, other_currency
+from wattline.grid.event_values import (
+    LEVELS,
+    UNREADABLE,
+    length_s,
+    level_w,
+    moment_s,
+    other_currency,
+    unreadable,
+)
 from wattline.grid.events import CapStep, GridEvent, PriceStep
 from wattline.model.errors import InputError
 
 CAPS = (("LOAD_DISPATCH", "setpoint"), ("LOAD_CONTROL", "x-loadControlCapacity"))
 PRICES = (("ELECTRICITY_PRICE", "price"), ("ENERGY_PRICE", "price"))
 PER_KWH = "currencyPerKWh"
-NO_PRICE = "no price"
+POWER, WATT = "powerReal", "W"
+SCALES = {"p": 1e-12, "n": 1e-9, "micro": 1e-6, "m": 1e-3, "c": 1e-2, "d": 1e-1, "none": 1.0,
+          "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+"""Of the standard's siScaleCode."""
+NOT_KNOWN = "no signal that is followed"
 FOLLOWED = ("SIMPLE, LOAD_DISPATCH setpoint, LOAD_CONTROL x-loadControlCapacity and the price of "
             "ELECTRICITY_PRICE")
-UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 @dataclass(frozen=True)
@@ -43,29 +54,33 @@ def event_of(
     currency: str = "",
 ) -> GridEvent:
     """An event as steps of a cap and of a price; an InputError says what is wrong with it."""
+    name = None
     try:
         about = given["event_descriptor"]
-        name, version = str(about["event_id"]), int(about["modification_number"])
-        if about["event_status"] == "cancelled":
+        name = str(about["event_id"])
+        version = int(about["modification_number"])
+        if _cancelled(given):
             return GridEvent(name, version, (), cancelled=True)
         start_s = moment_s(given["active_period"]["dtstart"])
         steps: list[CapStep] = []
         prices: list[PriceStep] = []
         for signal in given["event_signals"]:
-            if _is_cap(signal):
+            if _why_not(signal, currency):
+                continue
+            if _kind(signal) in PRICES:
+                prices += [PriceStep(each.start_s, each.end_s, _scale(signal) * each.value)
+                           for each in _intervals(signal, start_s)]
+            else:
                 steps += [CapStep(each.start_s, each.end_s,
                                   _cap_w(name, signal, each.value, usual_w, levels))
                           for each in _intervals(signal, start_s)]
-            elif not why_not_price(signal, currency):
-                prices += [PriceStep(each.start_s, each.end_s, each.value)
-                           for each in _intervals(signal, start_s)]
         unknown = left_out(given, currency)
         if unknown and not steps and not prices:
             raise InputError(f"event {name} has the signal {', '.join(unknown)}; followed are "
                              f"{FOLLOWED}")
         return GridEvent(name, version, tuple(steps), prices=tuple(prices))
     except UNREADABLE as error:
-        raise InputError(f"the event cannot be read: {error!r}") from None
+        raise unreadable(name, error) from None
 
 
 def told_s(given: Mapping[str, Any]) -> float:
@@ -78,31 +93,54 @@ def told_s(given: Mapping[str, Any]) -> float:
 
 def left_out(given: Mapping[str, Any], currency: str = "") -> list[str]:
     """Signals of an event that are not followed, and why where that is not plain."""
-    found = []
+    found: list[str] = []
+    if _cancelled(given):
+        return found
     for signal in given.get("event_signals", ()):
-        why = "" if _is_cap(signal) else why_not_price(signal, currency)
+        why = _why_not(signal, currency)
         if why:
-            found.append(" ".join(_kind(signal)) + ("" if why == NO_PRICE else f" ({why})"))
+            found.append(" ".join(_kind(signal)) + ("" if why == NOT_KNOWN else f" ({why})"))
     return found
 
 
-def why_not_price(signal: Mapping[str, Any], currency: str) -> str:
-    """Why a signal is no price that can be followed; empty where it is. Unsaid it is per kWh."""
-    if _kind(signal) not in PRICES:
-        return NO_PRICE
-    measured = signal.get("measurement") or {}
-    unit = measured.get("name") or PER_KWH
-    if unit != PER_KWH:
-        return f"{unit}, where {PER_KWH} is followed"
-    return other_currency(measured.get("unit"), currency)
+def _cancelled(given: Mapping[str, Any]) -> bool:
+    return bool(given["event_descriptor"]["event_status"] == "cancelled")
+
+
+def _why_not(signal: Mapping[str, Any], currency: str) -> str:
+    """Why a signal is not followed; empty where it is. Unsaid, units are W and per kWh."""
+    kind, measured = _kind(signal), _measured(signal)
+    if _is_level(signal) or kind == CAPS[1]:
+        return ""
+    if kind not in (CAPS[0], *PRICES):
+        return NOT_KNOWN
+    if measured.get("scale") and measured["scale"] not in SCALES:
+        return f"the scale {measured['scale']}, where there are {', '.join(SCALES)}"
+    if kind in PRICES:
+        unit = measured.get("name") or PER_KWH
+        if unit != PER_KWH:
+            return f"{unit}, where {PER_KWH} is followed"
+        return other_currency(measured.get("unit"), currency)
+    name, unit = measured.get("name") or POWER, measured.get("unit") or WATT
+    return "" if (name, unit) == (POWER, WATT) else (
+        f"{name} in {unit}, where {POWER} in {WATT} is followed")
+
+
+def _measured(signal: Mapping[str, Any]) -> Mapping[str, Any]:
+    """In what a signal is measured; empty where it does not say."""
+    return signal.get("measurement") or {}
+
+
+def _scale(signal: Mapping[str, Any]) -> float:
+    return SCALES[_measured(signal).get("scale") or "none"]
 
 
 def _kind(signal: Mapping[str, Any]) -> tuple[str, str]:
     return str(signal["signal_name"]), str(signal["signal_type"])
 
 
-def _is_cap(signal: Mapping[str, Any]) -> bool:
-    return _kind(signal)[0].upper() == "SIMPLE" or _kind(signal) in CAPS
+def _is_level(signal: Mapping[str, Any]) -> bool:
+    return _kind(signal)[0].upper() == "SIMPLE"
 
 
 def _intervals(signal: Mapping[str, Any], start_s: float) -> list[Interval]:
@@ -121,8 +159,7 @@ def _intervals(signal: Mapping[str, Any], start_s: float) -> list[Interval]:
 def _cap_w(
     name: str, signal: Mapping[str, Any], value: float, usual_w: float, levels: tuple[float, ...]
 ) -> float:
-    kind = _kind(signal)
-    if kind[0].upper() == "SIMPLE":
+    if _is_level(signal):
         return level_w(name, value, usual_w, levels)
-    return value if kind == CAPS[0] else value * usual_w
+    return _scale(signal) * value if _kind(signal) == CAPS[0] else value * usual_w
 

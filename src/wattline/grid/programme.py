@@ -51,6 +51,9 @@ class SignalTerms(Section):
         if self.sign == "activation" and self.product == "symmetric":
             raise ValueError('sign = "activation" needs a product "up" or "down": a share of the '
                              "reserve has no direction of its own")
+        if self.deadband_hz >= self.full_hz:
+            raise ValueError(f"deadband_hz is {self.deadband_hz:g} and full_hz {self.full_hz:g}: "
+                             "the deadband must end below the full extent")
         return self
 
 
@@ -136,6 +139,13 @@ class Programme(Section):
     curtailment: CurtailmentTerms | None = None
     baseline: BaselineTerms = BaselineTerms()
     terms: OtherTerms = OtherTerms()
+
+    @model_validator(mode="after")
+    def _something_to_limit(self) -> Programme:
+        if self.judged.rule == "limit" and self.curtailment is None:
+            raise ValueError('rule = "limit" judges a curtailment: give [curtailment], or a rule '
+                             '"error", "pjm" or "band"')
+        return self
 
     def level(self, given: Signal) -> Signal:
         """The level that a load is to follow, P + level x R, from the values of a file."""

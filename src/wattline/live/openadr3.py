@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from wattline.grid.event_values import UNREADABLE, unreadable
 from wattline.grid.events import GridEvent
-from wattline.grid.openadr3_events import event3_of, version3_of
+from wattline.grid.openadr3_events import event3_of, left_out3, version3_of
 from wattline.live.openadr import CapWriter
 from wattline.live.openadr_link import MeasuredPower
 from wattline.model.errors import InputError
@@ -120,8 +121,9 @@ class Follower:
     def _take(self, event: Any, now_s: float) -> None:
         try:
             name, version = str(event["id"]), version3_of(event)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            self._said(f"the event cannot be read: {error!r}")
+        except UNREADABLE as error:
+            said_id = event.get("id") if isinstance(event, dict) else None
+            self._said(f"not followed: {unreadable(said_id, error)}")
             return
         if self.seen.get(name) == version:
             return
@@ -138,6 +140,8 @@ class Follower:
         else:
             self.given[name] = event
             self.writer.say(f"followed: event {name}")
+            for what in left_out3(event, self.writer.currency):
+                self.writer.say(f"not followed of event {name}: {what}")
 
     def _cancel(self, name: str, now_s: float) -> None:
         """An event that is gone from the server."""

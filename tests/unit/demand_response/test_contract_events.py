@@ -178,3 +178,24 @@ def test_an_emergency_is_settled_and_its_bill_can_be_worked_out_anew(tmp_path: P
     assert terms["credit"] == pytest.approx(promised_mwh * (500 * counted - 500 * (1 - counted)))
     assert found.figures["participates"]
     assert found.figures["constraints_met"] is not None
+
+
+def test_the_least_share_of_the_programme_judges_a_curtailment(tmp_path: Path) -> None:
+    """Nine tenths of the load cannot be saved: met only where the file asks for nothing."""
+    met = []
+    for least in (0.0, 0.99):
+        file = tmp_path / f"mine{least}.toml"
+        file.write_text(
+            'title = "x"\nsource = "x"\ndate = "x"\nsimplified = "x"\n'
+            f'[judged]\nrule = "limit"\nleast = {least}\n[curtailment]\nstart = "5m"\n'
+            'share = 0.9\nduration = "5m"\nnotice = "1m"\n')
+        found = wl.regulate(**SHORT | {"bid": "auto", "programme": str(file)})
+        met.append(found.figures["curtailment"]["met"])
+    assert met == [True, False]
+
+
+def test_what_is_not_judged_is_said() -> None:
+    found = wl.regulate(**SHORT | {"duration": "1s", "cycle_s": 1, "programme": "fcr"})
+    said = " ".join(found.figures["assumed"])
+    assert "no quality of service is judged" in said
+    assert "full_hz and deadband_hz of the programme have no effect" in said

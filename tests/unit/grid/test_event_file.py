@@ -87,8 +87,29 @@ def test_what_cannot_be_read_is_said_and_changes_nothing(tmp_path: Path) -> None
     found = replayed(tmp_path, {}, 7, made_2b(value="much"), made_2b("two", -1.0),
                      made_3("three", [{"type": "GHG", "values": [1]}]))
     assert found.cap_w is None
+    assert found.said[:3] == (
+        "not followed: an event without a name cannot be read: id is missing",
+        "not followed: 7 is no event",
+        "not followed: event one cannot be read: could not convert string to float: 'much'")
     assert len(found.said) == 5
     assert "asks for -1 W" in " ".join(found.said)
+
+
+def test_payloads_beside_one_that_is_followed_are_said(tmp_path: Path) -> None:
+    found = replayed(tmp_path, made_3("one", [
+        {"type": "SIMPLE", "values": [1]}, {"type": "GHG", "values": [3]},
+        {"type": "DISPATCH_SETPOINT", "values": [3]}]))
+    assert caps(found) == [(0.0, 9000.0), (600.0, 10_000.0)]
+    assert found.said == (
+        "not followed of event one: the payload GHG",
+        "not followed of event one: the unit None of DISPATCH_SETPOINT, where KW or MW is followed")
+
+
+def test_what_is_told_after_the_end_is_said(tmp_path: Path) -> None:
+    found = replayed(tmp_path, made_2b(), made_2b("late", told_s=3600.0, last="PT2H"),
+                     made_2b(version=1, status="cancelled", told_s=3700.0))
+    assert found.followed == ("one",)
+    assert found.said == ("not followed: event late was told after the end of the contract",)
 
 
 def test_prices_hold_in_their_intervals_and_the_usual_one_beside_them(tmp_path: Path) -> None:

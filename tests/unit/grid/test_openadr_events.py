@@ -89,6 +89,41 @@ def test_levels_and_shares_are_of_the_usual_cap(
     assert [step.cap_w for step in found.steps] == [cap_w]
 
 
+@pytest.mark.parametrize(("measured", "cap_w"), [
+    (None, 9.0), ({"name": "powerReal", "unit": "W", "scale": "none"}, 9.0),
+    ({"name": "powerReal", "unit": "W", "scale": "k"}, 9000.0), ({"scale": "M"}, 9e6)])
+def test_a_set_point_is_in_watts_times_its_scale(
+    measured: dict[str, Any] | None, cap_w: float
+) -> None:
+    given = event(value=9.0)
+    given["event_signals"][0]["measurement"] = measured
+    assert [step.cap_w for step in event_of(given, 10_000.0).steps] == [cap_w]
+
+
+@pytest.mark.parametrize(("measured", "words"), [
+    ({"name": "powerReal", "unit": "W", "scale": "kilo"}, "the scale kilo, where there are p, n"),
+    ({"name": "powerApparent", "unit": "VA", "scale": "k"},
+     "powerApparent in VA, where powerReal in W is followed"),
+    ({"name": "customUnit", "unit": "kW"}, "customUnit in kW")])
+def test_a_set_point_that_is_no_power_in_watts_is_refused(
+    measured: dict[str, Any], words: str
+) -> None:
+    given = event(value=9.0)
+    given["event_signals"][0]["measurement"] = measured
+    with pytest.raises(wl.InputError, match=words):
+        event_of(given, 10_000.0)
+
+
+def test_a_price_is_taken_by_its_scale_and_refused_where_that_is_none_of_the_standard() -> None:
+    given = event(value=30.0, signal="ELECTRICITY_PRICE", kind="price")
+    measured = {"name": "currencyPerKWh", "unit": "USD", "scale": "c"}
+    given["event_signals"][0]["measurement"] = measured
+    assert [each.price for each in event_of(given, 10_000.0).prices] == pytest.approx([0.3])
+    measured["scale"] = "h"
+    with pytest.raises(wl.InputError, match="the scale h"):
+        event_of(given, 10_000.0)
+
+
 def test_an_interval_of_no_length_lasts_till_it_is_cancelled(tmp_path: Path) -> None:
     mine = writer(tmp_path)
     mine.hear(event(last_s=0), NOW_S)
@@ -175,5 +210,9 @@ def test_a_cancelled_event_is_forgotten_when_nobody_can_mean_it_any_more() -> No
 
 
 def test_an_event_that_cannot_be_read_is_an_input_error() -> None:
-    with pytest.raises(wl.InputError, match="cannot be read"):
+    with pytest.raises(wl.InputError, match="without a name cannot be read: event_id is missing"):
         event_of({"event_descriptor": {}}, 1000.0)
+    given = event()
+    del given["active_period"]
+    with pytest.raises(wl.InputError, match="event one cannot be read: active_period is missing"):
+        event_of(given, 1000.0)

@@ -180,6 +180,7 @@ def test_compliance_counts_what_is_above_the_limit() -> None:
     assert late.exceed_share == pytest.approx(0.1)
     assert late.exceed_energy_j == pytest.approx(250 * 1080)
     assert not late.met
+    assert compliance(Signal.from_steps([(0, 1000.0), (600 + 1080, 700.0)]), event, 1000, 0.8).met
     assert kept.violations(500.0) == []
     assert "above the limit of 750 W for 10.0% of the event, by up to 250 W" in (
         late.violations(500.0)[0]

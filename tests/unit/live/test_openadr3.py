@@ -125,7 +125,7 @@ def test_prices_have_intervals_of_their_own_and_caps_beside_them() -> None:
 
 
 @pytest.mark.parametrize(("units", "currency", "said"), [
-    ("KW", "USD", "the unit KW of PRICE, where KWH is followed"),
+    ("KW", "USD", "the unit KW of PRICE, where KWH or MWH is followed"),
     ("KWH", "EUR", "a PRICE in EUR, where the bill is in USD")])
 def test_a_price_by_another_unit_or_currency_is_not_followed(
     units: str, currency: str, said: str
@@ -134,6 +134,31 @@ def test_a_price_by_another_unit_or_currency_is_not_followed(
         {"payloadType": "PRICE", "units": units, "currency": currency}])
     with pytest.raises(wl.InputError, match=said):
         event3_of(given, 10_000.0, currency="USD")
+
+
+def test_prices_per_mwh_and_powers_in_mw_are_converted() -> None:
+    made = event3_of(event(payloadDescriptors=[
+        {"payloadType": "PRICE", "units": "MWH"},
+        {"payloadType": "DISPATCH_SETPOINT", "units": "MW"}], intervals=[
+        {"id": 0, "payloads": [{"type": "PRICE", "values": [420]},
+                               {"type": "DISPATCH_SETPOINT", "values": [0.006]}]}]), 10_000.0)
+    assert [each.price for each in made.prices] == pytest.approx([0.42])
+    assert [step.cap_w for step in made.steps] == pytest.approx([6000.0])
+
+
+def test_what_stands_beside_a_payload_that_is_followed_is_said(
+    server: Vtn3, tmp_path: Path
+) -> None:
+    mine, said = follower(server, tmp_path)
+    server.put(event("SIMPLE", 2, intervals=[{"id": 0, "payloads": [
+        {"type": "SIMPLE", "values": [2]}, {"type": "GHG", "values": [3]},
+        {"type": "IMPORT_CAPACITY_LIMIT", "values": [4]}]}]))
+    mine.look(NOON_S)
+    assert mine.writer.file.read_text() == "7500\n"
+    assert [line for line in said if line.startswith("not followed")] == [
+        "not followed of event one: the payload GHG",
+        "not followed of event one: the unit None of IMPORT_CAPACITY_LIMIT, where KW or MW is "
+        "followed"]
 
 
 @pytest.mark.parametrize(("wrong", "said"), [
@@ -145,7 +170,7 @@ def test_a_price_by_another_unit_or_currency_is_not_followed(
     (event(lasts="15 minutes"), "is no duration"),
     (event(lasts="P"), "is no duration"),
     (event(intervals=[]), "has no intervals"),
-    ({"id": "one"}, "cannot be read"),
+    ({"id": "one"}, "event one cannot be read: "),
 ])
 def test_what_cannot_be_followed_is_said_and_leaves_the_cap(
     wrong: dict[str, Any], said: str, server: Vtn3, tmp_path: Path
