@@ -59,6 +59,7 @@ def test_the_history_ends_now_and_keeps_peak_and_dip(demo: Asking) -> None:
     assert course["power_w"][-1] == pytest.approx(now["power_w"])
     assert max(course["power_w"]) == max(whole["power_w"])
     assert min(course["power_w"]) == min(whole["power_w"])
+    assert max(course["queued"]) == max(whole["queued"]) > 0
     assert len(course["time_s"]) <= 41 < len(whole["time_s"])
     assert course["time_s"] == sorted(course["time_s"])
 

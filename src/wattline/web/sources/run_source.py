@@ -34,7 +34,7 @@ from wattline.web.sources.shape import (
 )
 
 SHARED_OUT = ("the power of nodes, racks and classes is shared out: the machine's power above idle "
-              "by the mean power of each running job")
+              "by what each running job draws above idle then")
 NO_NODES = "the run does not know which nodes its jobs held: nodes are shown as if filled in order"
 
 
