@@ -39,8 +39,8 @@ def test_joules_so_far_are_the_integral_of_the_job_s_profile(
                 strict=True):
             told, quality = profile(index, row, time_s)
             assert quality == EXACT
-            assert joules == pytest.approx(np.dot(np.array(told.power_w[:-1], float), np.diff(told.time_s)),
-                                           rel=1e-9, abs=1e-6)
+            told_j = np.dot(np.array(told.power_w[:-1], float), np.diff(told.time_s))
+            assert joules == pytest.approx(told_j, rel=1e-9, abs=1e-6)
             held_s = time_s - index.start_s[row]
             assert held_s == 0 or watts == pytest.approx(joules / held_s)
             seen, far = seen + 1, far + (abs(watts / index.mean_w[row] - 1.0) > 0.01)
@@ -81,7 +81,8 @@ def test_pauses_own_rates_and_common_ones_are_told_apart() -> None:
     power_w = np.array([120.0, 170.0, 85.0, 130.0, 40.0, 90.0, 40.0, 20.0])
     free_w = np.array([10.0, 0.0, 0.0, 0.0, 10.0, 0.0, 10.0, 20.0])
     log = EventLog(np.array([0.0, 1.0, 3.0, 5.0, 6.0, 8.0, 9.0, 10.0]), np.array(kinds),
-                   np.array(jobs), power_w, np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8))
+                   np.array(jobs), power_w, np.zeros(8, np.int64), np.zeros(8, np.int64),
+                   np.zeros(8))
     course = Course(log, 20.0, np.array([10.0, 10.0]), free_w)
     for time_s, watts, joules in (
             (2.0, (110, 60), (220, 60)), (4.0, (55, 30), (385, 150)),

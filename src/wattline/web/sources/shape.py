@@ -114,7 +114,8 @@ class Now(Described):
 
 @dataclass(frozen=True)
 class History:
-    """Power, cap and queue over time; of each span the first, lowest, highest and last are kept."""
+    """Power, cap and queue over time; of each span the first and the last are kept, and the lowest
+    and the highest of power and of queue."""
 
     time_s: Numbers
     power_w: Gaps
