@@ -110,6 +110,8 @@ class Now(Described):
     """Who starts jobs: `decide` is the controller, `guard` Slurm under watts as licences; null
     where there is no controller."""
     mode_since_s: float | None = None
+    node_max_w: float | None = None
+    """The most that a node of the hungriest class draws; null where no class is known."""
 
 
 @dataclass(frozen=True)
