@@ -10,12 +10,15 @@ import { accounts } from "./pages/accounts.js";
 import { api } from "./pages/api.js";
 import { job } from "./pages/job.js";
 import { jobs } from "./pages/jobs.js";
+import { nowhere } from "./pages/nowhere.js";
 import { now } from "./pages/now.js";
 import { login } from "./pages/login.js";
 import { plan } from "./pages/plan/plan.js";
 import { whatif } from "./pages/whatif/whatif.js";
 
 const PAGES = { now, jobs, job, accounts, whatif, plan, api };
+/** Pages whose address goes on, as "#/job/702". */
+const OF_ONE = new Set(["job", "plan", "api"]);
 const LINKS = [["now", "Now"], ["jobs", "Jobs"], ["accounts", "Accounts"], ["whatif", "What if"],
   ["plan", "Plan"]];
 
@@ -90,6 +93,11 @@ function showLogOut() {
   document.querySelector("header.top .theme").before(button);
 }
 
+function pageAt({ page, rest }) {
+  const known = Object.hasOwn(PAGES, page) && rest.length <= (OF_ONE.has(page) ? 1 : 0);
+  return known ? PAGES[page] : nowhere;
+}
+
 function start() {
   if (new URLSearchParams(location.search).has("wall")) {
     document.documentElement.classList.add("wall");
@@ -107,7 +115,7 @@ function start() {
   });
   met.then(() => { showSource(source); showLogOut(); }, () => {});
   onPlace(async (place) => {
-    const page = PAGES[place.page] ?? PAGES.now;
+    const page = pageAt(place);
     if (shown?.page === page && shown.change?.(place)) return;
     shown?.destroy?.();
     shown = null;

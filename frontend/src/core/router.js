@@ -2,9 +2,18 @@
 
 export function place() {
   const [path, fields] = location.hash.replace(/^#\/?/, "").split("?");
-  const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
+  const parts = path.split("/").filter(Boolean).map(decoded);
   return { page: parts[0] ?? "now", rest: parts.slice(1),
     fields: Object.fromEntries(new URLSearchParams(fields ?? "")) };
+}
+
+/** What is no encoded text is taken as it stands: there is no page of that name. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 export function address(page, fields = {}) {

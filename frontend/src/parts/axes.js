@@ -22,7 +22,12 @@ function look(size) {
   };
 }
 
+/** In one unit where that is short; as "1 d 06:30", like the tables, where minutes would be many. */
 function passedTexts(splits, step) {
+  const most = Math.max(...splits.map(Math.abs));
+  if ((step < DAY && most > DAY) || (step < HOUR && most >= 2 * HOUR)) {
+    return splits.map((split) => formats.passed(split).slice(0, step < MIN ? undefined : -3));
+  }
   const [unit, sign] = step >= DAY ? [DAY, "d"] : step >= HOUR ? [HOUR, "h"]
     : step >= MIN ? [MIN, "min"] : [1, "s"];
   return splits.map((split) => `${formats.number(split / unit)} ${sign}`);
@@ -34,7 +39,7 @@ export function along(kind, dated, size, label) {
     return { ...look(size), size: 4.4 * size, values: DATES, space: 5.5 * size };
   }
   const values = kind === "time"
-    ? { incrs: PASSED, values: (u, splits, i, room, step) => passedTexts(splits, step) }
+    ? { incrs: PASSED, space: 7 * size, values: (u, splits, i, room, step) => passedTexts(splits, step) }
     : { values: (u, splits) => formats.ticks(splits, kind) };
   return { ...look(size), size: 2.2 * size, space: 5.5 * size, ...values,
     ...(label ? { label, labelGap: 3, labelSize: 1.8 * size, labelFont: look(size).font } : {}) };

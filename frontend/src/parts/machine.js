@@ -36,7 +36,7 @@ export class MachineMap {
     this.now = now;
     if (this.loading) this.showAge(); // on a slow line: what is drawn is of an earlier beat
     this.low_w = 0;
-    this.high_w = now.nodes ? now.max_w / now.nodes : 1;
+    this.high_w = now.node_max_w ?? (now.nodes ? now.max_w / now.nodes : 1);
   }
 
   async load() {

@@ -11,7 +11,7 @@ from tests.browser.conftest import Looking
 from tests.support.browsers import soon
 from tests.support.dashboard import Dashboard
 
-from .conftest import Visit
+from .conftest import Visit, loaded
 
 pytestmark = pytest.mark.browser
 
@@ -84,3 +84,15 @@ def test_racks_stand_for_nodes_where_there_are_thousands(
     seen.page.keyboard.press("ArrowRight")
     soon(seen.page.locator(".map + .readout").inner_text,
          lambda said: said == "r2: 9,900 nodes, –, 9000 idle, 900 down")
+
+
+@pytest.mark.parametrize("address", ["nowhere", "jobs/702", "%", "constructor"])
+def test_an_address_without_a_page_is_said_with_a_way_on(
+    served: Dashboard, visit: Visit, address: str
+) -> None:
+    seen = visit(served, address)
+    loaded(seen, "nowhere")
+    assert f"There is no page #/{address}" in seen.page.locator("main").inner_text()
+    seen.page.get_by_role("link", name="Go to Now").click()
+    loaded(seen, "now")
+    assert seen.wrong == []

@@ -35,6 +35,11 @@ def test_racks_classes_and_nodes_add_up_to_the_power_of_the_machine(demo: Asking
     assert now["idle_w"] < now["power_w"] <= now["cap_w"] < now["max_w"]
 
 
+def test_the_scale_of_nodes_is_the_most_of_the_hungriest_class(demo: Asking) -> None:
+    assert demo.get("/api/now")["node_max_w"] == 560 >= max(
+        demo.get("/api/nodes", limit=256)["power_w"])
+
+
 def test_what_is_asked_within_a_beat_is_of_one_moment() -> None:
     passed = [0.0]
     demo = Asking(create_app(DemoSource(speed=60.0, jobs=200, monotonic=lambda: passed[0])))
@@ -59,6 +64,7 @@ def test_the_history_ends_now_and_keeps_peak_and_dip(demo: Asking) -> None:
     assert course["power_w"][-1] == pytest.approx(now["power_w"])
     assert max(course["power_w"]) == max(whole["power_w"])
     assert min(course["power_w"]) == min(whole["power_w"])
+    assert max(course["queued"]) == max(whole["queued"]) > 0
     assert len(course["time_s"]) <= 41 < len(whole["time_s"])
     assert course["time_s"] == sorted(course["time_s"])
 

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.support.asking import Asking
 
@@ -82,6 +83,67 @@ def test_a_reservation_holds_and_can_be_withdrawn() -> None:
     assert "'crane' already" in twice.json()["error"]
     assert applied(demo, {"action": "unreserve", "value": {"name": "crane"}}).status_code == 200
     assert demo.get("/api/now")["cap_w"] == cap_w
+
+
+def test_a_reservation_that_is_withdrawn_ends_then_and_was_there_before() -> None:
+    passed_s = [0.0]
+    source = DemoSource(speed=1.0, jobs=200, monotonic=lambda: passed_s[0])
+    demo = Asking(create_app(source))
+    crane = {"action": "reserve", "value": {"watts": 15_000, "duration_s": 40_000, "name": "crane"}}
+    withdrawn = {"action": "unreserve", "value": {"name": "crane"}}
+    assert applied(demo, crane).status_code == 200
+    passed_s[0] += 1234.567
+    source.turn()
+    now, past, bill = demo.get("/api/now"), demo.get("/api/history", points=10_000), source.bill(
+        "user", None)
+    assert now["cap_w"] == 55_000
+    assert applied(demo, withdrawn).status_code == 200
+    after = demo.get("/api/now")
+    assert (after["time_s"], after["cap_w"], after["reservations"]) == (now["time_s"], 70_000, [])
+    kept = demo.get("/api/history", points=10_000)
+    upto = sum(time_s < now["time_s"] - 1e-6 for time_s in past["time_s"])
+    for name in ("time_s", "power_w", "cap_w", "queued"):
+        assert kept[name][:upto] == past[name][:upto]
+    for was, line in zip(bill.lines, source.bill("user", None).lines, strict=True):
+        assert (line.name, line.energy_j) == (was.name, pytest.approx(was.energy_j, rel=1e-9))
+    again = demo.post("/api/operator/preview", withdrawn)
+    assert again.json()["error"] == "there is no reservation 'crane'; there is none"
+    assert applied(demo, crane).status_code == 200  # the name is free again
+    assert demo.get("/api/now")["cap_w"] == 55_000
+
+
+def test_no_order_changes_a_joule_that_was_used() -> None:
+    source = DemoSource(speed=0.0, jobs=200)
+    every = np.arange(200)
+
+    def used_j() -> np.ndarray:
+        return source.shown.index.energy_at(source.shown.moment(), every)
+
+    before_j, total_j = used_j(), source.energy_j()
+    ends_s = source.shown.index.end_s
+    for act in (Act("set_cap", {"watts": 55_000}), Act("reserve", {
+            "watts": 5000, "duration_s": 7200, "name": "crane"}), Act("unreserve", {
+            "name": "crane"}), Act("set_cap", {"watts": None})):
+        source.apply(act, "ann")
+        assert used_j() == pytest.approx(before_j, rel=1e-9)
+        assert source.energy_j() == pytest.approx(total_j, rel=1e-9)
+    assert not np.array_equal(source.shown.index.end_s, ends_s)
+
+
+def test_an_order_that_fails_is_journalled_with_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = DemoSource(speed=0.0, jobs=60)
+    demo = Asking(create_app(source))
+    token = demo.post("/api/operator/preview", LOWER).json()["confirm"]
+
+    def broken(act: Act, who: str) -> None:
+        raise ZeroDivisionError("/a/path/of/the/server")
+
+    monkeypatch.setattr(source, "apply", broken)
+    with pytest.raises(ZeroDivisionError):
+        demo.post("/api/operator/apply", {**LOWER, "confirm": token})
+    last, first = demo.get("/api/operator/journal")["lines"]
+    assert (first["outcome"], last["outcome"]) == ("asked", "failed")
+    assert last["said"] == ("the server failed (ZeroDivisionError); this is a mistake of its own")
 
 
 def test_without_a_confirmation_of_this_very_action_nothing_is_done() -> None:

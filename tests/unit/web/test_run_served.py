@@ -96,10 +96,12 @@ def test_a_replay_goes_on_and_begins_again() -> None:
 def test_few_points_keep_both_ends_and_every_extreme() -> None:
     value = np.random.default_rng(1).normal(size=5000)
     time_s = np.sort(np.random.default_rng(2).uniform(0, 1e4, 5000))
-    rows = kept_rows(time_s, value, 100)
+    other = np.random.default_rng(3).integers(0, 10**6, 5000)
+    rows = kept_rows(time_s, 100, value, other)
     assert len(rows) <= 100
-    assert {0, 4999, int(value.argmax()), int(value.argmin())} <= set(rows.tolist())
-    assert list(kept_rows(time_s[:7], value[:7], 100)) == list(range(7))
+    assert {0, 4999, *(int(place) for each in (value, other)
+                       for place in (each.argmax(), each.argmin()))} <= set(rows.tolist())
+    assert list(kept_rows(time_s[:7], 100, value[:7])) == list(range(7))
 
 
 def test_a_contract_has_the_power_that_it_asks_for(folder: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from wattline.model.errors import WattlineError
 from wattline.web.answering import answer
 from wattline.web.asked import beat_of, source_of
-from wattline.web.problems import Refused
+from wattline.web.problems import Refused, own_mistake
 from wattline.web.sources.acting import checked
 from wattline.web.sources.shape import Act
 from wattline.web.viewer import Viewer, viewer_of
@@ -92,6 +92,9 @@ def apply(request: Request, operator: Operator, wanted: Confirmed) -> Response:
         done = source_of(request).apply(act, operator.user)
     except WattlineError as error:
         journal.came(operator.user, act, "refused", request.app.state.places.withheld(str(error)))
+        raise
+    except Exception as error:
+        journal.came(operator.user, act, "failed", own_mistake(error))
         raise
     line, unwritten = journal.came(operator.user, act, "done", done.said)
     beat_of(request).forget()

@@ -70,17 +70,28 @@ class Plan:
                 now_s, math.inf if watts is None else float(watts))))
         if act.action == "reserve":
             name = value.get("name") or self._free_name()
-            if any(name == each[0] for each in self.reservations):
+            if any(name == each[0] for each in self._lasting(now_s)):
                 raise InputError(f"there is a reservation '{name}' already; choose another name")
             start_s = now_s + float(value.get("in_s") or 0.0)
             return replace(self, reservations=(*self.reservations, (
                 name, start_s, float(value["duration_s"]), float(value["watts"]))))
-        kept = tuple(each for each in self.reservations if each[0] != value["name"])
-        if len(kept) == len(self.reservations):
-            known = ", ".join(each[0] for each in kept)
-            raise InputError(f"there is no reservation '{value['name']}'; there "
+        return self._ended(value["name"], now_s)
+
+    def _ended(self, name: str, now_s: float) -> Plan:
+        """Without what is to come of a reservation; what it kept free until now stays kept."""
+        lasting = self._lasting(now_s)
+        ended = [each for each in lasting if each[0] == name]
+        if not ended:
+            known = ", ".join(each[0] for each in lasting)
+            raise InputError(f"there is no reservation '{name}'; there "
                              f"{'are: ' + known if known else 'is none'}")
-        return replace(self, reservations=kept)
+        return replace(self, reservations=tuple(
+            (each[0], each[1], _length_s(each[1], now_s), each[3]) if each in ended else each
+            for each in self.reservations if each not in ended or each[1] < now_s))
+
+    def _lasting(self, now_s: float) -> list[tuple[str, float, float, float]]:
+        """The reservations that are not over."""
+        return [each for each in self.reservations if each[1] + each[2] > now_s]
 
     def _free_name(self) -> str:
         """For a reservation that was given none."""
@@ -206,6 +217,14 @@ class DemoSource:
 
     def finished(self) -> dict[str, int]:
         return self.shown.finished()
+
+
+def _length_s(start_s: float, end_s: float) -> float:
+    """A duration whose sum with the start is not after the end, as rounding could make it."""
+    length_s = end_s - start_s
+    while start_s + length_s > end_s:
+        length_s = math.nextafter(length_s, 0.0)
+    return length_s
 
 
 def said_of(act: Act) -> str:

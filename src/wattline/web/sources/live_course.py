@@ -28,8 +28,8 @@ def above_since(rows: FloatArray) -> float | None:
 def history(rows: FloatArray, from_s: float, to_s: float, points: int) -> History:
     """In few points, with every peak and dip, and with the gaps in which no controller ran."""
     rows = _with_gaps(rows[(rows[:, 0] >= from_s) & (rows[:, 0] <= to_s)])
-    power_w = np.where(np.isnan(rows[:, 1]), -1.0, rows[:, 1])
-    rows = rows[kept_rows(rows[:, 0], power_w, points)]
+    known = np.where(np.isnan(rows), -1.0, rows)
+    rows = rows[kept_rows(rows[:, 0], points, known[:, 1], known[:, 4])]
     target = None if np.isnan(rows[:, 3]).all() else _gaps(rows[:, 3])
     return History(rows[:, 0].tolist(), _gaps(rows[:, 1]), _gaps(rows[:, 2]), target,
                    _gaps(rows[:, 4]))

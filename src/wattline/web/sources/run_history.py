@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 
 from wattline.model.errors import InputError
+from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.web.sources.run_index import RunIndex
 from wattline.web.sources.shape import Gaps, History
@@ -24,7 +26,7 @@ def history(index: RunIndex, now_s: float, from_s: float | None, to_s: float | N
     first = max(int(np.searchsorted(log.time_s, begin_s, side="right")) - 1, 0)
     last = int(np.searchsorted(log.time_s, end_s, side="right"))
     there = first + _settled(log.time_s[first:last])
-    rows = there[kept_rows(log.time_s[there], log.power_w[there], points)]
+    rows = there[kept_rows(log.time_s[there], points, log.power_w[there], log.queued[there])]
     at_s = np.clip(log.time_s[rows], begin_s, None)
     if rows.size and end_s > at_s[-1]:  # what held last holds until now
         rows, at_s = np.append(rows, rows[-1]), np.append(at_s, end_s)
@@ -37,20 +39,20 @@ def _settled(time_s: FloatArray) -> np.ndarray:
     return np.flatnonzero(np.diff(time_s, append=math.inf) > 0)
 
 
-def kept_rows(time_s: FloatArray, value: FloatArray, points: int) -> np.ndarray:
-    """Rows of a series to draw: of each span the first, the lowest, the highest and the last."""
-    count = len(value)
+def kept_rows(time_s: FloatArray, points: int, *values: FloatArray | IntArray) -> np.ndarray:
+    """Rows to draw: of each span the first and the last, and of each value the extremes."""
+    count = len(time_s)
     if count <= points:
         return np.arange(count)
-    spans = max(points // 4, 1)
+    spans = max(points // (2 + 2 * len(values)), 1)
     width_s = (time_s[-1] - time_s[0]) / spans or 1.0
     span = np.minimum(((time_s - time_s[0]) / width_s).astype(np.int64), spans - 1)
     edges = np.flatnonzero(np.diff(span, prepend=-1))
     inside = np.cumsum(np.diff(span, prepend=-1) > 0) - 1  # the how manieth span that has rows
     ends = np.append(edges[1:], count) - 1
     found = [edges, ends]
-    for extreme in (np.minimum.reduceat(value, edges), np.maximum.reduceat(value, edges)):
-        there = np.flatnonzero(value == extreme[inside])
+    for value, extreme in itertools.product(values, (np.minimum, np.maximum)):
+        there = np.flatnonzero(value == extreme.reduceat(value, edges)[inside])
         found.append(there[np.unique(inside[there], return_index=True)[1]])
     return np.unique(np.concatenate(found))
 

@@ -16,6 +16,7 @@ from wattline.model.jobs import IntArray
 from wattline.model.run import EventKind, Run
 from wattline.model.signal import FloatArray
 from wattline.model.states import WORDS, run_states
+from wattline.web.sources.run_course import Course, Drawn, drawn_until
 
 BoolArray = npt.NDArray[np.bool_]
 QUEUED, RUNNING, LATER = "PENDING", "RUNNING", "LATER"
@@ -46,6 +47,8 @@ class RunIndex:
         self.start_s = np.where(ran, run.schedule.start_s, np.inf)
         self.end_s = np.where(ran, run.schedule.end_s, np.inf)
         self.refused = run.refused
+        self._drawn_by: tuple[float, Drawn] | None = None
+        """Of the moment that was asked for last."""
 
     @cached_property
     def states(self) -> IntArray:
@@ -56,6 +59,12 @@ class RunIndex:
     def idle_w(self) -> FloatArray:
         """Idle watts of each node."""
         return np.concatenate([np.full(group.count, group.node_class.power_w_idle)
+                               for group in self.run.machine.groups])
+
+    @cached_property
+    def active_w(self) -> FloatArray:
+        """The most that each node draws."""
+        return np.concatenate([np.full(group.count, group.node_class.power_w_active)
                                for group in self.run.machine.groups])
 
     @cached_property
@@ -110,13 +119,45 @@ class RunIndex:
         """The number of each job as text, to be searched."""
         return self.run.jobs.job_id.astype(np.str_)
 
+    @cached_property
+    def course(self) -> Course:
+        return Course(self.run.events, self.run.machine.power_w_idle, self.job_idle_w,
+                      self.free_idle_w)
+
+    def drawn_by(self, moment: Moment) -> Drawn:
+        """Of the jobs that run at a moment, in the order in which it has them."""
+        kept = self._drawn_by
+        if kept is not None and kept[0] == moment.time_s:
+            return kept[1]
+        rows = moment.running
+        found = drawn_until(moment.time_s, self.course, rows, self.start_s[rows],
+                            self.end_s[rows], self.run.schedule.energy_j[rows])
+        self._drawn_by = moment.time_s, found
+        return found
+
     def energy_at(self, moment: Moment, rows: IntArray) -> FloatArray:
-        """Joules of these jobs so far: a job that runs has its part by its mean power."""
-        whole_j = self.run.schedule.energy_j[rows]
-        so_far_j = self.mean_w[rows] * (moment.time_s - self.start_s[rows])
+        """Joules of these jobs so far."""
         over = self.end_s[rows] <= moment.time_s
-        begun = self.start_s[rows] <= moment.time_s
-        return np.where(over, whole_j, np.where(begun, so_far_j, 0.0))
+        so_far_j = self._of_running(moment, rows, self.drawn_by(moment).energy_j)
+        return np.where(over, self.run.schedule.energy_j[rows], so_far_j)
+
+    def mean_at(self, moment: Moment, rows: IntArray) -> FloatArray:
+        """Mean power of these jobs so far; 0 of those that have not begun."""
+        found = self.drawn_by(moment)
+        held_s = moment.time_s - self.start_s[moment.running]
+        so_far_w = np.where(held_s > 0, found.energy_j / np.where(held_s > 0, held_s, 1.0),
+                            found.power_w)
+        over = self.end_s[rows] <= moment.time_s
+        return np.where(over, self.mean_w[rows], self._of_running(moment, rows, so_far_w))
+
+    @staticmethod
+    def _of_running(moment: Moment, rows: IntArray, value: FloatArray) -> FloatArray:
+        """The value of each of these rows that runs, and 0 of the others."""
+        found = np.zeros(len(rows))
+        if len(moment.running):
+            place = np.minimum(np.searchsorted(moment.running, rows), len(moment.running) - 1)
+            found = np.where(moment.running[place] == rows, value[place], 0.0)
+        return found
 
     @cached_property
     def drawn(self) -> tuple[FloatArray, FloatArray]:
@@ -132,8 +173,9 @@ class RunIndex:
     def node_powers(self, moment: Moment) -> tuple[FloatArray, IntArray] | None:
         """By node its watts and the row of its job (-1: none); None where no node is known.
 
-        The machine's power is exact. What is above idle is shared among the running jobs by their
-        mean power above idle, so that nodes add up to the machine.
+        The machine's power is exact. What is above idle is shared among the running jobs by what
+        each draws above idle now, and among a job's nodes by what each can; no node gets more than
+        it can draw, unless the machine draws more than all busy ones can.
         """
         run = self.run
         if run.placement is None or run.units != run.machine.node_count:
@@ -145,15 +187,21 @@ class RunIndex:
         for row in held.tolist():
             first = int(run.placement.first[row])
             job[first : first + int(run.placement.count[row])] = run.placement.job[row]
-        busy = job >= 0
-        rise_w = np.zeros(len(job))
-        rise_w[busy] = np.maximum(self.mean_w[job[busy]] / self.units_of[job[busy]]
-                                  - self.idle_w[busy], 0.0)
         above_w = moment.power_w - float(self.idle_w.sum())
-        total_w = float(rise_w.sum())
-        if total_w > 0 and above_w > 0:
-            return self.idle_w + rise_w * (above_w / total_w), job
-        return self.idle_w * (moment.power_w / max(float(self.idle_w.sum()), 1e-9)), job
+        if above_w <= 0:
+            return self.idle_w * (moment.power_w / max(float(self.idle_w.sum()), 1e-9)), job
+        most_w = np.where(job >= 0, self.active_w - self.idle_w, 0.0)
+        return self.idle_w + _shared_out(above_w, self._rises_w(moment, job, most_w), most_w), job
+
+    def _rises_w(self, moment: Moment, job: IntArray, most_w: FloatArray) -> FloatArray:
+        """By node: the part of its job's watts above idle that goes by what the node can draw."""
+        busy = np.flatnonzero(job >= 0)
+        rise_w = np.zeros(len(job))
+        power_w = self._of_running(moment, job[busy], self.drawn_by(moment).power_w)
+        above_w = np.maximum(power_w - self.job_idle_w[job[busy]], 0.0)
+        can_w = np.bincount(job[busy], most_w[busy], len(self.run.jobs))[job[busy]]
+        rise_w[busy] = above_w * most_w[busy] / np.maximum(can_w, 1e-9)
+        return rise_w
 
     @cached_property
     def job_idle_w(self) -> FloatArray:
@@ -164,9 +212,7 @@ class RunIndex:
     def job_full_w(self) -> FloatArray:
         """What each job draws at full speed: as its log says, else what its nodes can draw."""
         known_w = self.run.jobs.power_w
-        return np.where(np.isfinite(known_w), known_w, self._held_w(np.concatenate([
-            np.full(group.count, group.node_class.power_w_active)
-            for group in self.run.machine.groups])))
+        return np.where(np.isfinite(known_w), known_w, self._held_w(self.active_w))
 
     def _held_w(self, node_w: FloatArray) -> FloatArray:
         """Watts of each job's own nodes; of as many of the machine's where no node is known."""
@@ -199,3 +245,15 @@ class RunIndex:
                  EventKind.RATE)
         wanted = np.isin(log.kind, kinds) | ((log.kind == EventKind.SUBMIT) & (log.value == 1.0))
         return np.flatnonzero(wanted)
+
+
+def _shared_out(total_w: float, wanted_w: FloatArray, most_w: FloatArray) -> FloatArray:
+    """A total among nodes as they want it; what is above the most of one goes to the others."""
+    given_w = wanted_w * (total_w / wanted_w.sum()) if wanted_w.sum() > 0 else 0.0 * wanted_w
+    given_w = np.minimum(given_w, most_w)
+    left_w = total_w - float(given_w.sum())
+    room_w = most_w - given_w
+    if room_w.sum() < left_w:  # of nodes that draw more than their class says
+        return np.asarray(most_w * (total_w / most_w.sum()) if most_w.sum() > 0
+                          else np.full(len(most_w), total_w / len(most_w)))
+    return np.asarray(given_w + room_w * (left_w / room_w.sum() if room_w.sum() > 0 else 0.0))

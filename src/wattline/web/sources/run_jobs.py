@@ -157,7 +157,7 @@ def _sort_key(index: RunIndex, moment: Moment, sort: str) -> npt.NDArray[Any]:
         "start_s": lambda: np.where(begun, index.start_s, np.inf),
         "end_s": lambda: np.where(index.end_s <= moment.time_s, index.end_s, np.inf),
         "requested_s": lambda: run.jobs.requested_s,
-        "power_w": lambda: np.where(begun, index.mean_w, 0.0),
+        "power_w": lambda: index.mean_at(moment, every),
         "energy_j": lambda: index.energy_at(moment, every)}
     return np.asarray(columns[sort]())
 
@@ -175,9 +175,10 @@ def _page(index: RunIndex, moment: Moment, rows: IntArray, offset: int, limit: i
 def _rows(index: RunIndex, moment: Moment, rows: IntArray) -> list[JobRow]:
     run, jobs = index.run, index.run.jobs
     states = index.state_codes(moment.time_s, rows)
-    energy_j = index.energy_at(moment, rows)
+    energy_j, mean_w = index.energy_at(moment, rows), index.mean_at(moment, rows)
     found = []
-    for row, joules, code in zip(rows.tolist(), energy_j.tolist(), states.tolist(), strict=True):
+    for row, joules, watts, code in zip(rows.tolist(), energy_j.tolist(), mean_w.tolist(),
+                                        states.tolist(), strict=True):
         state = SAID[code]
         begun, over = index.start_s[row] <= moment.time_s, index.end_s[row] <= moment.time_s
         start_s = float(index.start_s[row]) if begun else None
@@ -194,7 +195,7 @@ def _rows(index: RunIndex, moment: Moment, rows: IntArray) -> list[JobRow]:
             elapsed_s=None if start_s is None else
             (moment.time_s if end_s is None else end_s) - start_s,
             requested_s=float(jobs.requested_s[row]),
-            power_w=float(index.mean_w[row]) if begun else None,
+            power_w=watts if begun else None,
             energy_j=joules if begun else None,
             why=run_words.why_waiting(index, moment, row) if state == QUEUED else None))
     return found

@@ -85,7 +85,7 @@ def bill(index: RunIndex, moment: Moment, by: str, owner: str | None, rates: Rat
     lines = [line for name, mine in _by_name(index, by, owner)
              if (line := used.line(name, mine)).energy_j > 0]
     lines.sort(key=lambda line: -line.energy_j)
-    said = [*rates.assumptions(), "a running job's joules are by its mean power so far",
+    said = [*rates.assumptions(), _of_running(index, moment),
             *about_names(by, owner, [line.name for line in lines])]
     if owner is not None:
         return BillTable(by, 0.0, moment.time_s - index.run.start_s, rates.currency or None, lines,
@@ -100,6 +100,14 @@ def bill(index: RunIndex, moment: Moment, by: str, owner: str | None, rates: Rat
                           _rest(grams, [line.carbon_g for line in lines])))
     return BillTable(by, 0.0, moment.time_s - index.run.start_s, rates.currency or None, lines,
                      total_j, amount, grams, said)
+
+
+def _of_running(index: RunIndex, moment: Moment) -> str:
+    """How the joules of running jobs are known."""
+    unknown = int((~index.drawn_by(moment).exact).sum())
+    said = "a running job's joules are those of its power up to now"
+    return said if unknown == 0 else (
+        f"{said}; of {unknown:,} that run only the mean power is known, which stands for it")
 
 
 def budget(index: RunIndex, now_s: float, rates: Rates) -> BudgetTable:

@@ -7,11 +7,11 @@ import numpy as np
 from wattline.model.jobs import IntArray
 from wattline.model.run import EventKind
 from wattline.model.signal import FloatArray
+from wattline.web.sources.run_course import CLOSE
 from wattline.web.sources.run_history import kept_rows
 from wattline.web.sources.run_index import RunIndex
 from wattline.web.sources.shape import Profile
 
-CLOSE = 1e-6
 POINTS = 1000
 EXACT = "simulated; its power over time is that of the run's events"
 MEAN = "simulated; only its mean power is known, not its course"
@@ -39,7 +39,7 @@ def profile(index: RunIndex, row: int, now_s: float) -> tuple[Profile, str]:
     shown = time_s <= now_s
     shown[1:] &= time_s[1:] < end_s  # its end is no power of its own
     time_s, power_w = time_s[shown], power_w[shown]
-    few = kept_rows(time_s, power_w, POINTS)
+    few = kept_rows(time_s, POINTS, power_w)
     time_s = np.append(time_s[few], min(end_s, now_s)) - run.start_s
     return Profile(time_s.tolist(), np.append(power_w[few], power_w[-1]).tolist()), quality
 

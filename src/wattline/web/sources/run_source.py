@@ -34,7 +34,7 @@ from wattline.web.sources.shape import (
 )
 
 SHARED_OUT = ("the power of nodes, racks and classes is shared out: the machine's power above idle "
-              "by the mean power of each running job")
+              "by what each running job draws above idle then")
 NO_NODES = "the run does not know which nodes its jobs held: nodes are shown as if filled in order"
 
 
@@ -88,7 +88,8 @@ class RunSource:
             max_w=run.machine.power_w_max, by=self._parts(moment), running=len(moment.running),
             queued=len(moment.waiting), busy_nodes=self._busy_nodes(moment),
             nodes=run.machine.node_count, decisions=run_words.decisions(index, moment.time_s),
-            alarms=run_words.alarms(index, moment, cap_w), stale_s=0.0)
+            alarms=run_words.alarms(index, moment, cap_w), stale_s=0.0,
+            node_max_w=float(index.active_w.max()))
 
     def history(self, from_s: float | None, to_s: float | None, points: int) -> History:
         found = history(self.index, self.time_s, from_s, to_s, points)

@@ -110,11 +110,14 @@ class Now(Described):
     """Who starts jobs: `decide` is the controller, `guard` Slurm under watts as licences; null
     where there is no controller."""
     mode_since_s: float | None = None
+    node_max_w: float | None = None
+    """The most that a node of the hungriest class draws; null where no class is known."""
 
 
 @dataclass(frozen=True)
 class History:
-    """Power, cap and queue over time; of each span the first, lowest, highest and last are kept."""
+    """Power, cap and queue over time; of each span the first and the last are kept, and the lowest
+    and the highest of power and of queue."""
 
     time_s: Numbers
     power_w: Gaps
