@@ -99,10 +99,11 @@ class Controller:
         said = [each.reason for each in self.books.refused]
         for refused in self.books.refused:
             if isinstance(refused.event, Submitted) and refused.event.job in self.watcher.told:
-                self.turned_away[str(refused.event.job)] = refused.reason
+                name = str(refused.event.job)
+                self.turned_away[name] = refused.reason.removeprefix(f"job '{name}': ")
                 if not self.act:
                     continue
-                label = self.watcher.told[str(refused.event.job)].label
+                label = self.watcher.told[name].label
                 try:
                     self.slurm.explain(label, self.watcher.comment(refused.reason))
                 except SlurmError as error:

@@ -24,6 +24,7 @@ from wattline.controller.orders import PATIENCE_S, Inbox, Order, OrderOutcome
 from wattline.controller.resting import resting_w
 from wattline.controller.status import StatusWriter, ahead
 from wattline.model.errors import InputError, WattlineError
+from wattline.physics.powercap import DrawLimits
 from wattline.policies.state import REFUSED
 
 if TYPE_CHECKING:
@@ -188,11 +189,14 @@ def _reserve(fields: Mapping[str, Any], controller: Controller, now_s: float) ->
 
 
 def _refuse_below_idle(what: str, watts: float, controller: Controller) -> None:
-    """As of the cap in the site's file: what is below the idle power cannot be kept."""
-    idle_w = controller.books.machine.power_w_idle
-    if watts < idle_w:
-        raise InputError(f"{what} of {watts:,.0f} W, below the idle power of the machine "
-                         f"({idle_w:,.0f} W); it must be at least that")
+    """As of the cap in the site's file; a policy that switches nodes off keeps lower ones."""
+    books = controller.books
+    draws = DrawLimits.of(books.machine)
+    off = _switches_off(books.policy.admission)
+    least_w, which = (draws.off_w, "with all nodes off") if off else (draws.min_w, "idle")
+    if watts < least_w or watts <= 0.0:
+        raise InputError(f"{what} of {watts:,.0f} W; the machine draws {least_w:,.0f} W {which}, "
+                         "and no cap is below that")
 
 
 def _told_w(controller: Controller) -> float:
@@ -257,6 +261,10 @@ def _remarks(event: Event, controller: Controller, before_w: float) -> list[str]
 def _plans_ahead(admission: Any) -> bool:
     """Whether a power policy looks at reserved watts before they are due."""
     return hasattr(admission, "window_start_s") or hasattr(admission, "adaptive")
+
+
+def _switches_off(admission: Any) -> bool:
+    return bool(getattr(getattr(admission, "adaptive", admission), "shut", False))
 
 
 def _moment(time_s: float) -> str:
