@@ -114,8 +114,12 @@ class Books:
 
     @property
     def energy_j(self) -> float:
-        """What it drew since the books were opened."""
+        """What it drew from when the books were opened to the last step."""
         return float(self.record.meter[0].energy_j)
+
+    def energy_until_j(self, now_s: float) -> float:
+        """The same until a later time at which nothing has happened since the last step."""
+        return self.energy_j + self.power_w * max(now_s - self.now_s, 0.0)
 
     def next_s(self) -> float:
         """When the books want to be asked again, whatever happens before."""

@@ -83,7 +83,7 @@ class Checker:
         """The events that can be, in their order, as the kernel takes them."""
         given = list(events)
         if not is_number(self.now_s) or not self.books.now_s <= self.now_s <= MOST_FIGURE:
-            reason = f"the time {shown(self.now_s)} s is no time from {self.books.now_s:g} s on"
+            reason = f"the time {shown(self.now_s)} s is no time from {self.books.now_s:.15g} s on"
             self.refused += [Refused(event, reason) for event in given] or [Refused(None, reason)]
             self.possible = False
             return []

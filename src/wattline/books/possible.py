@@ -142,8 +142,10 @@ def no_reservation(event: Reserved, books: Books, now_s: float, removed: set[int
         return (f"it keeps {event.watts:g} W free; the machine draws at most "
                 f"{books.machine.power_w_max:g} W")
     end_s = event.start_s + event.duration_s
-    if not event.duration_s > 0 or not end_s > now_s:
-        return f"it would be over at {end_s:g} s, before it begins"
+    if not event.duration_s > 0:
+        return f"its duration is {event.duration_s:g} s, must be above 0"
+    if not end_s > now_s:
+        return f"it would have been over {now_s - end_s:,.0f} s ago"
     held = most_reserved(state, max(event.start_s, now_s), end_s, removed)
     if event.units and held + event.units > units:
         return f"{held} of {units} units are reserved then, {event.units} more cannot be"

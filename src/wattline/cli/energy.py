@@ -126,7 +126,7 @@ def status_command(run: Path | None, at: str | None, as_json: bool, live: bool,
     if site is not None:
         from wattline.cli.live_power import show_energy
 
-        not_live({"at": at}, "at", why="it shows how things stand now")
+        not_live("at", why="it shows how things stand now")
         show_energy(site, as_json)
         return
     needed(run, "RUN|SCENARIO")

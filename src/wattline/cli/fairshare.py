@@ -42,7 +42,7 @@ def command(run_folder: Path | None, as_json: bool, live: bool, config: Path | N
     if site is not None:
         from wattline.cli.live_power import show_shares
 
-        not_live(options, "store", "run_name", "shares", "assoc", "cluster", "at",
+        not_live("store", "run_name", "shares", "assoc", "cluster", "half_life", "at",
                  why="the shares are those of the controller's order")
         show_shares(site, as_json)
         return

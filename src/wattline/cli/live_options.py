@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from wattline.cli.output import print_json
 from wattline.model.errors import InputError
@@ -38,10 +39,12 @@ def which(live: bool, config: Path | None, given: Any, name: str) -> Path | None
     return config or Path(USUAL)
 
 
-def not_live(options: Mapping[str, Any], *names: str, why: str) -> None:
-    """Refuse options that mean nothing on a live machine."""
+def not_live(*names: str, why: str) -> None:
+    """Refuse options that mean nothing on a live machine, whatever value they were given."""
+    context = click.get_current_context()
     for name in names:
-        if options.get(name) not in (None, "", "0", False):
+        if context.get_parameter_source(name) not in (None, ParameterSource.DEFAULT,
+                                                      ParameterSource.DEFAULT_MAP):
             raise InputError(f"--{name.replace('_', '-')} does not go with --live: {why}")
 
 

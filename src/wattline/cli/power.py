@@ -11,7 +11,7 @@ import click
 from wattline.cli.choices import Group
 from wattline.cli.live_options import live_options, needed, not_live, order, which
 from wattline.cli.output import json_option, print_json
-from wattline.cli.view import machine_of, machine_options
+from wattline.cli.view import MACHINE, machine_of, machine_options
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def show(scenario: Path | None, run_folder: Path | None, as_json: bool, live: bo
     if site is not None:
         from wattline.cli.live_power import show_live
 
-        not_live(options, "at", why="it shows what holds now, and what is reserved ahead")
+        not_live("at", why="it shows what holds now, and what is reserved ahead")
+        not_live(*MACHINE, why="the machine is the controller's")
         show_live(site, as_json)
         return
     from wattline.advice.power import power_status
@@ -80,8 +81,8 @@ def set_(scenario: Path | None, as_json: bool, live: bool, config: Path | None,
     if site is not None:
         from wattline.controller.speaking import cap_fields, live_status
 
-        not_live(options, "at", "now", why="a cap is set now; `reserve` lowers it for a time ahead")
-        not_live(options, "floor", "change_rate", why="they are fields of a scenario")
+        not_live("at", "now", why="a cap is set now; `reserve` lowers it for a time ahead")
+        not_live("floor", "change_rate", why="they are fields of a scenario")
         if options["cap"] is None:
             raise InputError("nothing to set: give --cap")
         order(site, "set_cap", cap_fields(options["cap"], live_status(site)), as_json)
@@ -125,7 +126,7 @@ def reserve(scenario: Path | None, as_json: bool, live: bool, config: Path | Non
     if site is not None:
         from wattline.controller.speaking import live_status, window_fields
 
-        not_live(options, "now", why="it is now")
+        not_live("now", why="it is now")
         fields = window_fields(options["start"], options["duration"], options["watts"],
                                options["name"], live_status(site))
         order(site, "reserve", fields, as_json)

@@ -42,16 +42,20 @@ def up(nodes: int, cores: int, slurm: str, folder: Path | None, as_json: bool) -
     """Start a bed; needs root and Debian's packages of Slurm."""
     from wattline.controller.testbed.bed import USUAL_FOLDER, bring_up
     from wattline.controller.testbed.daemons import Daemons
+    from wattline.controller.testbed.own_site import site_file
 
     def say(what: str) -> None:
         if not as_json:
             click.echo(f"wattline: starting {what}", err=True)
 
     bed = bring_up(folder or USUAL_FOLDER, nodes, cores=cores, slurm=slurm, say=say)
+    controller = f"wattline controller --config {site_file(bed)}"
     rest = f"http://127.0.0.1:{bed.rest_port}" if Daemons(bed).has_rest else None
     if as_json:
         print_json({"folder": str(bed.folder), "nodes": bed.nodes, "cluster": bed.cluster,
-                    "slurm_conf": str(bed.configuration), "rest": rest})
+                    "slurm_conf": str(bed.configuration), "rest": rest,
+                    "broker_port": bed.broker_port, "site": str(site_file(bed)),
+                    "controller": controller})
         return
     click.echo(f"{bed.nodes} nodes are up. To use Slurm's own commands here:\n"
                f"export SLURM_CONF={bed.configuration}\n"
@@ -59,6 +63,8 @@ def up(nodes: int, cores: int, slurm: str, folder: Path | None, as_json: bool) -
                f"sbatch -N 2 {bed.folder}/job.sh 30 250\n"
                + (f"Slurm's REST interface is at {rest}" if rest else
                   "There is no REST interface: slurmrestd is not installed, or Slurm is another"))
+    click.echo(f"To rehearse with a controller (the broker is at port {bed.broker_port}; keys are "
+               f"named in {site_file(bed)}):\n{controller}")
 
 
 @command.command()

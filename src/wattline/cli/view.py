@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from wattline.model.views import MachineView
 
 
+MACHINE = ("nodes", "cores", "node_idle_w", "node_active_w", "node_off_w", "nodes_per_rack")
+"""The parameters of `machine_options`."""
+
+
 def machine_options(function: Any) -> Any:
     """A machine by a few figures; the defaults are those of docs/energy.md."""
     options = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ SHARED = {
              "them",
     "refused": "the machine file has no place for it"}
 """Of jobs on shared nodes."""
+TASKS = 20
+"""Of an array, so many are named."""
 
 
 def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> OrderOutcome:
@@ -40,12 +43,24 @@ def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any
     name = lives[-1] if lives else label if seen is None else controller.watcher.name(seen)
     ours = name in books.roll or name in books.roll.over
     if seen is None and not ours:
-        raise InputError(f"neither the books nor Slurm know a job {label}")
-    if seen is not None and (not ours or _released_by_others(controller, name, seen)):
+        raise InputError(_unknown(controller, label))
+    if name in controller.turned_away:
+        found = Explanation(label, "refused", f"it was refused: {controller.turned_away[name]}")
+    elif seen is not None and (not ours or _released_by_others(controller, name, seen)):
         found = _not_ours(controller, seen)
     else:
         found = explain(books, name)
     return OrderOutcome(True, found.sentence, found.to_dict())
+
+
+def _unknown(controller: Controller, label: str) -> str:
+    """Nobody knows a job of this name; of an array or a job of parts, theirs are known."""
+    parts = [job.label for job in sorted(controller.watcher.seen, key=attrgetter("came"))
+             if label and job.label.startswith((f"{label}_", f"{label}+"))]
+    if not parts:
+        return f"neither the books nor Slurm know a job {label}"
+    more = f" and {len(parts) - TASKS:,} more" if len(parts) > TASKS else ""
+    return f"job {label} has several tasks: ask for one of {', '.join(parts[:TASKS])}{more}"
 
 
 def _released_by_others(controller: Controller, name: str, job: SlurmJob) -> bool:
@@ -76,17 +91,18 @@ def _not_ours(controller: Controller, job: SlurmJob) -> Explanation:
 def energy(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> OrderOutcome:
     """Joules by the books: drawn, of each running job, and left of a budget."""
     books = controller.books
-    state, now_s = books.state, books.now_s
+    state, now_s = books.state, controller.now_s()
+    machine_j = books.energy_until_j(now_s)
     jobs = []
     for row in sorted(int(row) for row in state.running[: int(state.clock[0].running)]):
         live = state.live[row]
         drawn_j = float(live.energy_j + live.power_w * max(now_s - live.updated_s, 0.0))
         jobs.append({"job": books.roll.key(row), "power_w": float(live.power_w),
                      "energy_j": drawn_j})
-    result = {"now_s": now_s, "power_w": books.power_w, "drawn_j": books.energy_j,
+    result = {"now_s": now_s, "power_w": books.power_w, "drawn_j": machine_j,
               "running": jobs, "budget": _budget(books), "waiting": _waiting(books),
               "remarks": ["joules are those that the books expect, not measured ones"]}
-    return OrderOutcome(True, f"{books.energy_j:,.0f} J since the books were opened", result)
+    return OrderOutcome(True, f"{machine_j:,.0f} J since the books were opened", result)
 
 
 def _budget(books: Books) -> dict[str, float] | None:

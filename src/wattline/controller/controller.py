@@ -51,6 +51,8 @@ class Controller:
     """What sources and listeners have to say; the next cycle says it."""
     took_over: bool = False
     """Whether another policy decides since the last step: it is asked though nothing happened."""
+    turned_away: dict[str, str] = field(default_factory=dict)
+    """Jobs that the books did not take, and why, by name, as long as Slurm shows them."""
 
     def cycle(self) -> Cycle:
         done = self._cycle()
@@ -62,9 +64,11 @@ class Controller:
         try:
             seen = self.slurm.look()
         except SlurmError as error:
-            return Cycle(self._now_s(), remarks=(*self._noted(), str(error)), looked=False)
+            return Cycle(self.now_s(), remarks=(*self._noted(), str(error)), looked=False)
         news = self.watcher.news(seen)
-        now_s = self._now_s()
+        self.turned_away = {name: reason for name, reason in self.turned_away.items()
+                            if name in self.watcher.told}
+        now_s = self.now_s()
         remarks = list(news.remarks)
         events = news.events + [event for source in self.sources for event in source(now_s)]
         if news.applied:
@@ -93,9 +97,13 @@ class Controller:
     def _not_taken(self) -> list[str]:
         """What the books refused; a job whose submission it was says so to its user."""
         said = [each.reason for each in self.books.refused]
-        for refused in self.books.refused if self.act else ():
+        for refused in self.books.refused:
             if isinstance(refused.event, Submitted) and refused.event.job in self.watcher.told:
-                label = self.watcher.told[str(refused.event.job)].label
+                name = str(refused.event.job)
+                self.turned_away[name] = refused.reason.removeprefix(f"job '{name}': ")
+                if not self.act:
+                    continue
+                label = self.watcher.told[name].label
                 try:
                     self.slurm.explain(label, self.watcher.comment(refused.reason))
                 except SlurmError as error:
@@ -107,7 +115,7 @@ class Controller:
         self.notes.clear()
         return noted
 
-    def _now_s(self) -> float:
+    def now_s(self) -> float:
         """Never back: a clock that is set back stands still for the books."""
         return max(self.clock(), self.books.now_s)
 

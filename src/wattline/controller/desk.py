@@ -15,14 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattline.books import CapChanged, Event, ReservationRemoved, Reserved
-from wattline.books.possible import no_cap, no_figure, no_power
+from wattline.books.possible import no_cap, no_figure, no_power, no_reservation
 from wattline.controller.answers import QUESTIONS
 from wattline.controller.changing_policy import SET_POLICY, PolicyChanges
 from wattline.controller.mode_orders import MODE_ORDERS
 from wattline.controller.modes import ModeKeeper, open_modes
-from wattline.controller.orders import Inbox, Order, OrderOutcome
+from wattline.controller.orders import PATIENCE_S, Inbox, Order, OrderOutcome
+from wattline.controller.resting import resting_w
 from wattline.controller.status import StatusWriter, ahead
 from wattline.model.errors import InputError, WattlineError
+from wattline.physics.powercap import DrawLimits
 from wattline.policies.state import REFUSED
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class Desk:
     changed: list[tuple[Order, OrderOutcome]] = field(default_factory=list)
     """Orders that changed the policy, or could not, and are answered after the cycle."""
     policies: PolicyChanges = field(init=False)
+    before_w: float = math.nan
+    """The cap that was told before the orders of this cycle."""
 
     def __post_init__(self) -> None:
         self.policies = PolicyChanges(self.controller, self.site)
@@ -53,6 +57,7 @@ class Desk:
     def events(self, now_s: float) -> Sequence[Event]:
         """What the orders that have come ask the books to be told."""
         found = []
+        self.before_w = _told_w(self.controller)
         self.changed += self.policies.done(now_s)
         for order in self.inbox.take():
             try:
@@ -131,7 +136,7 @@ class Desk:
         if refused:
             return OrderOutcome(False, refused)
         books = self.controller.books
-        remarks = [*_remarks(event, self.controller), *self._forgotten()]
+        remarks = [*_remarks(event, self.controller, self.before_w), *self._forgotten()]
         result = {"cap_w": _finite(float(books.state.clock[0].cap_w)), "power_w": books.power_w,
                   "ahead": ahead(books), "remarks": remarks}
         return OrderOutcome(True, _said(event), result)
@@ -157,23 +162,46 @@ def _set_cap(fields: Mapping[str, Any], controller: Controller, now_s: float) ->
     reason = no_cap(watts)
     if reason:
         raise InputError(reason)
+    _refuse_below_idle("a cap", watts, controller)
     return CapChanged(watts)
 
 
 def _reserve(fields: Mapping[str, Any], controller: Controller, now_s: float) -> Event:
     name = str(fields.get("name") or f"reserved-{now_s:.0f}")
-    start_s = max(_figure(fields, "start_s", none=now_s), now_s)
+    start_s = _figure(fields, "start_s", none=now_s)
+    if start_s < now_s - PATIENCE_S:  # an order for now takes a moment to come
+        raise InputError(f"it would begin at {_moment(start_s)}, which is past")
+    start_s = max(start_s, now_s)
     duration_s, watts = _figure(fields, "duration_s"), _figure(fields, "watts")
     reason = no_power(watts) or no_figure("duration_s", duration_s)
     if reason:
         raise InputError(reason)
-    held_w = sum(each["watts"] for each in ahead(controller.books)
+    event, books = Reserved(name, start_s, duration_s, watts=watts), controller.books
+    reason = no_reservation(event, books, now_s, set())
+    if reason:
+        raise InputError(reason)
+    held_w = sum(each["watts"] for each in ahead(books)
                  if each["start_s"] < start_s + duration_s and each["end_s"] > start_s)
-    told_w = float(controller.books.record.meter[0].told_cap_w)
-    left_w = min(told_w, controller.books.machine.power_w_max) - held_w - watts
-    if left_w <= 0:
-        raise InputError(f"it would leave a cap of {left_w:,.0f} W; a cap is above 0")
-    return Reserved(name, start_s, duration_s, watts=watts)
+    # Nodes without jobs are reserved for, and their watts are among those of an idle machine.
+    left_w = min(_told_w(controller), books.machine.power_w_max) - held_w + resting_w(books)
+    _refuse_below_idle("it would leave a cap", left_w - watts, controller)
+    return event
+
+
+def _refuse_below_idle(what: str, watts: float, controller: Controller) -> None:
+    """As of the cap in the site's file; a policy that switches nodes off keeps lower ones."""
+    books = controller.books
+    draws = DrawLimits.of(books.machine)
+    off = _switches_off(books.policy.admission)
+    least_w, which = (draws.off_w, "with all nodes off") if off else (draws.min_w, "idle")
+    if watts < least_w or watts <= 0.0:
+        raise InputError(f"{what} of {watts:,.0f} W; the machine draws {least_w:,.0f} W {which}, "
+                         "and no cap is below that")
+
+
+def _told_w(controller: Controller) -> float:
+    """The cap that was last told, whatever is reserved."""
+    return float(controller.books.record.meter[0].told_cap_w)
 
 
 def _unreserve(fields: Mapping[str, Any], controller: Controller, now_s: float) -> Event:
@@ -210,19 +238,21 @@ def _said(event: Event) -> str:
     return f"the reservation {event.name} is withdrawn"
 
 
-def _remarks(event: Event, controller: Controller) -> list[str]:
-    """What must be known of it: what it does not do."""
+def _remarks(event: Event, controller: Controller, before_w: float) -> list[str]:
+    """What must be known of it, under the cap before: what it does not do."""
     books = controller.books
     said = []
     if not controller.act:
         said.append("the controller is a dry run: it starts nothing, under this cap or another")
     cap_w = float(books.state.clock[0].cap_w)
-    if isinstance(event, CapChanged) and books.power_w > cap_w:
+    begun = isinstance(event, Reserved) and event.start_s <= books.now_s
+    if (isinstance(event, CapChanged) or begun) and books.power_w > cap_w:
         said.append(f"the machine draws {books.power_w:,.0f} W by the books: nothing starts before "
                     "it is below the cap")
-    if isinstance(event, CapChanged) and (books.state.live.state == REFUSED).any():
+    raised = isinstance(event, CapChanged) and event.watts > before_w
+    if raised and (books.state.live.state == REFUSED).any():
         said.append("jobs that were refused under the last cap stay refused: submit them again")
-    if isinstance(event, Reserved) and not _plans_ahead(books.policy.admission):
+    if isinstance(event, Reserved) and not begun and not _plans_ahead(books.policy.admission):
         said.append("the power policy does not plan ahead: the cap falls when the window begins, "
                     "and jobs that run then go on")
     return said
@@ -231,6 +261,10 @@ def _remarks(event: Event, controller: Controller) -> list[str]:
 def _plans_ahead(admission: Any) -> bool:
     """Whether a power policy looks at reserved watts before they are due."""
     return hasattr(admission, "window_start_s") or hasattr(admission, "adaptive")
+
+
+def _switches_off(admission: Any) -> bool:
+    return bool(getattr(getattr(admission, "adaptive", admission), "shut", False))
 
 
 def _moment(time_s: float) -> str:

@@ -60,7 +60,8 @@ class CapKeeper:
     _bias_cap_w: float = math.nan
     _short_s: float = math.nan
     """Since when caps of nodes are not enough."""
-    _said_short: bool = False
+    _said_short: tuple[float, str] = (math.nan, "")
+    """Under which cap it was last said, and why, that the cap cannot be kept."""
 
     def keep(self, now_s: float, *, heard: bool = False) -> None:
         """Look at what is drawn and wanted, and order caps accordingly.
@@ -86,9 +87,9 @@ class CapKeeper:
         if short_w > 0.0:
             self._short_s = now_s if math.isnan(self._short_s) else self._short_s
             if now_s - self._short_s >= SHED_AFTER_S:
-                self._shed(now_s)
+                self._shed(now_s, short_w)
         else:
-            self._short_s, self._said_short = math.nan, False
+            self._short_s, self._said_short = math.nan, (math.nan, "")
             self._bring_back(-short_w)
 
     def restore(self) -> None:
@@ -150,19 +151,21 @@ class CapKeeper:
             self.remarks.append(f"caps of {len(lowered)} nodes {would}lowered to keep {cap_w:.0f} W"
                                 if lowered else f"caps of nodes {would}lifted again")
 
-    def _shed(self, now_s: float) -> None:
+    def _shed(self, now_s: float, short_w: float) -> None:
         """One job at a time, the lowest priority first: what it drew is seen before the next."""
-        if not self.when_short:
-            if not self._said_short:
-                self._said_short = True
-                self.remarks.append("the lowest caps of nodes are above the cap, and the site lets "
-                                    "no job be suspended or requeued (when_short)")
-            return
         running = [told for told in self.watcher.told.values()
                    if told.running and not told.suspended and math.isnan(told.asked_s)]
-        if not running or not self.act:
+        if not self.when_short:
+            self._say_short(short_w, "the site lets no job be suspended or requeued (when_short)")
+            return
+        if not running:
+            self._say_short(short_w, f"no running job is left to {self.when_short}")
             return
         least = _by_priority(running, self.watcher.seen)[-1]
+        if not self.act:
+            self._say_short(short_w, f"a dry run leaves jobs alone: it would {self.when_short} "
+                                     f"job {least.label} first")
+            return
         try:
             if self.when_short == "requeue":
                 self.slurm.requeue(least.label, hold=True)
@@ -176,6 +179,15 @@ class CapKeeper:
         self._short_s = now_s + SETTLE_S
         did = "suspended" if self.when_short == "suspend" else "requeued"
         self.remarks.append(f"job {least.label} was {did}: caps of nodes are not enough")
+
+    def _say_short(self, short_w: float, why: str) -> None:
+        """Once for each cap and reason: what is lacking changes with every reading."""
+        cap_w = self.cap_w()
+        if (cap_w, why) != self._said_short:
+            self._said_short = cap_w, why
+            self.remarks.append(f"the cap of {cap_w:,.0f} W cannot be kept: at the lowest caps of "
+                                f"nodes {cap_w + short_w:,.0f} W are drawn, {short_w:,.0f} W more, "
+                                f"and {why}")
 
     def _bring_back(self, room_w: float) -> None:
         """Let the first of those aside, by priority, go on where its least fits."""

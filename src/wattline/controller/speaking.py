@@ -82,7 +82,11 @@ def cap_fields(cap: str, status: Mapping[str, Any]) -> dict[str, float | None]:
 
 def window_fields(start: str, duration: str, watts: str, name: str,
                   status: Mapping[str, Any]) -> dict[str, Any]:
-    return {"start_s": moment_s(start, time.time()), "duration_s": parse_duration(duration),
+    now_s = time.time()
+    start_s = moment_s(start, now_s)
+    if start_s < now_s:
+        raise InputError(f"--start {start} is past; a reservation begins now or later")
+    return {"start_s": start_s, "duration_s": parse_duration(duration),
             "watts": power_or_share(watts, status["machine_w"]), "name": name}
 
 

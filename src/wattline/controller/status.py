@@ -59,7 +59,7 @@ class StatusWriter:
             "time_s": cycle.time_s, "pid": os.getpid(), "host": socket.gethostname(),
             "cycles": self.cycles, "act": self.controller.act,
             "measured_w": None, "lease": None, "policy": policy_of(self.controller.books),
-            **pictured(self.controller.books),
+            **pictured(self.controller, cycle.time_s),
             "last_error": self.last_error, "last_error_s": self.last_error_s,
             "slurm_answers": cycle.looked, "journal": self.journal, **self.more()}
         try:
@@ -69,16 +69,19 @@ class StatusWriter:
             self.last_error, self.last_error_s = str(error), cycle.time_s
 
 
-def pictured(books: Books) -> dict[str, Any]:
+def pictured(controller: Controller, now_s: float) -> dict[str, Any]:
     """The books at this moment: cap, power, nodes, and who runs and waits."""
+    books = controller.books
     state = books.state
     clock, rows = state.clock[0], len(books.roll)
     running = sorted(int(row) for row in state.running[: int(clock.running)])
     waiting = waiting_rows(books)
-    refused = np.flatnonzero(state.live.state[:rows] == REFUSED).tolist()
+    refused = [books.roll.key(row)
+               for row in np.flatnonzero(state.live.state[:rows] == REFUSED).tolist()]
+    refused += controller.turned_away
     return {
         "cap_w": float(clock.cap_w), "told_cap_w": float(books.record.meter[0].told_cap_w),
-        "ahead": ahead(books), "power_w": books.power_w, "energy_j": books.energy_j,
+        "ahead": ahead(books), "power_w": books.power_w, "energy_j": books.energy_until_j(now_s),
         "idle_w": books.machine.power_w_idle, "machine_w": books.machine.power_w_max,
         "nodes": {name: int(getattr(clock, name))
                   for name in ("units", "free", "off", "changing", "down", "reserved")},
@@ -91,8 +94,7 @@ def pictured(books: Books) -> dict[str, Any]:
             {"job": books.roll.key(row), "nodes": int(state.live[row].units),
              "submit_s": float(state.jobs[row].submit_s), "why": reason_in_short(books, row)}
             for row in waiting[:SHOWN]]},
-        "refused": {"count": len(refused), "jobs": [books.roll.key(row)
-                                                    for row in refused[:SHOWN]]},
+        "refused": {"count": len(refused), "jobs": refused[:SHOWN]},
     }
 
 

@@ -170,6 +170,7 @@ def test_a_window_ahead_is_reserved_and_withdrawn(going: Site) -> None:
     assert any("does not plan ahead" in remark for remark in found.result["remarks"])
     with pytest.raises(InputError, match="there already"):
         live_order(going.file, "reserve", start_s=start_s, duration_s=600.0, watts=1.0, name="noon")
+    assert sum('["reserved"' in line for line in going.lines) == 1
     live_order(going.file, "unreserve", name="noon")
     assert live_status(going.file)["ahead"] == []
     with pytest.raises(InputError, match="no reservation 'noon'; there is none"):
@@ -180,7 +181,12 @@ def test_a_window_ahead_is_reserved_and_withdrawn(going: Site) -> None:
     ("set_cap", {"watts": -1.0}, "it must be above 0"),
     ("set_cap", {"watts": 1e6}, "a cap of 1,000,000 W; the site's file allows at most"),
     ("set_cap", {"watts": "much"}, "watts is 'much', must be a number"),
+    ("set_cap", {"watts": 700.0}, "a cap of 700 W; the machine draws 720 W idle"),
     ("reserve", {"watts": 1500.0, "duration_s": 60.0}, "would leave a cap of 0 W"),
+    ("reserve", {"watts": 781.0, "duration_s": 60.0}, "would leave a cap of 719 W; the machine dr"),
+    ("reserve", {"watts": 100.0, "duration_s": 0.0}, "its duration is 0 s, must be above 0"),
+    ("reserve", {"watts": 100.0, "duration_s": 60.0, "start_s": 3600.0},
+     "would begin at 1970-01-01T01:00:00Z, which is past"),
     ("reserve", {"watts": 100.0}, "duration_s is None"),
     ("dance", {}, "there is no order 'dance'; there are: set_cap"),
     ("fairshare", {}, "does not weigh shares"),
@@ -192,6 +198,7 @@ def test_what_cannot_be_is_refused_with_the_reason(
     with pytest.raises(InputError, match=said):
         live_order(going.file, kind, **fields)
     assert len(list((going.folder / REFUSED).iterdir())) == 1
+    assert not any('["reserved"' in line or '["capchanged"' in line for line in going.lines)
 
 
 def test_files_that_are_no_orders_are_refused(going: Site, tmp_path: Path) -> None:
@@ -341,6 +348,12 @@ def test_the_commands_act_on_the_live_machine_only_with_live(
         (("power", "show", *config), "give --live too"),
         (("power", "show", "week.toml", "--live"), "leave out SCENARIO"),
         (("power", "set", "--live", *config, "--cap", "1kW", "--at", "1h"), "--at does not go"),
+        (("power", "set", "--live", *config, "--cap", "1kW", "--at", "0"), "--at does not go"),
+        (("power", "set", "--live", *config, "--cap", "1kW", "--floor", "0"), "--floor does not"),
+        (("power", "show", "--live", *config, "--nodes", "7"), "--nodes does not go with --live"),
+        (("power", "show", "--live", *config, "--at", "0"), "--at does not go"),
+        (("power", "reserve", "--live", *config, "--start", "-5", "--duration", "1h", "--watts",
+          "10"), "--start -5 is past"),
         (("power", "set", "--live", *config), "nothing to set"),
         (("power", "set", "--live", *config, "--cap", "0"), "or none, for no cap"),
         (("power", "set", "--cap", "1kW"), "Missing argument 'SCENARIO'"),

@@ -111,7 +111,34 @@ def test_a_site_may_have_jobs_requeued_or_left_alone() -> None:
     site.keep(11.5)
     site.keep(13.0)
     assert site.slurm.told == []
-    assert any("when_short" in said for said in site.keeper.remarks)
+    assert [said for said in site.keeper.remarks if "when_short" in said] == [
+        "the cap of 215 W cannot be kept: at the lowest caps of nodes 240 W are drawn, 25 W more, "
+        "and the site lets no job be suspended or requeued (when_short)"]
+
+
+def test_a_cap_that_cannot_be_kept_is_said_once_when_no_job_is_left_and_again_of_another() -> None:
+    site = Site("suspend", cap_w=100.0)
+    for told in site.watcher.told.values():
+        told.suspended = True
+    site.fleet.power_w = {"n1": 90.0, "n2": 90.0}
+
+    def said() -> list[str]:
+        return [remark for remark in site.keeper.remarks if "cannot be kept" in remark]
+
+    for now_s in (10.0, 11.5, 12.0, 13.0):
+        site.keep(now_s)
+    assert said() == ["the cap of 100 W cannot be kept: at the lowest caps of nodes 180 W are "
+                      "drawn, 80 W more, and no running job is left to suspend"]
+    site.cap_w = 150.0
+    site.keep(14.0)
+    assert len(said()) == 2
+    site.cap_w = 200.0
+    site.keep(15.0)
+    site.cap_w = 150.0
+    site.keep(16.0)
+    site.keep(17.5)
+    assert len(said()) == 3
+    assert site.slurm.told == []
 
 
 def test_the_lowest_priority_goes_first_and_comes_back_last() -> None:
@@ -134,3 +161,6 @@ def test_a_dry_run_orders_nothing_and_says_what_it_would() -> None:
     site.keeper.restore()
     assert (site.slurm.told, site.fleet.orders) == ([], [])
     assert "would be lowered" in site.keeper.remarks[0]
+    assert [said for said in site.keeper.remarks if "cannot be kept" in said] == [
+        "the cap of 215 W cannot be kept: at the lowest caps of nodes 240 W are drawn, 25 W more, "
+        "and a dry run leaves jobs alone: it would suspend job 1 first"]

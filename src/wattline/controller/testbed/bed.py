@@ -14,6 +14,7 @@ from wattline.controller.testbed.configuration import write_all
 from wattline.controller.testbed.daemons import Daemons, missing_programs
 from wattline.controller.testbed.layout import Bed, NodePower, lay_out
 from wattline.controller.testbed.other_slurm import remove_traces, root_of, write_commands
+from wattline.controller.testbed.own_site import write_site
 from wattline.model.errors import InputError, WattlineError
 
 USUAL_FOLDER = Path(tempfile.gettempdir()) / "wattline-bed"
@@ -48,6 +49,7 @@ def bring_up(
     check_machine()
     write_all(bed)
     write_commands(bed)
+    write_site(bed)
     daemons = Daemons(bed)
     try:
         daemons.start(say)

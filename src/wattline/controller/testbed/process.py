@@ -15,6 +15,7 @@ import tomli_w
 
 from wattline.controller.lease import age_s, holder
 from wattline.controller.testbed.layout import Bed
+from wattline.controller.testbed.own_site import site_file
 from wattline.model.errors import WattlineError
 
 READY_S = 180.0
@@ -28,7 +29,7 @@ class ControllerProcess:
     def __init__(self, bed: Bed, site: Mapping[str, Any]) -> None:
         self.bed = bed
         self.folder = bed.folder / "controller"
-        self.config = bed.folder / "site.toml"
+        self.config = site_file(bed)
         self.config.write_text(tomli_w.dumps(dict(site)), encoding="utf-8")
         self.log = bed.logs / "controller.out"
         self.path = ""

@@ -22,10 +22,10 @@ from wattline.controller.testbed.accounted import (
     longest_above,
     read_log,
 )
-from wattline.controller.testbed.agents import agents_of
 from wattline.controller.testbed.faults import Faults
 from wattline.controller.testbed.joules import LifeJoules, joules_of, worst
 from wattline.controller.testbed.layout import Bed
+from wattline.controller.testbed.own_site import site_of
 from wattline.controller.testbed.process import ControllerProcess
 from wattline.controller.testbed.workload import BedJob, Submitter
 from wattline.live.slurm.client import Slurm
@@ -71,12 +71,8 @@ class Conditions:
         """The file that a site with such a machine would have."""
         deciding = ({"scenario": str(self.scenario.resolve())} if self.scenario is not None
                     else {"policy": dict(self.policies)})
-        return {"nodes": bed.host_list, "node_idle_w": bed.power.idle_w,
-                "node_active_w": bed.power.active_w, "node_least_w": bed.power.least_w,
-                "cap": self.cap_w, "cap_file": "cap", "mode": self.mode, "licences": True,
-                "when_short": self.when_short, "slurm_conf": str(bed.configuration),
-                "folder": "controller", "cycle": CYCLE_S,
-                **agents_of(bed),
+        return {**site_of(bed), "cap": self.cap_w, "cap_file": "cap", "mode": self.mode,
+                "licences": True, "when_short": self.when_short, "cycle": CYCLE_S,
                 "lease": LEASE_S, "save": 5.0, "store_every": 5.0, **deciding}
 
 

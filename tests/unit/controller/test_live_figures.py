@@ -1,0 +1,98 @@
+"""What a running controller says of joules, jobs and caps holds at the moment it is asked."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.unit.controller.test_desk import Going, Site, made, pending
+
+from wattline.controller.answers import QUESTIONS
+from wattline.controller.configuration import read_configuration
+from wattline.controller.orders import OrderOutcome
+from wattline.controller.speaking import explain_job, live_order, live_status
+from wattline.model.errors import InputError
+
+IDLE_W = 8 * 90.0
+
+
+def asked(site: Site, kind: str) -> OrderOutcome:
+    return QUESTIONS[kind](site.controller, read_configuration(site.file), {})
+
+
+def test_joules_grow_at_every_moment_by_at_least_those_of_an_idle_machine(tmp_path: Path) -> None:
+    site = made(tmp_path)
+    now = [site.controller.books.now_s]
+    site.controller.clock = lambda: now[0]
+    begin_s, before_j = now[0], 0.0
+    site.slurm.jobs["7"] = pending("7", 3)
+    for passed_s in (0.0, 1.0, 1.0, 60.0, 0.5):  # of which only the first has an event
+        now[0] += passed_s
+        site.controller.cycle()
+        now[0] += 0.25  # an answer comes between two cycles too
+        found = asked(site, "energy").result
+        shown = live_status(site.file)
+        assert found["now_s"] == now[0]
+        assert found["drawn_j"] == pytest.approx(shown["energy_j"] + 0.25 * shown["power_w"])
+        assert found["drawn_j"] >= IDLE_W * (now[0] - begin_s) - 1e-3
+        assert found["drawn_j"] > before_j
+        job, = found["running"]
+        assert job["energy_j"] == pytest.approx(900.0 * (now[0] - begin_s), rel=1e-6)
+        before_j = found["drawn_j"]
+    assert site.controller.books.now_s == begin_s
+
+
+def test_a_job_that_the_books_turn_away_is_refused_and_not_held_by_its_user(
+    tmp_path: Path
+) -> None:
+    site = made(tmp_path)
+    site.slurm.jobs["7"] = pending("7", 9)
+    site.controller.cycle()
+    assert live_status(site.file)["refused"] == {"count": 1, "jobs": ["7"]}
+    with Going(site.controller):
+        found = explain_job("7", site.file)
+    assert found["reason"] == "refused"
+    assert found["sentence"] == "it was refused: it asks for 9 units; the machine has 8"
+    del site.slurm.jobs["7"]
+    site.controller.cycle()
+    assert live_status(site.file)["refused"]["count"] == 0
+
+
+def test_tasks_of_an_array_are_named(tmp_path: Path) -> None:
+    site = made(tmp_path)
+    for number in (10, 1, 2):
+        label = f"5_{number}"
+        site.slurm.jobs[label] = replace(pending("5", 1), label=label)
+    site.slurm.jobs["51"] = pending("51", 1)
+    site.controller.cycle()
+    with Going(site.controller):
+        with pytest.raises(InputError, match=r"tasks: ask for one of 5_1, 5_2, 5_10$"):
+            explain_job("5", site.file)
+        assert explain_job("5_2", site.file)["reason"] in ("running", "starting")
+
+
+def remarks(site: Site, kind: str, **fields: float | str) -> str:
+    return " ".join(live_order(site.file, kind, **fields).result["remarks"])
+
+
+def test_a_window_that_begins_now_says_what_the_machine_draws_above_it(tmp_path: Path) -> None:
+    site = made(tmp_path)
+    site.slurm.jobs["7"] = pending("7", 3)
+    site.controller.cycle()
+    with Going(site.controller):
+        said = remarks(site, "reserve", duration_s=600.0, watts=400.0)
+        assert "the machine draws 1,350 W by the books" in said
+        said = remarks(site, "reserve", start_s=time.time() + 3600, duration_s=60.0, watts=100.0,
+                       name="later")
+        assert "the machine draws" not in said
+
+
+def test_refused_jobs_are_spoken_of_when_a_cap_rises_only(tmp_path: Path) -> None:
+    site = made(tmp_path)
+    site.slurm.jobs["9"] = pending("9", 8)  # alone it needs 2,400 W
+    site.controller.cycle()
+    with Going(site.controller):
+        assert "stay refused" not in remarks(site, "set_cap", watts=1000.0)
+        assert "stay refused" in remarks(site, "set_cap", watts=1400.0)
