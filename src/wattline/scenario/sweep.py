@@ -12,7 +12,7 @@ from wattline.analysis.naming import unique_name
 from wattline.analysis.result import Result
 from wattline.model.errors import InputError, in_callers_terms, warn
 from wattline.policies.declaration import AXES
-from wattline.scenario.caps import NO_CAP, has_keeper
+from wattline.scenario.caps import CHOICES, NO_CAP, has_keeper
 from wattline.scenario.in_python import Asked, Source, asked
 from wattline.scenario.load import parse_value
 from wattline.scenario.model import Scenario
@@ -66,10 +66,17 @@ def sweep(
 def with_keeper(
     scenario: Scenario, varied: Iterable[str], in_python: bool = False
 ) -> tuple[Scenario, tuple[str, ...]]:
-    """Let somebody keep a cap that is varied where nobody would, and say who it is."""
-    if (not {"cap", "power.cap", "power__cap"} & set(varied)
+    """Let somebody keep a cap that is varied where nobody would, and say who it is.
+
+    Where the power policy is varied too, that nobody keeps the cap is what was asked for.
+    """
+    names = {name.replace("__", ".") for name in varied}
+    if (not {"cap", "power.cap"} & names
             or scenario.power.cap in (None, NO_CAP) or has_keeper(scenario, in_python)):
         return scenario, ()
+    if {"power", "policy.power"} & names:
+        raise InputError(f"policy.power 'none' keeps no cap, and power.cap is "
+                         f"{scenario.power.cap}; {CHOICES}")
     policy = scenario.policy.model_copy(update={"power": USUAL_KEEPER})
     return scenario.model_copy(update={"policy": policy}), (in_callers_terms(
         f"no power policy is chosen: '{USUAL_KEEPER}' keeps the cap that is varied; --power-policy "

@@ -103,12 +103,11 @@ def candidate_of(now: Now, choice: Choice) -> Candidate:
 
 
 def plan_of(ready: Plan, choice: Choice) -> Plan:
-    """The scenario with a choice's changes, on the same jobs."""
+    """The scenario with a choice's changes, on the same jobs and machine."""
     fields = ready.scenario.model_dump(mode="json", exclude_none=True)
-    same_machine = all(name == CAP or name.startswith("policy.") for name in choice.changes)
     try:
         scenario = validate(changed(fields, choice.changes), choice.name)
-        return plan(scenario, ready.trace, machine=ready.machine if same_machine else None)
+        return plan(scenario, ready.trace, machine=ready.machine)
     except WattlineError as error:
         raise InputError(f"candidate '{choice.name}': {error}") from None
 
