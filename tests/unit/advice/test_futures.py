@@ -16,6 +16,7 @@ from wattline.advice.futures.instants import instant_s
 from wattline.advice.futures.policy import planned
 from wattline.advice.futures.run_times import OVERDUE, RunTimes
 from wattline.advice.futures.running import candidate_of, plan_of, stand_at
+from wattline.advice.futures.self_tuning import Judged, _clearly_better, broken_limits
 from wattline.advice.futures.side_by_side import figures_of_all
 from wattline.cli.main import cli
 from wattline.engine.prepare import Rules
@@ -287,3 +288,25 @@ def test_a_job_that_is_killed_at_its_limit_uses_nothing_after_it() -> None:
                     for overrun in ("extend", "kill"))
     assert free.energy_j["p10"] == pytest.approx(3 * limit_j)
     assert killed.energy_j["p90"] == pytest.approx(limit_j)
+
+
+def test_what_is_no_number_neither_wins_nor_keeps_a_limit() -> None:
+    trace = wl.generate("lublin", seed=1, jobs=60, nodes=64)
+    asked = {"machine": MACHINE, "candidates": ["sjf"], "samples": 2}
+    # No job is ever refused there: a division by that has no value.
+    none = wl.advise_policy(trace, at="50%", objective="1 / jobs.refused", **asked)
+    assert none.best is None
+    assert "is no number under any candidate" in none.why_none
+    assert any("no number under as it is, sjf" in line for line in none.assumed)
+    held = wl.advise_policy(trace, at="50%", limits=["1 / jobs.refused <= 5"], **asked)
+    assert [each.breaks["1 / jobs.refused <= 5"] for each in held.candidates] == [1.0, 1.0]
+    assert (held.best, held.why_none) == (None, "no candidate keeps the limits")
+
+
+def test_a_supervisor_takes_a_number_before_none() -> None:
+    unknown, known = Judged(False, 0.0, 0.0, np.inf), Judged(False, 0.0, 0.0, 7.0)
+    assert _clearly_better(known, unknown)
+    assert not _clearly_better(unknown, known)
+    assert not _clearly_better(unknown, unknown)
+    assert broken_limits({"a": np.nan, "time_above_cap_s": np.nan},
+                         ["a <= 1", "b <= 1", "time_above_cap_s <= 0"]) == ["a <= 1"]

@@ -208,3 +208,9 @@ def test_what_rests_on_a_database_is_never_known_beforehand() -> None:
     point, = points_of(read_space({"scenario": {**SCENARIO, "policy": policy},
                                    "axes": {"machine.nodes": [64]}}))
     assert (point.key, point.error) == ("", "")
+
+
+def test_a_search_says_who_keeps_a_cap_that_nobody_keeps(tmp_path: Path) -> None:
+    given = {"scenario": SCENARIO | {"policy": {}}, "axes": {"power.cap": ["80%", "90%"]}}
+    found = wl.optimise_sweep(given, tmp_path / "a", ["energy_j"], trials=2, report=False)
+    assert any("'dvfs' keeps the cap" in line for line in found.remarks)

@@ -18,7 +18,7 @@ from wattline.advice.futures.policy import Question, broken_part, check_figures,
 from wattline.advice.futures.run_times import RunTimes
 from wattline.advice.futures.running import Now, plan_of
 from wattline.advice.futures.side_by_side import figures_of_all
-from wattline.analysis.expressions import Constraint
+from wattline.analysis.expressions import Constraint, figure_of
 from wattline.analysis.metrics import totals
 from wattline.analysis.result import Result, flattened
 from wattline.engine.ahead import Candidate
@@ -74,6 +74,10 @@ class SelfTuning:
         fewest = min(map(len, broken.values()))
         found = {name: f"it breaks {' and '.join(broken[name])}" for name in fixed
                  if len(broken[name]) > fewest}
+        finite = [name for name in fixed if name not in found and np.isfinite(self.values[name])]
+        if finite:  # where no objective is a number, there is nothing to compare
+            found |= {name: f"{self.objective} is no number" for name in fixed
+                      if name not in found and name not in finite}
         for figure, said in (("jobs.not_run", "{:,.0f} jobs never ran"),
                              ("time_above_cap_s", "{:,.0f} s above the cap")):
             value = {name: np.nan_to_num(self.figures[name].get(figure, 0.0)) for name in fixed}
@@ -159,9 +163,15 @@ def _refused(figures: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
 
 
 def broken_limits(figures: Mapping[str, float], limits: Sequence[str]) -> list[str]:
-    """Those that the figures of a whole run break; of one that these figures do not have, none is
-    known."""
-    return [limit for limit in limits if Constraint.parse(limit).excess.value(figures) > 0]
+    """Those that the figures of a whole run break, what is no number too; of one that these figures
+    do not have, none is known."""
+    # Without a cap no time is above it: a look ahead says 0 of it, a whole run that there is none.
+    known = {name: 0.0 if name == "time_above_cap_s" and np.isnan(value) else value
+             for name, value in figures.items()}
+    read = [Constraint.parse(limit).excess for limit in limits]
+    return [limit for limit, excess in zip(limits, read, strict=True)
+            if all(figure_of(name, known) for name in excess.names)
+            and not excess.value(known) <= 0]
 
 
 def _broken(figures: Mapping[str, float], limits: Sequence[str]) -> tuple[str, ...]:
@@ -241,9 +251,11 @@ class Judged(NamedTuple):
 def _clearly_better(one: Judged, other: Judged) -> bool:
     """Whether it keeps the limits, refuses fewer jobs, is above the cap for less time, or is
     better by 2 %."""
-    return one[:3] < other[:3] or (
-        one[:3] == other[:3]
-        and one.objective < other.objective - BETTER * abs(other.objective))
+    if one[:3] != other[:3]:
+        return one[:3] < other[:3]
+    if not np.isfinite(other.objective):
+        return bool(np.isfinite(one.objective))
+    return one.objective < other.objective - BETTER * abs(other.objective)
 
 
 def _composed(plan: Plan) -> Composition:
@@ -256,4 +268,9 @@ def _judged(found: Sequence[Mapping[str, float]], question: Question) -> Judged:
         any(broken_part(limit, found) > question.risk for limit in question.kept),
         float(np.mean([each["jobs.refused"] for each in found])),
         float(np.mean([each["time_above_cap_s"] for each in found])),
-        float(np.mean([question.goal.value(each) for each in found])))
+        _or_worst(float(np.mean([question.goal.value(each) for each in found]))))
+
+
+def _or_worst(value: float) -> float:
+    """What is no number is worse than any that is."""
+    return value if np.isfinite(value) else np.inf
