@@ -149,7 +149,8 @@ def _todo(
         return _Todo(Path(path).resolve().name, folder=path)
 
     def load(changes: Mapping[str, Any]) -> Scenario:
-        return load_scenario(path, trace, dict(changes))
+        found: Scenario = load_scenario(path, trace, dict(changes))
+        return found
 
     same, fitted = same_jobs(load, given, varied)
     changes, dropped = without_watched(load, {**given, **same, **varied}, varied)

@@ -102,7 +102,7 @@ def space_of(table: Mapping[str, Any], source: str, folder: Path | None) -> Spac
 
 def _with_same_jobs(
     base: Mapping[str, Any], fields: set[str], source: str
-) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The base with jobs that do not change with the machines along the axes."""
     changes, said = same_jobs(lambda given: validate(changed(base, given), source), {}, fields)
     return changed(base, changes), said

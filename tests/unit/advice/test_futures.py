@@ -15,7 +15,7 @@ from wattline.advice.futures.candidates import read_choices
 from wattline.advice.futures.instants import instant_s
 from wattline.advice.futures.policy import planned
 from wattline.advice.futures.run_times import OVERDUE, RunTimes
-from wattline.advice.futures.running import candidate_of, plan_of, stand_at
+from wattline.advice.futures.running import FIGURES, candidate_of, plan_of, stand_at
 from wattline.advice.futures.self_tuning import Judged, _clearly_better, broken_limits
 from wattline.advice.futures.side_by_side import figures_of_all
 from wattline.cli.main import cli
@@ -261,9 +261,11 @@ def test_a_supervisor_keeps_limits_where_a_candidate_does() -> None:
     assert held.switches[0].to == "cap=14kW"
     assert (free.best_fixed, held.best_fixed) == ("sjf", "cap=14kW")
     assert held.left_out["sjf"] == "it breaks power_w.peak <= 14e3"
-    with pytest.raises(wl.InputError, match="no figure 'watts'"):
+    assert tuple(wl.advise_policy(trace, at="50%", samples=1, machine=MACHINE,
+                                  candidates=["sjf"]).candidates[0].means) == FIGURES
+    with pytest.raises(wl.InputError, match="no figure 'watts' of a look ahead; there are: wait"):
         wl.self_tune(trace, **asked, limits=["watts <= 5"])
-    with pytest.raises(wl.InputError, match=r"no figure 'jobs\.waiting'"):
+    with pytest.raises(wl.InputError, match=r"'jobs\.waiting' of a whole run.*both have: wait_s"):
         wl.self_tune(trace, **asked, objective="jobs.waiting")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -230,13 +230,14 @@ def planned(scenario: Source | None, given: Mapping[str, Any], allow_code: bool)
 
 
 def check_figures(
-    goal: Expression, kept: Sequence[Constraint], row: Mapping[str, float]
+    goal: Expression, kept: Sequence[Constraint], figures: Collection[str]
 ) -> None:
     """Say which figures there are where one is asked for that there is not."""
     for expression in (goal, *(each.excess for each in kept)):
         for name in expression.names:
-            if figure_of(name, row) is None:
-                raise InputError(f"there is no figure '{name}'; there are: {', '.join(row)}")
+            if figure_of(name, figures) is None:
+                raise InputError(f"there is no figure '{name}' of a look ahead; there are: "
+                                 f"{', '.join(figures)}")
 
 
 def _best(found: Sequence[CandidateFigures], risk: float) -> str | None:

@@ -27,6 +27,10 @@ from wattline.scenario.load import changed, validate
 BOUND_S = 10.0
 CAP = "power.cap"
 """The field of a scenario that a candidate changes for another cap."""
+FIGURES = ("wait_s.mean", "wait_s.p95", "bounded_slowdown.mean", "jobs.started", "jobs.waiting",
+           "jobs.refused", "energy_j", "power_w.mean", "power_w.peak", "time_above_cap_s",
+           "utilisation")
+"""What there is of a future, in the order of `figures_of`."""
 
 
 @dataclass(frozen=True)

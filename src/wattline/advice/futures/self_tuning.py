@@ -16,9 +16,9 @@ from wattline.advice.futures.arrivals import with_arrivals
 from wattline.advice.futures.candidates import CURRENT, read_choices
 from wattline.advice.futures.policy import Question, broken_part, check_figures, planned
 from wattline.advice.futures.run_times import RunTimes
-from wattline.advice.futures.running import Now, plan_of
+from wattline.advice.futures.running import FIGURES, Now, plan_of
 from wattline.advice.futures.side_by_side import figures_of_all
-from wattline.analysis.expressions import Constraint, figure_of
+from wattline.analysis.expressions import Constraint, Expression, figure_of
 from wattline.analysis.metrics import totals
 from wattline.analysis.result import Result, flattened
 from wattline.engine.ahead import Candidate
@@ -141,8 +141,11 @@ def self_tune(
     choices = read_choices(candidates, ready.scenario)
     plans = {choice.name: ready if not choice.changes else plan_of(ready, choice)
              for choice in choices}
-    figures = {name: flattened(totals(each.run())) for name, each in plans.items()}
-    check_figures(question.goal, (), figures[CURRENT])  # before the long part
+    check_figures(question.goal, question.kept, FIGURES)  # before the long part
+    figures = {CURRENT: flattened(totals(plans[CURRENT].run()))}
+    _check_of_both(question.goal, figures[CURRENT])
+    figures |= {name: flattened(totals(each.run())) for name, each in plans.items()
+                if name != CURRENT}
     supervisor = _Supervisor(ready, plans, question, arrivals)
     run = supervisor.run(every_s, progress)
     figures[TUNED] = flattened(totals(run))
@@ -151,6 +154,15 @@ def self_tune(
         figures, tuple(supervisor.switches), supervisor.decisions, time.monotonic() - begin_s,
         (supervisor.assumed, *(choice.said for choice in choices if choice.said),
          *_refused(figures), *_broken(figures[TUNED], limits)), tuple(limits))
+
+
+def _check_of_both(goal: Expression, whole: Mapping[str, float]) -> None:
+    """The objective judges looks ahead and whole runs, so that both must have its figures."""
+    for name in goal.names:
+        if figure_of(name, whole) is None:
+            raise InputError(
+                f"there is no figure '{name}' of a whole run, only of a look ahead; both have: "
+                f"{', '.join(each for each in FIGURES if each in whole)}")
 
 
 def _refused(figures: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
@@ -220,8 +232,6 @@ class _Supervisor:
                           replace(own.rules, logged=rules.logged), now.until_s)
                 for name, own in self.plans.items())
         rows = dict(zip(self.plans, figures_of_all(now, ones, draws), strict=True))
-        if self.decisions == 1:
-            check_figures(question.goal, question.kept, rows[self.chosen][0])
         values = {name: _judged(found, question) for name, found in rows.items()}
         best = min(values, key=lambda name: values[name])
         if not values[best].breaks and _clearly_better(values[best], values[self.chosen]):
