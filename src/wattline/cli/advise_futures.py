@@ -193,9 +193,10 @@ def _follow(loaded: Scenario, every: str, common: dict[str, Any], as_json: bool)
     print_table(("policy", found.objective, "energy_j", "slowdown"), [
         (name, value, found.figures[name]["energy_j"],
          found.figures[name]["bounded_slowdown.mean"]) for name, value in found.values.items()])
+    gain = ("what self-tuning is worth is no number" if math.isnan(found.regret) else
+            f"self-tuning is {abs(found.regret):.1%} {'worse' if found.regret > 0 else 'better'}")
     click.echo(f"{len(found.switches):,} switches in {found.decisions:,} decisions; the best fixed "
-               f"policy was {found.best_fixed}: self-tuning is {abs(found.regret):.1%} "
-               f"{'worse' if found.regret > 0 else 'better'}")
+               f"policy was {found.best_fixed}: {gain}")
     for name, why in found.left_out.items():
         click.echo(f"note: {name} is not compared: {why}")
     for line in found.assumed:
@@ -218,7 +219,7 @@ def _print_policies(found: PolicyAdvice, when: str) -> None:
     print_table(("candidate", "mean wait", "slowdown", "started", "energy", "peak",
                  *(("above the cap",) if above else ()),
                  *(f"breaks {limit}" for limit in limits)), rows)
-    click.echo("no candidate keeps the limits" if found.best is None
+    click.echo(found.why_none if found.best is None
                else f"* smallest {found.objective}: {found.best}")
     for line in found.assumed:
         click.echo(f"note: {line}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -37,6 +38,7 @@ from wattline.model.units import counted
 
 if TYPE_CHECKING:
     from wattline.model.run import Run
+    from wattline.scenario.model import Scenario
 
 MAIN_JOB = ("bundled:main-uncapped", "bundled:main-capped")
 
@@ -141,15 +143,20 @@ def _todo(
     options: dict[str, Any],
 ) -> _Todo:
     from wattline.analysis.rundir import is_run
-    from wattline.scenario.sweep import label, with_keeper, without_watched
+    from wattline.scenario.sweep import label, same_jobs, with_keeper, without_watched
 
     if path is not None and is_run(path):
         return _Todo(Path(path).resolve().name, folder=path)
-    changes, dropped = without_watched(lambda changes: load_scenario(path, trace, dict(changes)),
-                                       given | varied, varied)
+
+    def load(changes: Mapping[str, Any]) -> Scenario:
+        found: Scenario = load_scenario(path, trace, dict(changes))
+        return found
+
+    same, fitted = same_jobs(load, given, varied)
+    changes, dropped = without_watched(load, {**given, **same, **varied}, varied)
     loaded, remarks = with_keeper(load_scenario(path, trace, changes), varied)
     return _Todo(label(loaded.name, varied), loaded, code_allowed(path, loaded, changes, options),
-                 remarks=(*dropped, *remarks))
+                 remarks=(*fitted, *dropped, *remarks))
 
 
 def _run(todo: _Todo, name: str, said: set[str], following: list[_Todo]) -> Run:

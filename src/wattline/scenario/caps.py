@@ -171,7 +171,9 @@ def is_part_of_peak(cap: object) -> bool:
 
 def is_share(cap: float | str) -> bool:
     """Whether a cap is a part of the peak that the jobs reach without one."""
-    return (_number("power.cap", cap) if isinstance(cap, str) else cap) <= 1
+    if isinstance(cap, str):
+        return not cap.strip().endswith("W") and _number("power.cap", cap) <= 1
+    return cap <= 1
 
 
 def in_watts(
@@ -182,15 +184,17 @@ def in_watts(
         if not cap:
             raise InputError(f"{field}: the list of steps is empty")
         return Signal.from_steps(((step.time_s, step.watts) for step in cap), "W")
+    in_units = False
     if isinstance(cap, str):
         if is_file(cap):
             return read_signal(cap, unit="W")
+        in_units = cap.strip().endswith("W")
         cap = _number(field, cap)
     if not 0 < cap <= MOST_POWER_W:
         raise InputError(f"{field}: {cap:g} must be a positive number of watts, up to "
                          f"{MOST_POWER_W:g}, or a fraction")
     # Up to 1 a fraction of what the same jobs would draw at most without a cap.
-    return Signal.constant(cap * peak_w() if cap <= 1 else cap, "W")
+    return Signal.constant(cap * peak_w() if cap <= 1 and not in_units else cap, "W")
 
 
 def _number(field: str, text: str) -> float:

@@ -10,16 +10,22 @@ from typing import Any
 from wattline.analysis.comparison import Comparison
 from wattline.analysis.naming import unique_name
 from wattline.analysis.result import Result
-from wattline.model.errors import InputError, in_callers_terms, warn
+from wattline.model.errors import InputError, WattlineError, in_callers_terms, warn
 from wattline.policies.declaration import AXES
-from wattline.scenario.caps import NO_CAP, has_keeper
+from wattline.scenario.caps import CHOICES, NO_CAP, has_keeper
 from wattline.scenario.in_python import Asked, Source, asked
 from wattline.scenario.load import parse_value
 from wattline.scenario.model import Scenario
 from wattline.scenario.objects import Keeper
+from wattline.scenario.parameters import WORKLOAD
 
 _PARAMETERS = ("trace", "machine", "cap", "watch_cap", "policy")
 """What `simulate` takes beside the axes and the fields of a scenario."""
+_SIZES = {"machine", "machine.nodes", "machine.classes"}
+"""What decides how large a machine is."""
+_MADE_FOR = "trace.parameters.nodes"
+_FITTED = ("each machine has generated jobs of its own: the scenario names no size that they are "
+           "made for (trace.parameters.nodes)")
 USUAL_KEEPER = "dvfs"
 """Keeps a cap that is varied where no power policy is chosen."""
 
@@ -44,14 +50,16 @@ def sweep(
     said: dict[str, tuple[str, ...]] = {}
     listed = {name: tuple(values) if isinstance(values, Iterable) and not isinstance(values, str)
               else values for name, values in vary.items()}
+    def load(changes: Mapping[str, Any]) -> Scenario:
+        return asked_for(scenario, changes, allow_code).scenario
+
+    same, fitted = same_jobs(load, given, listed)
     for varied in combinations(listed):
-        changes, dropped = without_watched(
-            lambda changes: asked_for(scenario, changes, allow_code).scenario, given | varied,
-            varied)
+        changes, dropped = without_watched(load, {**given, **same, **varied}, varied)
         found = asked_for(scenario, changes, allow_code)
         name = unique_name(label(found.scenario.name, varied), todo)
         kept, keeper = with_keeper(found.scenario, varied, found.policy is not None)
-        said[name] = (*dropped, *keeper)
+        said[name] = (*fitted, *dropped, *keeper)
         todo[name] = _named(replace(found, scenario=kept), name)
     runs: dict[str, Result] = {}
     for name, found in todo.items():
@@ -66,14 +74,39 @@ def sweep(
 def with_keeper(
     scenario: Scenario, varied: Iterable[str], in_python: bool = False
 ) -> tuple[Scenario, tuple[str, ...]]:
-    """Let somebody keep a cap that is varied where nobody would, and say who it is."""
-    if (not {"cap", "power.cap", "power__cap"} & set(varied)
+    """Let somebody keep a cap that is varied where nobody would, and say who it is.
+
+    Where the power policy is varied too, that nobody keeps the cap is what was asked for.
+    """
+    names = {name.replace("__", ".") for name in varied}
+    if (not {"cap", "power.cap"} & names
             or scenario.power.cap in (None, NO_CAP) or has_keeper(scenario, in_python)):
         return scenario, ()
+    if {"power", "policy.power"} & names:
+        raise InputError(f"policy.power 'none' keeps no cap, and power.cap is "
+                         f"{scenario.power.cap}; {CHOICES}")
     policy = scenario.policy.model_copy(update={"power": USUAL_KEEPER})
     return scenario.model_copy(update={"policy": policy}), (in_callers_terms(
         f"no power policy is chosen: '{USUAL_KEEPER}' keeps the cap that is varied; --power-policy "
         "(policy.power) chooses another"),)
+
+
+def same_jobs(
+    load: Callable[[Mapping[str, Any]], Scenario], given: Mapping[str, Any], varied: Iterable[str]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What to change so that a generated workload has the same jobs on every machine that is
+    varied: those for the scenario's own. Where it has none, a line says that they differ."""
+    names = {name.replace("__", ".") for name in varied}
+    if not names & _SIZES or _MADE_FOR in names:
+        return {}, ()
+    try:
+        base = load(given)
+    except WattlineError:  # it lacks what is varied, or has a mistake that is named later
+        return {}, ()
+    if base.trace.generate in (None, WORKLOAD) or "nodes" in base.trace.parameters:
+        return {}, ()
+    nodes = base.machine.nodes or sum(each.count for each in base.machine.classes)
+    return ({_MADE_FOR: nodes}, ()) if nodes else ({}, (_FITTED,))
 
 
 def without_watched(

@@ -176,7 +176,7 @@ class _Search:
         known = self.cache.find(point.key for point in points)
         if self.prune and any(point.key not in known for point in points):
             self._first_months(points, trial)
-        rows = [self._row(point, known.get(point.key)) for point in points]
+        rows = [_with_said(self._row(point, known.get(point.key)), point) for point in points]
         for row in rows:
             self._keep(row)
         trial.set_user_attr("rows", rows)
@@ -233,6 +233,11 @@ class _Search:
             if trial.should_prune():
                 raise optuna.TrialPruned
             months *= 2
+
+
+def _with_said(row: Row, point: Point) -> Row:
+    """What was chosen for a point is said in this search; others may have chosen it."""
+    return {**row, "remarks": [*point.said, *row.get("remarks", ())]} if point.said else row
 
 
 def _sampler(optuna: Any, goals: Sequence[Expression], seed: int, before: int) -> Any:

@@ -20,7 +20,7 @@ from wattline.policies.registry import plug_ins
 from wattline.scenario.load import validate
 from wattline.scenario.model import Scenario
 from wattline.scenario.python_policy import code_of
-from wattline.scenario.sweep import with_keeper
+from wattline.scenario.sweep import with_keeper, without_watched
 from wattline.sweeps.space import Space
 
 UNKNOWN = ""
@@ -50,11 +50,22 @@ def points_of(space: Space) -> Iterator[Point]:
 
 def point_of(space: Space, number: int, setting: Mapping[str, Any]) -> Point:
     try:
-        scenario = validate(space.fields(setting), space.name)
+        changes, dropped = _changes(space, setting)
+        scenario = validate(space.fields(changes), space.name)
         scenario, said = with_keeper(scenario, setting)
-        return Point(number, setting, scenario, content_key(scenario), said=said)
+        return Point(number, setting, scenario, content_key(scenario),
+                     said=(*space.said, *dropped, *said))
     except WattlineError as error:
         return Point(number, setting, None, UNKNOWN, str(error))
+
+
+def _changes(space: Space, setting: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The setting, less a cap that the scenario watches where one is varied."""
+    section = space.base.get("power")
+    if not isinstance(section, Mapping) or "watch_cap" not in section:
+        return dict(setting), ()  # to make a scenario for this takes as long as all the rest
+    return without_watched(lambda changes: validate(space.fields(changes), space.name), setting,
+                           setting)
 
 
 def content_key(scenario: Scenario) -> str:

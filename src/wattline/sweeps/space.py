@@ -10,7 +10,8 @@ from typing import Any
 
 from wattline.model.errors import InputError
 from wattline.model.reading import MOST_TOML_BYTES, is_file, parse_toml, read_text
-from wattline.scenario.load import beside, changed, fields_of
+from wattline.scenario.load import beside, changed, fields_of, validate
+from wattline.scenario.sweep import same_jobs
 from wattline.sweeps.axes import SEED, Axis, Interval, bundled, combined, read_axis
 
 MOST_POINTS = 1_000_000
@@ -31,6 +32,8 @@ class Space:
     that differences between settings are not differences between draws."""
     folder: Path | None = field(default=None, compare=False)
     """Names of files along the axes are relative to it."""
+    said: tuple[str, ...] = ()
+    """What differs between points that nobody would expect."""
 
     def settings(self) -> Iterator[dict[str, Any]]:
         """The values at every point, by field."""
@@ -84,16 +87,25 @@ def space_of(table: Mapping[str, Any], source: str, folder: Path | None) -> Spac
     if (draws and isinstance(base.get("trace"), Mapping) and "file" in base["trace"]
             and "trace.generate" not in fields):
         raise InputError(f"{source}: seeds draw a generated workload; a log is what it is")
+    base, fitted = _with_same_jobs(base, fields, source)
     name = str(table.get("name") or base.get("name") or Path(source).stem)
     found = Space(
         name=name[:200], base={**base, "name": name[:200]},
         axes=tuple(axis for axis in axes if isinstance(axis, Axis)),
         intervals=tuple(axis for axis in axes if isinstance(axis, Interval)),
         together=_groups(table.get("zip"), [axis.field for axis in axes], source),
-        seeds=seeds, folder=folder)
+        seeds=seeds, folder=folder, said=fitted)
     if found.size > MOST_POINTS:
         raise InputError(f"{source}: that is {found.size:,} points; at most {MOST_POINTS:,}")
     return found
+
+
+def _with_same_jobs(
+    base: Mapping[str, Any], fields: set[str], source: str
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The base with jobs that do not change with the machines along the axes."""
+    changes, said = same_jobs(lambda given: validate(changed(base, given), source), {}, fields)
+    return changed(base, changes), said
 
 
 def _check_once(fields: list[str], source: str) -> None:

@@ -15,7 +15,8 @@ from wattline.advice.futures.candidates import read_choices
 from wattline.advice.futures.instants import instant_s
 from wattline.advice.futures.policy import planned
 from wattline.advice.futures.run_times import OVERDUE, RunTimes
-from wattline.advice.futures.running import candidate_of, plan_of, stand_at
+from wattline.advice.futures.running import FIGURES, candidate_of, plan_of, stand_at
+from wattline.advice.futures.self_tuning import Judged, _clearly_better, broken_limits
 from wattline.advice.futures.side_by_side import figures_of_all
 from wattline.cli.main import cli
 from wattline.engine.prepare import Rules
@@ -79,6 +80,13 @@ def test_the_jobs_of_a_week_before_come_again() -> None:
     again_s = jobs.submit_s[found.job_id[came:]]
     assert (found.submit_s[came:] - again_s).tolist() == [WEEK_S] * 24
     assert "week before" in said
+    long, rules, came, said = with_arrivals(
+        jobs, Rules(logged={"energy_j": np.arange(480.0)}), at_s, at_s + 16 * 86400, "last-week")
+    assert (long.submit_s[came:] - at_s).tolist() == [3600.0 * n for n in range(1, 16 * 24 + 1)]
+    assert rules.logged["energy_j"].tolist() == long.job_id.tolist()
+    assert set((long.submit_s - jobs.submit_s[long.job_id])[came:]) == {
+        WEEK_S, 2 * WEEK_S, 3 * WEEK_S}
+    assert "again 3 times" in said
     alone, _, _, said = with_arrivals(jobs, Rules(), 86400.0, 2 * 86400.0, "last-week")
     assert len(alone) == 25
     assert "no week of history" in said
@@ -111,7 +119,13 @@ def test_the_best_keeps_the_limits_and_refuses_no_more_than_others() -> None:
     ({"at": "50%", "arrivals": "many"}, "one of last-week"),
     ({"at": -5.0}, "before the first"),
     ({"at": "200%"}, "beyond the last submission"),
-    ({"at": "50%", "candidates": ["machine.nodes=0"]}, "candidate 'machine.nodes=0'"),
+    ({"at": "50%", "candidates": ["machine.nodes=32"]}, "candidate 'machine.nodes=32'.*cannot"),
+    ({"at": "50%", "candidates": ["sjf trace.seed=3"]}, "trace.seed cannot be changed while"),
+    ({"at": "50%", "candidates": ["power.idle_fraction=0.5"]}, "idle_fraction cannot be changed"),
+    ({"at": "50%", "candidates": ["power.watts=5"]}, "candidate 'power.watts=5'"),
+    ({"at": "50%", "candidates": ["sjf wfp"]}, "order is both 'sjf' and 'wfp'"),
+    ({"at": "50%", "candidates": ["order=wfp order=sjf"]}, "order is both 'wfp' and 'sjf'"),
+    ({"at": "50%", "candidates": ["power=none cap=80%"]}, "'power=none cap=80%': .* keeps no cap"),
 ])
 def test_a_mistake_is_said_in_one_line(given: dict[str, object], said: str) -> None:
     trace = wl.generate("lublin", seed=1, jobs=30, nodes=64)
@@ -247,18 +261,54 @@ def test_a_supervisor_keeps_limits_where_a_candidate_does() -> None:
     assert held.switches[0].to == "cap=14kW"
     assert (free.best_fixed, held.best_fixed) == ("sjf", "cap=14kW")
     assert held.left_out["sjf"] == "it breaks power_w.peak <= 14e3"
-    with pytest.raises(wl.InputError, match="no figure 'watts'"):
+    assert tuple(wl.advise_policy(trace, at="50%", samples=1, machine=MACHINE,
+                                  candidates=["sjf"]).candidates[0].means) == FIGURES
+    with pytest.raises(wl.InputError, match="no figure 'watts' of a look ahead; there are: wait"):
         wl.self_tune(trace, **asked, limits=["watts <= 5"])
-    with pytest.raises(wl.InputError, match=r"no figure 'jobs\.waiting'"):
+    with pytest.raises(wl.InputError, match=r"'jobs\.waiting' of a whole run.*both have: wait_s"):
         wl.self_tune(trace, **asked, objective="jobs.waiting")
 
 
-def test_a_machine_is_made_anew_only_for_a_candidate_that_changes_it() -> None:
+def test_the_machine_is_the_same_one_for_every_candidate() -> None:
     trace = wl.generate("lublin", seed=1, jobs=30, nodes=64)
     ready = planned(trace, {"machine": MACHINE, "power": "dvfs", "cap": "14kW"}, False)
-    _, policy, cap, nodes = (plan_of(ready, each).machine for each in read_choices(
-        ["sjf", "cap=12kW", "machine.node_idle_w=80"], ready.scenario))
-    assert policy is cap is ready.machine
-    assert nodes.power_w_idle == 64 * 80.0
+    _, policy, cap, levels = (plan_of(ready, each).machine for each in read_choices(
+        ["sjf order=sjf", "cap=12kW", "power.latency_s=3"], ready.scenario))
+    assert policy is cap is levels is ready.machine
     plain = wl.Result.of(ready.plain_run())
     assert plain.metrics(flat=True) == pytest.approx(ready.run().metrics(flat=True), nan_ok=True)
+
+
+def test_a_job_that_is_killed_at_its_limit_uses_nothing_after_it() -> None:
+    count = 60
+    trace = wl.Trace(JobTable.build(
+        submit_s=np.arange(count) * 800.0, run_s=[3000.0] * count, job_id=np.arange(count),
+        requested_s=[1000.0] * count, procs=[40] * count, user=[1] * count))
+    limit_j = 1000.0 * 40 * 300
+    free, killed = (wl.advise_start(count - 1, trace, at="100%", samples=5, machine=MACHINE,
+                                    arrivals="none", policy__overrun=overrun)
+                    for overrun in ("extend", "kill"))
+    assert free.energy_j["p10"] == pytest.approx(3 * limit_j)
+    assert killed.energy_j["p90"] == pytest.approx(limit_j)
+
+
+def test_what_is_no_number_neither_wins_nor_keeps_a_limit() -> None:
+    trace = wl.generate("lublin", seed=1, jobs=60, nodes=64)
+    asked = {"machine": MACHINE, "candidates": ["sjf"], "samples": 2}
+    # No job is ever refused there: a division by that has no value.
+    none = wl.advise_policy(trace, at="50%", objective="1 / jobs.refused", **asked)
+    assert none.best is None
+    assert "is no number under any candidate" in none.why_none
+    assert any("no number under as it is, sjf" in line for line in none.assumed)
+    held = wl.advise_policy(trace, at="50%", limits=["1 / jobs.refused <= 5"], **asked)
+    assert [each.breaks["1 / jobs.refused <= 5"] for each in held.candidates] == [1.0, 1.0]
+    assert (held.best, held.why_none) == (None, "no candidate keeps the limits")
+
+
+def test_a_supervisor_takes_a_number_before_none() -> None:
+    unknown, known = Judged(False, 0.0, 0.0, np.inf), Judged(False, 0.0, 0.0, 7.0)
+    assert _clearly_better(known, unknown)
+    assert not _clearly_better(unknown, known)
+    assert not _clearly_better(unknown, unknown)
+    assert broken_limits({"a": np.nan, "time_above_cap_s": np.nan},
+                         ["a <= 1", "b <= 1", "time_above_cap_s <= 0"]) == ["a <= 1"]

@@ -16,6 +16,7 @@ from wattline.cli.main import main
 from wattline.cli.simulate import command as simulate
 from wattline.model.errors import InputError
 from wattline.policies.going_together import KEEPERS
+from wattline.scenario.caps import in_watts, is_share
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 TINY = str(EXAMPLES / "tiny.swf")
@@ -178,3 +179,11 @@ def test_no_cap_is_the_same_as_saying_nothing_of_it() -> None:
     said, silent = asked("--cap", "none"), asked()
     assert said["metrics"] == silent["metrics"]
     assert said["metrics"]["time_above_cap_s"] is None
+
+
+@pytest.mark.parametrize(("cap", "share"), [
+    ("1W", False), ("0.5 W", False), ("0.001kW", False), ("1", True), ("0.5", True), ("80%", True)])
+def test_a_unit_makes_watts_of_a_small_number(cap: str, share: bool) -> None:
+    assert is_share(cap) is share
+    assert in_watts("power.cap", cap, lambda: 1e6).value[0] >= 1e5 if share else (
+        in_watts("power.cap", cap, lambda: 1e6).value[0] <= 1)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from wattline.model.errors import InputError
+from wattline.scenario.build import read_trace
 from wattline.sweeps.axes import Axis, Interval, read_axis
 from wattline.sweeps.point import points_of
 from wattline.sweeps.space import read_space
@@ -111,3 +112,33 @@ def test_a_file_that_changes_changes_the_key(tmp_path: Path) -> None:
         log.write_text(text)
         keys.append(next(points_of(read_space(sweep))).key)
     assert keys[0] != keys[1]
+
+
+def test_generated_jobs_are_the_same_on_machines_of_different_sizes() -> None:
+    scenario = {"trace": {"generate": "lublin", "jobs": 20}, "machine": {"nodes": 32}}
+    axes = {"machine.nodes": [32, 64]}
+    small, large = (read_trace(point.scenario).jobs for point in points_of(
+        read_space({"scenario": scenario, "axes": axes})) if point.scenario is not None)
+    assert small.procs.tolist() == large.procs.tolist()
+    assert small.submit_s.tolist() == large.submit_s.tolist()
+    fitted = read_space({"scenario": {"trace": scenario["trace"]}, "axes": axes})
+    assert "jobs of its own" in fitted.said[0]
+    assert read_space({"scenario": scenario, "axes": {"policy.order": ["sjf"]}}).base["trace"] == (
+        scenario["trace"])
+
+
+def test_a_cap_that_is_watched_gives_way_to_one_that_is_varied() -> None:
+    scenario = {"trace": {"generate": "lublin", "jobs": 20}, "machine": {"nodes": 32},
+                "power": {"watch_cap": "80%"}}
+    point, = points_of(read_space({"scenario": scenario, "axes": {"power.cap": ["70%"]}}))
+    assert point.scenario is not None, point.error
+    assert (point.scenario.power.cap, point.scenario.power.watch_cap) == ("70%", "none")
+    assert any("power.watch_cap 80% of the scenario is left out" in line for line in point.said)
+
+
+def test_no_power_policy_that_is_asked_for_is_not_replaced() -> None:
+    scenario = {"trace": {"generate": "lublin", "jobs": 20}, "machine": {"nodes": 32}}
+    axes = {"power.cap": ["none", "70%"], "policy.power": ["none", "dvfs"]}
+    errors = [point.error for point in points_of(read_space({"scenario": scenario, "axes": axes}))]
+    assert [bool(error) for error in errors] == [False, False, True, False]
+    assert "policy.power 'none' keeps no cap" in errors[2]

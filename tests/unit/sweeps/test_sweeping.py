@@ -43,7 +43,8 @@ def test_each_point_has_the_figures_that_a_run_of_its_own_has(tmp_path: Path) ->
     table = found.to_pandas()
     for row in table.to_dict("records"):
         run = wl.simulate(SCENARIO, policy__order=row["policy.order"], policy__power="dvfs",
-                          machine__nodes=row["machine.nodes"], power__cap=row["power.cap"])
+                          machine__nodes=row["machine.nodes"], power__cap=row["power.cap"],
+                          trace__parameters__nodes=64)  # the same jobs on every machine
         own = run.metrics(flat=True)
         assert {name: row[name] for name in own} == pytest.approx(own, nan_ok=True)
     assert pq.read_table(tmp_path / "a" / "results.parquet").num_rows == 8
@@ -208,3 +209,9 @@ def test_what_rests_on_a_database_is_never_known_beforehand() -> None:
     point, = points_of(read_space({"scenario": {**SCENARIO, "policy": policy},
                                    "axes": {"machine.nodes": [64]}}))
     assert (point.key, point.error) == ("", "")
+
+
+def test_a_search_says_who_keeps_a_cap_that_nobody_keeps(tmp_path: Path) -> None:
+    given = {"scenario": SCENARIO | {"policy": {}}, "axes": {"power.cap": ["80%", "90%"]}}
+    found = wl.optimise_sweep(given, tmp_path / "a", ["energy_j"], trials=2, report=False)
+    assert any("'dvfs' keeps the cap" in line for line in found.remarks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from wattline.engine.prepare import Rules
 from wattline.model.errors import InputError
 from wattline.model.jobs import COLUMNS, NO_JOB, IntArray, JobTable
+from wattline.model.signal import FloatArray
 
 WEEK_S = 7 * 86400.0
 NONE, LAST_WEEK, HINDSIGHT = "none", "last-week", "hindsight"
@@ -35,19 +37,35 @@ def with_arrivals(
     if at_s - WEEK_S < jobs.submit_s[0]:
         return jobs.take(before), _rows_of(rules, before), came, (
             "no further jobs come: there is no week of history to take them from")
-    first, last = np.searchsorted(jobs.submit_s, (at_s - WEEK_S, until_s - WEEK_S), side="right")
-    again = np.arange(first, min(int(last), came))
-    rows = np.concatenate([before, again])
-    return _again(jobs, before, again), _rows_of(rules, rows), came, (
-        "the jobs to come are those of the same hours a week before")
+    weeks = weeks_in(until_s - at_s)
+    first = int(np.searchsorted(jobs.submit_s, at_s - WEEK_S, side="right"))
+    ends_s = [until_s - week * WEEK_S for week in range(1, weeks + 1)]
+    lasts = np.minimum(np.searchsorted(jobs.submit_s, ends_s, side="right"), came)
+    each = [np.arange(first, last) for last in lasts]
+    later_s = np.repeat(np.arange(1, weeks + 1) * WEEK_S, [len(rows) for rows in each])
+    again = np.concatenate(each)
+    return (_again(jobs, before, again, later_s),
+            _rows_of(rules, np.concatenate([before, again])), came, said_of(weeks))
 
 
-def _again(jobs: JobTable, before: IntArray, again: IntArray) -> JobTable:
+def weeks_in(horizon_s: float) -> int:
+    """How often the last week has to come again; a week that was computed may have a little more
+    than seven days."""
+    return max(1, math.ceil(horizon_s / WEEK_S - 1e-9))
+
+
+def said_of(weeks: int) -> str:
+    """What is assumed of the jobs to come."""
+    return ("the jobs to come are those of the same hours a week before"
+            + (f": that week comes again {weeks} times" if weeks > 1 else ""))
+
+
+def _again(jobs: JobTable, before: IntArray, again: IntArray, later_s: FloatArray) -> JobTable:
     kept = jobs.take(before)
     columns: dict[str, Any] = {name: np.concatenate([getattr(kept, name),
                                                      getattr(jobs, name)[again]])
                                for name in COLUMNS}
-    columns["submit_s"][len(before):] += WEEK_S
+    columns["submit_s"][len(before):] += later_s
     columns["after_job"][len(before):] = NO_JOB
     return JobTable(**columns, names=jobs.names)
 

@@ -16,6 +16,10 @@ from wattline.scenario.model import Scenario
 from wattline.scenario.sweep import USUAL_KEEPER, with_keeper
 
 CURRENT = "as it is"
+_CHOSEN = ("policy", "power")
+"""Sections of a scenario that a running machine can change."""
+_OF_THE_MACHINE = ("power.idle_fraction",)
+"""Fields of theirs that say what the nodes are."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +50,10 @@ def _kept(choice: Choice, scenario: Scenario) -> Choice:
     fields = scenario.model_dump(mode="json", exclude_none=True)
     try:
         own = validate(changed(fields, choice.changes), choice.name)
+        _, chosen = with_keeper(own, choice.changes)
     except WattlineError as error:
         raise InputError(f"candidate '{choice.name}': {error}") from None
-    if not with_keeper(own, choice.changes)[1]:
+    if not chosen:
         return choice
     return Choice(choice.name, {**choice.changes, "policy.power": USUAL_KEEPER},
                   f"candidate '{choice.name}' names no power policy: '{USUAL_KEEPER}' keeps its "
@@ -68,22 +73,35 @@ def _usual(scenario: Scenario) -> list[str]:
 def _changes(text: str) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     for part in text.replace("+", " ").split():
-        name, equals, value = part.partition("=")
-        if not equals:
-            changes |= _by_name(part, text)
-        elif name in AXES:
-            changes[f"policy.{name}"] = parse_value(value)
-        elif name == "cap":
-            changes["power.cap"] = parse_value(value)
-        elif "." in name:
-            changes[name] = parse_value(value)
-        else:
-            raise InputError(f"'{part}' of the candidate '{text}' is neither a policy, nor "
-                             "AXIS=POLICY, nor cap=WATTS, nor a field with a dot")
+        field, value = _change(part, text)
+        if changes.get(field, value) != value:
+            raise InputError(f"candidate '{text}': {field} is both '{changes[field]}' and "
+                             f"'{value}'")
+        changes[field] = value
     return changes
 
 
-def _by_name(name: str, text: str) -> dict[str, Any]:
+def _change(part: str, text: str) -> tuple[str, Any]:
+    """A field of the scenario and its value, as one word of a candidate says it."""
+    name, equals, value = part.partition("=")
+    if not equals:
+        return _by_name(part, text), part
+    if name in AXES:
+        return f"policy.{name}", parse_value(value)
+    if name == "cap":
+        return "power.cap", parse_value(value)
+    section, dot, _ = name.partition(".")
+    if not dot:
+        raise InputError(f"'{part}' of the candidate '{text}' is neither a policy, nor "
+                         "AXIS=POLICY, nor cap=WATTS, nor a field with a dot")
+    if section not in _CHOSEN or name in _OF_THE_MACHINE:
+        raise InputError(f"candidate '{text}': {name} cannot be changed while the machine runs; a "
+                         "candidate changes policies (policy.*) and how power is limited (power.*)")
+    return name, parse_value(value)
+
+
+def _by_name(name: str, text: str) -> str:
+    """The field that a policy's name is a value of."""
     axes = [axis for axis in AXES if name in places()[axis]]
     if not axes:
         raise InputError(f"'{name}' of the candidate '{text}' is no policy; `wattline policies` "
@@ -91,4 +109,4 @@ def _by_name(name: str, text: str) -> dict[str, Any]:
     if len(axes) > 1:
         raise InputError(f"'{name}' of the candidate '{text}' is a policy along {axes}; write it "
                          f"like {axes[0]}={name}")
-    return {f"policy.{axes[0]}": name}
+    return f"policy.{axes[0]}"

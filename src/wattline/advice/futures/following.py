@@ -6,6 +6,7 @@ takes over where it promises enough. Here the controller is asked to let it.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -148,7 +149,7 @@ def wanted(advice: PolicyAdvice, risk: float) -> tuple[Mapping[str, Any], str]:
     by_name = {each.name: each for each in advice.candidates}
     now = by_name[CURRENT]
     if advice.best is None:
-        return {}, "no candidate keeps the limits: what is there stays"
+        return {}, f"{advice.why_none}: what is there stays"
     best = by_name[advice.best]
     if best is now:
         return {}, f"no candidate is better than what is there, by {advice.objective}"
@@ -165,7 +166,7 @@ def wanted(advice: PolicyAdvice, risk: float) -> tuple[Mapping[str, Any], str]:
 def _if_enough(
     best: CandidateFigures, now: CandidateFigures, figures: str
 ) -> tuple[Mapping[str, Any], str]:
-    if more_than(now.value, best.value) < -BETTER:
+    if not math.isfinite(now.value) or more_than(now.value, best.value) < -BETTER:
         return best.changes, f"{best.name} promises {figures}"
     return {}, f"{best.name} promises {figures}: less than {BETTER:.0%} better, what is there stays"
 

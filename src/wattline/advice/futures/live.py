@@ -10,7 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from wattline.advice.futures.arrivals import HINDSIGHT, LAST_WEEK, NONE, WEEK_S
+from wattline.advice.futures.arrivals import (
+    HINDSIGHT,
+    LAST_WEEK,
+    NONE,
+    WEEK_S,
+    said_of,
+    weeks_in,
+)
 from wattline.advice.futures.candidates import Choice
 from wattline.advice.futures.run_times import RunTimes
 from wattline.advice.futures.running import CAP, Now
@@ -109,10 +116,12 @@ def _later(
     first_s = now_s - WEEK_S
     if seen.since_s > first_s:
         return [], "no further jobs come: the journals do not reach back a week"
-    again = [(time_s + WEEK_S, replace(job, job=f"again {row}", after=None))
-             for row, (time_s, job) in enumerate(seen.came)
-             if first_s < time_s <= first_s + horizon_s]
-    return again, "the jobs to come are those of the same hours a week before"
+    weeks = weeks_in(horizon_s)
+    last = [(time_s, job) for time_s, job in seen.came if first_s < time_s <= now_s]
+    again = [(time_s + week * WEEK_S, job) for week in range(1, weeks + 1) for time_s, job in last
+             if time_s + week * WEEK_S <= now_s + horizon_s]
+    return [(time_s, replace(job, job=f"again {row}", after=None))
+            for row, (time_s, job) in enumerate(again)], said_of(weeks)
 
 
 def _table(books: Books, roll: Roll, later: list[tuple[float, Submitted]]) -> JobTable:

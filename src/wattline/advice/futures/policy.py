@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,11 +65,19 @@ class PolicyAdvice:
     objective: str
     candidates: tuple[CandidateFigures, ...]
     best: str | None
-    """The candidate with the smallest objective of those that keep the limits; None: none does."""
+    """The candidate with the smallest objective of those that keep the limits; None: none does,
+    or the objective of those is no number."""
     waiting: int
     running: int
     seconds: float
     assumed: tuple[str, ...]
+
+    @property
+    def why_none(self) -> str:
+        """Why no candidate is the best, where none is."""
+        if any(math.isfinite(each.value) for each in self.candidates):
+            return "no candidate keeps the limits"
+        return f"{self.objective} is no number under any candidate"
 
     def to_dict(self) -> dict[str, Any]:
         """What `wattline advise policy --json` prints."""
@@ -169,7 +178,14 @@ def judged(
         moment.now_s, question.horizon_s, question.samples,
         question.objective, tuple(found), _best(found, question.risk),
         int(moment.waiting.sum()), int(moment.running.sum()), time.monotonic() - begin_s,
-        (*now.assumed, *(choice.said for choice in choices if choice.said)))
+        (*now.assumed, *(choice.said for choice in choices if choice.said), *_no_numbers(found)))
+
+
+def _no_numbers(found: Sequence[CandidateFigures]) -> tuple[str, ...]:
+    """Who cannot be the best because its objective cannot be computed."""
+    names = [each.name for each in found if not math.isfinite(each.value)]
+    return (f"the objective is no number under {', '.join(names)}: never the best",
+            ) if names else ()
 
 
 def refuse_both(
@@ -200,8 +216,8 @@ def _candidate(
 
 
 def broken_part(limit: Constraint, rows: Sequence[Mapping[str, float]]) -> float:
-    """In which part of the draws a limit is broken."""
-    return float(np.mean([limit.excess.value(row) > 0 for row in rows]))
+    """In which part of the draws a limit is broken; what is no number does not keep one."""
+    return float(np.mean([not limit.excess.value(row) <= 0 for row in rows]))
 
 
 def planned(scenario: Source | None, given: Mapping[str, Any], allow_code: bool) -> Plan:
@@ -214,19 +230,21 @@ def planned(scenario: Source | None, given: Mapping[str, Any], allow_code: bool)
 
 
 def check_figures(
-    goal: Expression, kept: Sequence[Constraint], row: Mapping[str, float]
+    goal: Expression, kept: Sequence[Constraint], figures: Collection[str]
 ) -> None:
     """Say which figures there are where one is asked for that there is not."""
     for expression in (goal, *(each.excess for each in kept)):
         for name in expression.names:
-            if figure_of(name, row) is None:
-                raise InputError(f"there is no figure '{name}'; there are: {', '.join(row)}")
+            if figure_of(name, figures) is None:
+                raise InputError(f"there is no figure '{name}' of a look ahead; there are: "
+                                 f"{', '.join(figures)}")
 
 
 def _best(found: Sequence[CandidateFigures], risk: float) -> str | None:
     """What is there wins where another is not better; who refuses jobs, or draws more than the
-    cap allows, does not win by that."""
-    good = [each for each in found if max(each.breaks.values(), default=0.0) <= risk]
+    cap allows, does not win by that, nor does an objective that is no number."""
+    good = [each for each in found if math.isfinite(each.value)
+            and max(each.breaks.values(), default=0.0) <= risk]
     for name in ("jobs.refused", "time_above_cap_s"):
         least = min((each.means[name] for each in good), default=0.0)
         good = [each for each in good if each.means[name] <= least]

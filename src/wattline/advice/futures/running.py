@@ -27,6 +27,10 @@ from wattline.scenario.load import changed, validate
 BOUND_S = 10.0
 CAP = "power.cap"
 """The field of a scenario that a candidate changes for another cap."""
+FIGURES = ("wait_s.mean", "wait_s.p95", "bounded_slowdown.mean", "jobs.started", "jobs.waiting",
+           "jobs.refused", "energy_j", "power_w.mean", "power_w.peak", "time_above_cap_s",
+           "utilisation")
+"""What there is of a future, in the order of `figures_of`."""
 
 
 @dataclass(frozen=True)
@@ -103,12 +107,11 @@ def candidate_of(now: Now, choice: Choice) -> Candidate:
 
 
 def plan_of(ready: Plan, choice: Choice) -> Plan:
-    """The scenario with a choice's changes, on the same jobs."""
+    """The scenario with a choice's changes, on the same jobs and machine."""
     fields = ready.scenario.model_dump(mode="json", exclude_none=True)
-    same_machine = all(name == CAP or name.startswith("policy.") for name in choice.changes)
     try:
         scenario = validate(changed(fields, choice.changes), choice.name)
-        return plan(scenario, ready.trace, machine=ready.machine if same_machine else None)
+        return plan(scenario, ready.trace, machine=ready.machine)
     except WattlineError as error:
         raise InputError(f"candidate '{choice.name}': {error}") from None
 

@@ -16,9 +16,9 @@ from wattline.advice.futures.arrivals import with_arrivals
 from wattline.advice.futures.candidates import CURRENT, read_choices
 from wattline.advice.futures.policy import Question, broken_part, check_figures, planned
 from wattline.advice.futures.run_times import RunTimes
-from wattline.advice.futures.running import Now, plan_of
+from wattline.advice.futures.running import FIGURES, Now, plan_of
 from wattline.advice.futures.side_by_side import figures_of_all
-from wattline.analysis.expressions import Constraint
+from wattline.analysis.expressions import Constraint, Expression, figure_of
 from wattline.analysis.metrics import totals
 from wattline.analysis.result import Result, flattened
 from wattline.engine.ahead import Candidate
@@ -74,6 +74,10 @@ class SelfTuning:
         fewest = min(map(len, broken.values()))
         found = {name: f"it breaks {' and '.join(broken[name])}" for name in fixed
                  if len(broken[name]) > fewest}
+        finite = [name for name in fixed if name not in found and np.isfinite(self.values[name])]
+        if finite:  # where no objective is a number, there is nothing to compare
+            found |= {name: f"{self.objective} is no number" for name in fixed
+                      if name not in found and name not in finite}
         for figure, said in (("jobs.not_run", "{:,.0f} jobs never ran"),
                              ("time_above_cap_s", "{:,.0f} s above the cap")):
             value = {name: np.nan_to_num(self.figures[name].get(figure, 0.0)) for name in fixed}
@@ -137,8 +141,11 @@ def self_tune(
     choices = read_choices(candidates, ready.scenario)
     plans = {choice.name: ready if not choice.changes else plan_of(ready, choice)
              for choice in choices}
-    figures = {name: flattened(totals(each.run())) for name, each in plans.items()}
-    check_figures(question.goal, (), figures[CURRENT])  # before the long part
+    check_figures(question.goal, question.kept, FIGURES)  # before the long part
+    figures = {CURRENT: flattened(totals(plans[CURRENT].run()))}
+    _check_of_both(question.goal, figures[CURRENT])
+    figures |= {name: flattened(totals(each.run())) for name, each in plans.items()
+                if name != CURRENT}
     supervisor = _Supervisor(ready, plans, question, arrivals)
     run = supervisor.run(every_s, progress)
     figures[TUNED] = flattened(totals(run))
@@ -147,6 +154,15 @@ def self_tune(
         figures, tuple(supervisor.switches), supervisor.decisions, time.monotonic() - begin_s,
         (supervisor.assumed, *(choice.said for choice in choices if choice.said),
          *_refused(figures), *_broken(figures[TUNED], limits)), tuple(limits))
+
+
+def _check_of_both(goal: Expression, whole: Mapping[str, float]) -> None:
+    """The objective judges looks ahead and whole runs, so that both must have its figures."""
+    for name in goal.names:
+        if figure_of(name, whole) is None:
+            raise InputError(
+                f"there is no figure '{name}' of a whole run, only of a look ahead; both have: "
+                f"{', '.join(each for each in FIGURES if each in whole)}")
 
 
 def _refused(figures: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
@@ -159,9 +175,15 @@ def _refused(figures: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
 
 
 def broken_limits(figures: Mapping[str, float], limits: Sequence[str]) -> list[str]:
-    """Those that the figures of a whole run break; of one that these figures do not have, none is
-    known."""
-    return [limit for limit in limits if Constraint.parse(limit).excess.value(figures) > 0]
+    """Those that the figures of a whole run break, what is no number too; of one that these figures
+    do not have, none is known."""
+    # Without a cap no time is above it: a look ahead says 0 of it, a whole run that there is none.
+    known = {name: 0.0 if name == "time_above_cap_s" and np.isnan(value) else value
+             for name, value in figures.items()}
+    read = [Constraint.parse(limit).excess for limit in limits]
+    return [limit for limit, excess in zip(limits, read, strict=True)
+            if all(figure_of(name, known) for name in excess.names)
+            and not excess.value(known) <= 0]
 
 
 def _broken(figures: Mapping[str, float], limits: Sequence[str]) -> tuple[str, ...]:
@@ -210,8 +232,6 @@ class _Supervisor:
                           replace(own.rules, logged=rules.logged), now.until_s)
                 for name, own in self.plans.items())
         rows = dict(zip(self.plans, figures_of_all(now, ones, draws), strict=True))
-        if self.decisions == 1:
-            check_figures(question.goal, question.kept, rows[self.chosen][0])
         values = {name: _judged(found, question) for name, found in rows.items()}
         best = min(values, key=lambda name: values[name])
         if not values[best].breaks and _clearly_better(values[best], values[self.chosen]):
@@ -241,9 +261,11 @@ class Judged(NamedTuple):
 def _clearly_better(one: Judged, other: Judged) -> bool:
     """Whether it keeps the limits, refuses fewer jobs, is above the cap for less time, or is
     better by 2 %."""
-    return one[:3] < other[:3] or (
-        one[:3] == other[:3]
-        and one.objective < other.objective - BETTER * abs(other.objective))
+    if one[:3] != other[:3]:
+        return one[:3] < other[:3]
+    if not np.isfinite(other.objective):
+        return bool(np.isfinite(one.objective))
+    return one.objective < other.objective - BETTER * abs(other.objective)
 
 
 def _composed(plan: Plan) -> Composition:
@@ -256,4 +278,9 @@ def _judged(found: Sequence[Mapping[str, float]], question: Question) -> Judged:
         any(broken_part(limit, found) > question.risk for limit in question.kept),
         float(np.mean([each["jobs.refused"] for each in found])),
         float(np.mean([each["time_above_cap_s"] for each in found])),
-        float(np.mean([question.goal.value(each) for each in found])))
+        _or_worst(float(np.mean([question.goal.value(each) for each in found]))))
+
+
+def _or_worst(value: float) -> float:
+    """What is no number is worse than any that is."""
+    return value if np.isfinite(value) else np.inf

@@ -101,10 +101,12 @@ def advise_start(
     one = candidate_of(now, Choice(CURRENT, {}))
     starts, joules = [], []
     watts = float(moment.books.state.jobs.watts[row])
+    # Whoever is killed at the limit uses nothing after it.
+    most_s = float(moment.jobs.requested_s[row]) if now.rules.overrun == "kill" else math.inf
     draws = now.draws(samples, seed)
     for number, (drawn_s, future) in enumerate(zip(draws, one.runs(draws), strict=True)):
         starts.append(float(future.start_s[row]) - at_s)
-        joules.append(float(drawn_s[row]) * watts)
+        joules.append(min(float(drawn_s[row]), most_s) * watts)
         if progress is not None:
             progress((number + 1) / samples)
     waits = np.where(np.isnan(starts), np.inf, np.array(starts))
