@@ -11,7 +11,6 @@ from wattline.shared_nodes.cap import cap_allows
 from wattline.shared_nodes.choosing import choose
 from wattline.shared_nodes.fitting import cpus_for, gather_copies, list_near
 from wattline.shared_nodes.later import copy_node, let_row_end
-from wattline.shared_nodes.power import picked_watts
 from wattline.shared_nodes.state import NEVER_S
 
 WINDOW_S = 30.0
@@ -56,8 +55,11 @@ def will_run(st: Any, entry: int, held: int, until_s: float) -> float:
         while NEVER_S > _next_end_s(st, place) > edge_s + window_s:
             window_s *= 2.0
         start_s = max(last_s, clock.now_s + 1.0)
-        if gather_copies(st, entry) and choose(st, job) and _watts_fit(st, job, start_s, held):
-            return float(start_s)
+        if gather_copies(st, entry) and choose(st, job):
+            killed_s = max(st.live[st.running[each]].latest_s for each in range(place))
+            for time_s in (start_s, max(start_s, killed_s)):
+                if _watts_fit(st, job, time_s, held):
+                    return float(time_s)
     return NEVER_S
 
 
@@ -81,8 +83,7 @@ def _let_end(st: Any, job: int) -> None:
 
 
 def _watts_fit(st: Any, job: int, start_s: float, held: int) -> bool:
-    return not st.rules[0].capped or bool(cap_allows(
-        st, picked_watts(st, job), start_s, start_s + st.ask[job].limit_s, held))
+    return not st.rules[0].capped or bool(cap_allows(st, job, start_s, held, 0.0))
 
 
 def rank_that_is_enough(st: Any, job: int, least: int) -> int:

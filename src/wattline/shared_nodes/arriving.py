@@ -8,7 +8,7 @@ from __future__ import annotations
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.depending import FAILED, MET, dependency, next_of_name
 from wattline.shared_nodes.limits import count_submitted, may_submit
-from wattline.shared_nodes.outcome import CANCELLED, KILLED, NEVER, RAN, REFUSED
+from wattline.shared_nodes.outcome import CANCELLED, KILLED, RAN, REFUSED
 from wattline.shared_nodes.priority import set_priority
 from wattline.shared_nodes.queueing import enqueue, sweep_queue
 from wattline.shared_nodes.reserving import ITS_RESERVATION_IS_OVER, is_over
@@ -18,13 +18,12 @@ from wattline.shared_nodes.state import (
     BLOCKED,
     OVER,
     QUEUED,
-    TO_COME,
     Books,
 )
 from wattline.shared_nodes.timers import add_timer
 from wattline.shared_nodes.waking import ask_for_pass, something_changed
 
-SUBMITTED_TOO_MANY, NEVER_SATISFIED, IS_HELD, OTHER, INVALID_DEPENDENCY = 4, 6, 7, 9, 12
+SUBMITTED_TOO_MANY, NEVER_SATISFIED, IS_HELD, INVALID_DEPENDENCY = 4, 6, 7, 12
 
 
 @kernel_part
@@ -176,14 +175,3 @@ def send_back(st: Books, job: int, may_requeue: bool) -> None:
     sweep_queue(st)  # it may still stand there from its first start
     st.clock[0].end_pass = 1
     become_eligible(st, job)
-
-
-@kernel_part
-def give_up(st: Books) -> None:
-    """Nothing will happen any more: what still waits, waits for ever."""
-    for job in range(len(st.live)):
-        live = st.live[job]
-        if live.phase in (BLOCKED, QUEUED, TO_COME):
-            if live.phase == QUEUED and live.reason == 0:
-                live.reason = OTHER
-            live.state = NEVER

@@ -7,7 +7,6 @@ from wattline.shared_nodes.cap import cap_allows
 from wattline.shared_nodes.limits import may_run
 from wattline.shared_nodes.offers import offers_now
 from wattline.shared_nodes.placing import place_now
-from wattline.shared_nodes.power import picked_watts
 from wattline.shared_nodes.starting import picked_tres, start_job
 from wattline.shared_nodes.state import BUSY, OVER_LIMIT, STARTED, Books
 
@@ -24,9 +23,7 @@ def attempt(st: Books, entry: int) -> int:
 def start_picked(st: Books, entry: int, held: int) -> int:
     """Start the job on the nodes of `pick` if power and limits let it."""
     job = st.entry[entry].job
-    now_s = st.clock[0].now_s
-    if st.rules[0].capped != 0 and not cap_allows(
-            st, picked_watts(st, job), now_s, now_s + st.ask[job].limit_s, held):
+    if st.rules[0].capped != 0 and not cap_allows(st, job, st.clock[0].now_s, held, 0.0):
         return BUSY
     picked_tres(st, entry)
     if st.rules[0].enforce_limits != 0 and not may_run(st, entry):

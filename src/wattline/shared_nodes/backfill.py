@@ -17,7 +17,7 @@ from wattline.shared_nodes.fitting import enough
 from wattline.shared_nodes.limits import may_run
 from wattline.shared_nodes.main_pass import holds_nodes
 from wattline.shared_nodes.offers import cpus_needed, forget_ready, offers_now, slot_of
-from wattline.shared_nodes.power import picked_watts
+from wattline.shared_nodes.power import picked_watts, woken_watts
 from wattline.shared_nodes.reserving import hold_reserved
 from wattline.shared_nodes.spans import add_span, clear_spans, first_try, is_held, mask_free_nodes
 from wattline.shared_nodes.state import NEVER_S, QUEUED, STARTED, UP, Books
@@ -299,5 +299,5 @@ def _hold_watts(st: Books, entry: int, held: int) -> int:
         return 0
     st.held_begin[held] = st.clock[0].held_begin_s
     st.held_end[held] = st.clock[0].held_end_s
-    st.held_w[held] = picked_watts(st, st.entry[entry].job)
+    st.held_w[held] = picked_watts(st, st.entry[entry].job) + woken_watts(st)
     return 1

@@ -1,13 +1,15 @@
 """A cap on the machine's power: a job that would break it does not start.
 
 Not a rule of Slurm's. The cap is known ahead: a job may start only if, with what runs ending no
-earlier than at its limit and with the watts held for jobs that are planned, the machine stays under
-the cap until the job's own limit.
+earlier than when it would be killed and with the watts held for jobs that are planned, the machine
+stays under the cap until the job itself would be killed.
 """
 
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.overtime import killed_at
+from wattline.shared_nodes.power import picked_watts, woken_watts
 from wattline.shared_nodes.state import Books
 
 ROUNDING_W = 1e-6
@@ -27,11 +29,16 @@ def cap_at(st: Books, time_s: float) -> float:
 
 
 @kernel_part
-def cap_allows(st: Books, watts: float, start_s: float, end_s: float, held: int) -> bool:
-    """Whether so many watts more stay under the cap from start to end.
+def cap_allows(st: Books, job: int, start_s: float, held: int, freed_w: float) -> bool:
+    """Whether the job on the nodes that were picked stays under the cap from its start on.
 
-    `held` is how many reservations of this backfill cycle hold watts.
+    `held` is how many reservations of this backfill cycle hold watts, `freed_w` the watts of
+    running jobs that would give way, which have `leaves` set.
     """
+    watts = picked_watts(st, job) + woken_watts(st) - freed_w
+    rules = st.rules[0]
+    booted_s = start_s + (rules.resume_timeout_s if rules.suspend_time_s >= 0.0 else 0.0)
+    end_s = killed_at(st, job, booted_s)
     if not _allowed_at(st, watts, start_s, held):
         return False
     for step in range(len(st.cap_s)):
@@ -47,11 +54,13 @@ def cap_allows(st: Books, watts: float, start_s: float, end_s: float, held: int)
 @kernel_part
 def _allowed_at(st: Books, watts: float, time_s: float, held: int) -> bool:
     total = st.clock[0].power_w + watts
-    for place in range(st.clock[0].running):
-        job = st.running[place]
-        if st.live[job].limit_end_s > time_s:
+    running = st.clock[0].running if time_s > st.clock[0].now_s else 0
+    for place in range(running):
+        live = st.live[st.running[place]]
+        if live.limit_end_s > time_s:
             break
-        total -= st.live[job].watts
+        if live.latest_s <= time_s and live.leaves == 0:
+            total -= live.watts
     for row in range(held):
         if st.held_begin[row] <= time_s < st.held_end[row]:
             total += st.held_w[row]

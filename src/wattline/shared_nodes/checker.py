@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.model.signal import Signal
 from wattline.shared_nodes.machine import (
     NO_LIMIT,
     FloatArray,
@@ -26,13 +27,17 @@ ROUNDING = 1e-6
 
 
 def broken_rules(
-    machine: SharedMachine, requests: Requests, rules: Rules, found: Schedule
+    machine: SharedMachine, requests: Requests, rules: Rules, found: Schedule,
+    cap: Signal | None = None,
 ) -> list[str]:
-    """One line per rule that is broken, with the first job or node that breaks it."""
+    """One line per rule that is broken, with the first job or node that breaks it.
+
+    `cap` is the one that was kept.
+    """
     return [*_times(requests, rules, found), *_nodes_given(machine, requests, found),
             *_capacity(machine, rules, found), *_limits(machine, requests, rules, found),
             *_waited(requests, found), *_reserved(machine, requests, found),
-            *_energy(machine, found)]
+            *_energy(machine, found), *_under_cap(machine, found, cap)]
 
 
 def _first(bad: Any, text: str) -> Iterator[str]:
@@ -267,3 +272,25 @@ def _energy(machine: SharedMachine, found: Schedule) -> Iterator[str]:
     gap_j = whole_j - float(found.energy_j.sum()) - rest_j
     if abs(gap_j) > 1e-6 * max(whole_j, 1.0):
         yield f"{gap_j:g} J of {whole_j:g} J are nobody's"
+
+
+def _under_cap(machine: SharedMachine, found: Schedule, cap: Signal | None) -> Iterator[str]:
+    """Idle power and what the jobs add, by their own joules, where they start and the cap falls.
+
+    Jobs that were requeued drew their joules in several runs and are left out, and so are runs with
+    nodes that slept.
+    """
+    idle_w = float(machine.nodes.idle_w.sum())
+    if cap is None or (len(found.event_power_w) and found.event_power_w.min() < idle_w - 1e-3):
+        return
+    job, node = found.allocation_job, found.allocation_node
+    share_w = np.bincount(job, found.allocation_cpus / machine.nodes.cpus[node]
+                          * machine.nodes.idle_w[node], len(found.start_s))
+    rows = np.flatnonzero(_ran(found) & (found.requeues == 0) & (found.end_s > found.start_s))
+    start_s, end_s = found.start_s[rows], found.end_s[rows]
+    added_w = found.energy_j[rows] / (end_s - start_s) - share_w[rows]
+    for time_s in np.unique(np.concatenate((start_s, cap.time_s))):
+        power_w = idle_w + float(added_w[(start_s <= time_s) & (end_s > time_s)].sum())
+        if power_w > float(cap.sample(np.array([time_s]))[0]) * (1 + ROUNDING) and power_w > idle_w:
+            yield f"the machine draws {power_w:g} W at {time_s:g} s, which is over the cap"
+            return

@@ -10,13 +10,13 @@ from wattline.model.kernel import kernel, kernel_part
 from wattline.shared_nodes.arriving import (
     become_eligible,
     end_job,
-    give_up,
     submit_job,
     tell_dependents,
 )
 from wattline.shared_nodes.backfill import backfill_cycle
 from wattline.shared_nodes.cap import ROUNDING_W, cap_at
 from wattline.shared_nodes.failing import node_fails, node_returns
+from wattline.shared_nodes.giving_up import give_up
 from wattline.shared_nodes.main_pass import main_pass
 from wattline.shared_nodes.preemption import grace_is_over
 from wattline.shared_nodes.priority import renew_priorities

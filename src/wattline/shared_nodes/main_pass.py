@@ -65,8 +65,11 @@ def main_pass(st: Books, full: bool) -> bool:
             close_nodes(st, entry)
         result = attempt(st, entry)
         if result == BUSY and rules.preempt != 0 and make_room(st, entry):
+            result = attempt(st, entry)
+            if result == STARTED:
+                return True
             # Those that gave way stand in the queue now, which moved under this loop.
-            return attempt(st, entry) == STARTED
+            place = _place_after(st, entry)
         if len(st.resv) > 0:
             result = open_nodes(st, entry, result)
         if result == STARTED:
@@ -74,6 +77,15 @@ def main_pass(st: Books, full: bool) -> bool:
         elif result == BUSY and _hold_back(st, entry):
             open_ -= 1
     return False
+
+
+@kernel_part
+def _place_after(st: Books, entry: int) -> int:
+    """The place in the queue behind this entry."""
+    place = 0
+    while place < st.clock[0].queue and st.queue[place] != entry:
+        place += 1
+    return place + 1
 
 
 @kernel_part

@@ -14,7 +14,9 @@ REASONS = (
     "over a limit on submissions", "QOS not allowed", "dependency never satisfied", "held",
     "over a limit per job", "other", "account not allowed in the partition",
     "over the partition's nodes", "cancelled, as its dependency can never be satisfied",
-    "its reservation is over",
+    "its reservation is over", "too few licences", "the power cap leaves no room for it",
+    "over a limit on what runs at once", "its nodes are down, drained or reserved",
+    "unknown licence", "unknown account or user", "no reservation that it may use",
 )
 
 

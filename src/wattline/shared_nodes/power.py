@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.state import Books
+from wattline.shared_nodes.state import ASLEEP, Books
 
 
 @kernel_part
@@ -15,6 +15,16 @@ def picked_watts(st: Books, job: int) -> float:
     for place in range(st.clock[0].picked):
         node = st.pick[place]
         total += node_watts(st, job, node, given_cpus(st, job, node, st.pick_cpus[place]))
+    return total
+
+
+@kernel_part
+def woken_watts(st: Books) -> float:
+    """Idle power of the nodes that were picked and are asleep."""
+    total = 0.0
+    for place in range(st.clock[0].picked):
+        if st.node_power[st.pick[place]] == ASLEEP:
+            total += st.node_idle_w[st.pick[place]]
     return total
 
 

@@ -11,38 +11,72 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.arriving import send_back
+from wattline.shared_nodes.cap import cap_allows
 from wattline.shared_nodes.choosing import choose
 from wattline.shared_nodes.fitting import gather_copies
+from wattline.shared_nodes.limits import may_run
 from wattline.shared_nodes.machine import CANCEL, KEEP, SUSPEND
 from wattline.shared_nodes.queueing import BY_QOS, may_preempt_by_qos
+from wattline.shared_nodes.starting import picked_tres
 from wattline.shared_nodes.state import GRACE, RUNNING, Books
 from wattline.shared_nodes.timers import add_timer
 
 
 @kernel_part
 def make_room(st: Books, entry: int) -> bool:
-    """Let jobs give way, so that this one may be tried again; whether any did at once."""
+    """Let jobs give way, so that this one may be tried again; whether any did at once.
+
+    None goes unless the job could then start: with nodes, under the cap, and within its limits.
+    """
     count = _find_victims(st, entry)
     if count == 0:
         return False
     _copy_all(st)
-    job = st.entry[entry].job
+    needed = _take_until_it_fits(st, entry, count)
+    found = needed > 0 and _within_limits(st, entry)
+    for place in range(count):
+        if st.victims[place] >= 0:
+            st.live[st.victims[place]].leaves = 0
+    return _let_go(st, needed) if found else False
+
+
+@kernel_part
+def _take_until_it_fits(st: Books, entry: int, count: int) -> int:
+    """How many of `victims` go, those that stay as -1 among them; 0 where all are not enough."""
     needed = 0
-    fits = False
+    freed_w = 0.0
+    fits = _fits_in_copy(st, entry, freed_w)
     while needed < count and not fits:
-        _change_copy(st, st.victims[needed], 1)
+        freed_w += _change_copy(st, st.victims[needed], 1)
         needed += 1
-        fits = gather_copies(st, entry) and choose(st, job)
+        fits = _fits_in_copy(st, entry, freed_w)
     if not fits:
-        return False
+        return 0
     for place in range(needed - 2, -1, -1):
         # Does it fit without this one leaving?
-        _change_copy(st, st.victims[place], -1)
-        if gather_copies(st, entry) and choose(st, job):
+        freed_w += _change_copy(st, st.victims[place], -1)
+        if _fits_in_copy(st, entry, freed_w):
             st.victims[place] = -1
         else:
-            _change_copy(st, st.victims[place], 1)
-    return _let_go(st, needed)
+            freed_w += _change_copy(st, st.victims[place], 1)
+    _fits_in_copy(st, entry, freed_w)  # what the last try picked may be less
+    return needed
+
+
+@kernel_part
+def _fits_in_copy(st: Books, entry: int, freed_w: float) -> bool:
+    job = st.entry[entry].job
+    return bool(gather_copies(st, entry) and choose(st, job) and (
+        st.rules[0].capped == 0 or cap_allows(st, job, st.clock[0].now_s, 0, freed_w)))
+
+
+@kernel_part
+def _within_limits(st: Books, entry: int) -> bool:
+    """Whether limits let the job have what was picked; Slurm asks before any job gives way."""
+    if st.rules[0].enforce_limits == 0:
+        return True
+    picked_tres(st, entry)
+    return may_run(st, entry)
 
 
 @kernel_part
@@ -131,9 +165,10 @@ def _copy_all(st: Books) -> None:
 
 
 @kernel_part
-def _change_copy(st: Books, job: int, sign: int) -> None:
-    """Take a job out of the copy (`sign` 1), or put it back (-1)."""
+def _change_copy(st: Books, job: int, sign: int) -> float:
+    """Take a job out of the copy (`sign` 1), or put it back (-1); the watts that this frees."""
     rules = st.rules[0]
+    st.live[job].leaves = 1 if sign > 0 else 0
     first = st.ask[job].first_row
     for index in range(first, first + st.live[job].nodes):
         place = rules.nodes + st.row_node[index]
@@ -143,6 +178,7 @@ def _change_copy(st: Books, job: int, sign: int) -> None:
         for kind in range(rules.kinds):
             st.gres_free[place * rules.kinds + kind] += (
                 sign * st.row_gres[index * rules.kinds + kind])
+    return float(sign * st.live[job].watts)
 
 
 @kernel_part

@@ -16,6 +16,7 @@ from wattline.shared_nodes.machine import BoolArray
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.state import ASLEEP, AWAKE, NODE_SLEEPS, Books
 from wattline.shared_nodes.timers import add_timer
+from wattline.shared_nodes.waking import something_changed
 
 
 def let_idle_nodes_sleep(clock: Any, timers: Any, sleepers: BoolArray, rules: Rules) -> None:
@@ -58,3 +59,5 @@ def node_sleeps(st: Books, node: int) -> None:
     if st.jobs_on[node] == 0 and st.node_power[node] == AWAKE:
         st.node_power[node] = ASLEEP
         st.clock[0].power_w -= st.node_idle_w[node]
+        if st.rules[0].capped != 0:
+            something_changed(st)  # watts are free that were not

@@ -8,6 +8,7 @@ from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.devices import count_devices
 from wattline.shared_nodes.limits import count_running
 from wattline.shared_nodes.offers import node_moved
+from wattline.shared_nodes.overtime import killed_at
 from wattline.shared_nodes.power import given_cpus, node_watts
 from wattline.shared_nodes.queueing import count_waiting
 from wattline.shared_nodes.running import add_running, drop_running
@@ -15,7 +16,6 @@ from wattline.shared_nodes.sleeping import node_taken, node_was_left
 from wattline.shared_nodes.state import END, QUEUED, RUNNING, Books
 from wattline.shared_nodes.timers import add_timer
 from wattline.shared_nodes.usage import change_rate
-from wattline.shared_nodes.waking import next_on_grid
 
 
 @kernel_part
@@ -91,22 +91,12 @@ def start_job(st: Books, entry: int) -> None:
 
 @kernel_part
 def _set_end(st: Books, job: int, booted_s: float) -> None:
-    """Jobs at their limit are killed when limits are looked at next (slurm.conf: OverTimeLimit).
-
-    Slurm knows whole seconds only: a job that starts behind such a look, in the same second, is
-    over with the look that comes when its limit does, not with the one after.
-    """
-    rules = st.rules[0]
+    """It ends by itself, or is killed when limits are looked at next after its own."""
     live = st.live[job]
     end_s = live.ready_s + live.left_s
-    kill_s = booted_s + st.ask[job].limit_s + rules.over_limit_s
-    if st.ask[job].reservation >= 0:
-        kill_s = min(kill_s, st.resv[st.ask[job].reservation].kill_s)
-    if rules.kill_late_s > 0.0:
-        kill_s = np.floor(kill_s + rules.unix_s) - rules.unix_s
-        kill_s = next_on_grid(kill_s, rules.phase_s, 2.0 * rules.kill_late_s)
-    live.killed = 1 if end_s > kill_s else 0
-    add_timer(st, min(end_s, kill_s), END, job, live.generation)
+    live.latest_s = killed_at(st, job, booted_s)
+    live.killed = 1 if end_s > live.latest_s else 0
+    add_timer(st, min(end_s, live.latest_s), END, job, live.generation)
 
 
 @kernel_part

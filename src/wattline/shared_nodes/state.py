@@ -87,6 +87,7 @@ class Live(Record):
     eligible_s: float
     age_from_s: float
     limit_end_s: float
+    latest_s: float  # it is over by then: see overtime.py
     priority: float
     generation: int
     nodes: int
@@ -101,6 +102,7 @@ class Live(Record):
     let_go: int  # by the jobs that it waited for
     cancelled_s: float
     preempted: int
+    leaves: int  # scratch: would give way to the job that is tried
     ready_s: float
     reserved: int  # the last backfill cycle that held nodes for it
 

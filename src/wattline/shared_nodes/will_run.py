@@ -11,7 +11,6 @@ from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.cap import cap_allows
 from wattline.shared_nodes.offers import first_ready_s, forget_ready, offers_now, ready_by
 from wattline.shared_nodes.placing import place_after, place_now
-from wattline.shared_nodes.power import picked_watts
 from wattline.shared_nodes.state import NEVER_S, Books
 
 FIRST_WINDOW_S = 30.0
@@ -52,15 +51,27 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
             window_s *= 2.0
         start_s = max(st.running_end[last], now_s + 1.0)
         if st.running_end[last] >= ready_s and ready_by(st, entry, st.running_end[last]) and (
-                place_after(st, entry, place)) and _watts_fit(st, job, start_s, held):
-            return float(start_s)
+                place_after(st, entry, place)):
+            start_s = _under_cap_from(st, job, start_s, place, held)
+            if start_s < NEVER_S:
+                return float(start_s)
     return NEVER_S
 
 
 @kernel_part
 def _watts_fit(st: Books, job: int, start_s: float, held: int) -> bool:
-    return bool(st.rules[0].capped == 0 or cap_allows(
-        st, picked_watts(st, job), start_s, start_s + st.ask[job].limit_s, held))
+    return bool(st.rules[0].capped == 0 or cap_allows(st, job, start_s, held, 0.0))
+
+
+@kernel_part
+def _under_cap_from(st: Books, job: int, start_s: float, ended: int, held: int) -> float:
+    """When the watts fit after these many running jobs: some of them may outlast their limits."""
+    if _watts_fit(st, job, start_s, held):
+        return start_s
+    over_s = start_s
+    for place in range(ended):
+        over_s = max(over_s, st.live[st.running[place]].latest_s)
+    return over_s if _watts_fit(st, job, over_s, held) else NEVER_S
 
 
 @kernel_part

@@ -170,7 +170,8 @@ def _dump(lines: Iterable[tuple[int, str]], source: str) -> Associations:
     return Associations(source, tuple(rows), remarks)
 
 
-_VALUE = r"(?:'[^']*'|[^:]*)"
+# The colon of a type (gres/gpu:a100=1) is part of a value.
+_VALUE = r"(?:'[^']*'|(?:gres/[^:=,']+:|[^:])*)"
 
 
 def _entry(text: str, where: str) -> tuple[str, dict[str, str]]:

@@ -19,18 +19,22 @@ _SHORT = {
     "i": "input", "p": "partition", "q": "qos", "t": "time", "w": "nodelist", "x": "exclude",
     "s": "oversubscribe", "B": "extra-node-info", "m": "distribution", "D": "chdir", "k": "no-kill",
     "O": "overcommit", "Q": "quiet", "S": "core-spec", "v": "verbose", "W": "wait",
+    "l": "label", "u": "unbuffered", "X": "disable-status", "E": "preserve-env", "I": "immediate",
+    "Z": "no-allocate", "K": "kill-on-bad-exit",
 }
 _FLAGS = {"hold", "exclusive", "oversubscribe", "requeue", "no-requeue", "contiguous", "no-kill",
           "overcommit", "quiet", "verbose", "wait", "parsable", "spread-job", "use-min-nodes",
-          "ignore-pbs", "reboot", "test-only", "spread", "get-user-env", "kill-on-invalid-dep",
-          "pty", "unbuffered", "label", "x11", "no-shell", "bell", "no-bell", "overlap"}
+          "ignore-pbs", "reboot", "test-only", "spread", "get-user-env", "propagate", "nice",
+          "pty", "unbuffered", "label", "x11", "no-shell", "bell", "no-bell", "overlap",
+          "disable-status", "preserve-env", "immediate", "no-allocate", "kill-on-bad-exit"}
 """Options that need no value; some may have one after `=`."""
 IGNORED = {"output", "error", "input", "job-name", "chdir", "quiet", "verbose", "wait", "parsable",
            "comment", "mail-type", "mail-user", "export", "wckey", "uid", "gid", "no-kill",
            "ignore-pbs", "open-mode", "signal", "get-user-env", "wrap", "acctg-freq", "profile",
            "distribution", "hint", "propagate", "batch", "test-only",
            "pty", "unbuffered", "label", "x11", "no-shell", "bell", "no-bell", "overlap", "mpi",
-           "cpu-bind", "mem-bind", "gpu-bind", "tres-bind", "export-file"}
+           "cpu-bind", "mem-bind", "gpu-bind", "tres-bind", "export-file",
+           "disable-status", "preserve-env", "immediate", "no-allocate", "kill-on-bad-exit"}
 """Options that change no start."""
 MOST_TASKS = 4_000_001
 """Of an array: more than slurm.conf's MaxArraySize can be."""

@@ -58,6 +58,13 @@ def test_a_timeout_runs_into_its_limit_and_a_running_job_too(tmp_path: Path) -> 
     assert any("still ran" in line for line in found.log.filled)
 
 
+def test_time_in_suspension_is_no_part_of_a_run(tmp_path: Path) -> None:
+    """From start to end 600 s, of which it was suspended for 100 s, or the log does not say."""
+    text = HEADER.strip() + "|Suspended\n" + _row().strip() + "|00:01:40\n" + (
+        _row("6").strip() + "|\n")
+    assert site(tmp_path, text, kind="sacct").made.requests.run_s.tolist() == [500.0, 600.0]
+
+
 def test_memory_per_core_and_per_node_of_older_versions(tmp_path: Path) -> None:
     text = HEADER + _row(ReqMem="500Mc", ReqTRES="cpu=4,node=1") + _row(
         "6", ReqMem="2Gn", ReqTRES="cpu=4,node=1") + _row(

@@ -122,7 +122,7 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
                 reservation=_text(row, "Reservation"))
     told = _submit_line(row, job, unused)
     _limit(row, job, filled)
-    _run_time(job, state, filled)
+    _run_time(row, job, state, filled)
     _sizes(row, job, told, filled)
     _memory(row, job, told, filled)
     _gres(row, job, told)
@@ -201,7 +201,7 @@ def _limit(row: Row, job: Asked, filled: Counter) -> None:
     job.limit_s = float(-(-found // 60) * 60)
 
 
-def _run_time(job: Asked, state: str, filled: Counter) -> None:
+def _run_time(row: Row, job: Asked, state: str, filled: Counter) -> None:
     if math.isnan(job.end_s) or state in NOT_ENDED:
         job.run_s = NEVER_ENDS_S
         job.end_s = math.nan
@@ -209,7 +209,18 @@ def _run_time(job: Asked, state: str, filled: Counter) -> None:
     elif state == "TIMEOUT" and job.limit_s > 0:
         job.run_s = NEVER_ENDS_S
     else:
-        job.run_s = max(0.0, job.end_s - job.start_s)
+        job.run_s = max(0.0, job.end_s - job.start_s - _suspended_s(row))
+
+
+def _suspended_s(row: Row) -> float:
+    """Of its time from start to end; none where the log does not say."""
+    seconds = _number(row, "Suspended")
+    if seconds >= 0:
+        return float(seconds)
+    try:
+        return float(clock_s(_text(row, "Suspended"), "Suspended") or 0)
+    except InputError:
+        return 0.0
 
 
 def _sizes(row: Row, job: Asked, told: set[str], filled: Counter) -> None:

@@ -14,6 +14,7 @@ from wattline.engine.prepare import Rules as EngineRules
 from wattline.model.errors import InputError, in_callers_terms
 from wattline.model.fields import name_of
 from wattline.model.machine import Machine
+from wattline.model.promises import Promises
 from wattline.model.reading import is_file
 from wattline.model.run import Run
 from wattline.model.signal import Signal
@@ -73,6 +74,7 @@ class TwinPlan(Plan):
         run = run_of(found, self.jobs, self.site.machine, self.machine, self.rules.cap_w,
                      found.engine_s)
         return replace(run, notes={**run.notes, **_reasons(found)},
+                       promises=Promises(keeps_cap=self.cap_w is not None),
                        remarks=turned_away(found, self.site.made.requests))
 
     def finished(self, run: Run) -> Result:

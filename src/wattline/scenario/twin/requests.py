@@ -22,7 +22,8 @@ from wattline.shared_nodes.requests import Requests
 from wattline.site.qos import USUAL
 from wattline.site.reservations import Reservation
 
-NOWHERE, NO_PARTITION, NO_QOS, OTHER = 1, 2, 5, 9
+NOWHERE, NO_PARTITION, NO_QOS = 1, 2, 5
+NO_LICENCE, NO_ACCOUNT, NO_RESERVATION = 18, 19, 20
 """Rows of `outcome.REASONS`."""
 
 
@@ -80,7 +81,7 @@ class Builder:
         self._sizes(partitions, features)
         reservation, why = asked_rows(jobs, self.reservations, self.filled)
         for row, said in why.items():
-            self._reject(row, said, OTHER)
+            self._reject(row, said, NO_RESERVATION)
         refused = np.zeros(len(jobs), dtype=np.int64)
         for row, reason in self.unfit_rows.items():
             refused[row] = reason
@@ -158,7 +159,7 @@ class Builder:
         key = (job.account, job.user)
         if key in self.association:
             return self.association[key]
-        self._reject(row, f"unknown account '{job.account}' of user '{job.user}'", OTHER)
+        self._reject(row, f"unknown account '{job.account}' of user '{job.user}'", NO_ACCOUNT)
         return 0
 
     def _qos(self, row: int, job: Asked, association: int) -> int:
@@ -198,7 +199,7 @@ class Builder:
                 self.unused.note(f"asks for the licence '{name[:60]}', which slurm.conf does not "
                                  "have: it waits for none", job.job_id)
             else:
-                self._reject(row, f"unknown licence '{name[:60]}'", OTHER)
+                self._reject(row, f"unknown licence '{name[:60]}'", NO_LICENCE)
 
     def _gres(self, name: str, choices: Sequence[Kind]) -> IntArray:
         place = {kind: at for at, kind in enumerate(choices)}

@@ -1,0 +1,56 @@
+"""The end of a simulation in which some jobs wait for what will not happen: what that is."""
+
+from __future__ import annotations
+
+from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.attempt import licences_free
+from wattline.shared_nodes.limits import may_run
+from wattline.shared_nodes.offers import offers_now
+from wattline.shared_nodes.outcome import NEVER
+from wattline.shared_nodes.placing import place_now
+from wattline.shared_nodes.reserving import close_nodes, open_nodes
+from wattline.shared_nodes.state import BLOCKED, QUEUED, STARTED, TO_COME, UP, Books
+
+OTHER, NO_LICENCES, OVER_CAP, OVER_GROUP_LIMIT, NO_FREE_NODES = 9, 14, 15, 16, 17
+"""Rows of REASONS in outcome.py."""
+
+
+@kernel_part
+def give_up(st: Books) -> None:
+    """Nothing will happen any more: what still waits, waits for ever."""
+    for node in range(st.rules[0].nodes):
+        st.mask[node] = st.node_state[node] == UP
+    for job in range(len(st.live)):
+        live = st.live[job]
+        if live.phase in (BLOCKED, QUEUED, TO_COME):
+            if live.phase == QUEUED and live.reason == 0:
+                live.reason = _what_is_missing(st, job)
+            live.state = NEVER
+
+
+@kernel_part
+def _what_is_missing(st: Books, job: int) -> int:
+    """Why a job of the queue does not start; in several partitions what comes last of these."""
+    if st.ask[job].any_licence != 0 and not licences_free(st, job):
+        return NO_LICENCES
+    reason = OTHER
+    first = st.ask[job].first_entry
+    for entry in range(first, first + st.ask[job].entries):
+        if st.rules[0].enforce_limits != 0 and not may_run(st, entry):
+            reason = max(reason, OVER_GROUP_LIMIT)
+        elif not _has_nodes(st, entry):
+            reason = max(reason, NO_FREE_NODES)
+        elif st.rules[0].capped != 0:
+            return OVER_CAP
+    return reason
+
+
+@kernel_part
+def _has_nodes(st: Books, entry: int) -> bool:
+    """Whether the nodes that are up, and reserved for nobody else, are enough as they are now."""
+    if len(st.resv) > 0:
+        close_nodes(st, entry)
+    found = offers_now(st, entry) and place_now(st, entry)
+    if len(st.resv) > 0:
+        open_nodes(st, entry, STARTED)
+    return bool(found)
