@@ -68,6 +68,11 @@ class RouteBook:
         return most_ways(self.topology, self.wiring)
 
     @property
+    def ways_given(self) -> int:
+        """Shortest ways that the routes made so far give a pair at most."""
+        return min(self.most_ways, self._fewest_given)
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """Where pairs had more shortest ways than the routes made so far give them."""
         given = self._fewest_given
