@@ -9,7 +9,7 @@ from typing import Any
 from wattline.model.errors import InputError, warn
 from wattline.model.shown import Shown
 from wattline.model.units import part_of, plain_number, watts_of
-from wattline.physics.dimensions import is_cap
+from wattline.physics.dimensions import WHOLE, is_cap
 from wattline.physics.regression import load_models, shipped_models
 from wattline.physics.regression.base import interval_90
 from wattline.physics.regression.files import find_model
@@ -104,11 +104,12 @@ def predict(
 
 
 def _value(name: str, given: float | str) -> float:
-    if not isinstance(given, str):
-        return given
     if is_cap(name):
-        return watts_of(given)
+        return watts_of(given) if isinstance(given, str) else given
     try:
-        return plain_number(given)
+        value = plain_number(given) if isinstance(given, str) else given
     except ValueError:
         raise InputError(f"{name} is '{given}', must be a number") from None
+    if name in WHOLE and value % 1:
+        raise InputError(f"{name} is {value:g}, must be a whole number")
+    return value

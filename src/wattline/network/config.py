@@ -144,7 +144,10 @@ def load_machine(text: str, seen: tuple[Path, ...] = ()) -> Topology:
                          f"{', '.join(BUILT_IN)}")
     if path.resolve() in seen:
         raise InputError(f"{path}, [network]: names itself as its machine")
-    if path.suffix.lower() != ".toml" and is_slurm(path, read_text(path)):
+    text = read_text(path)
+    if not text.strip():
+        raise InputError(f"{path} is empty; a [network] section or a topology of Slurm's is needed")
+    if path.suffix.lower() != ".toml" and is_slurm(path, text):
         return read_slurm(path)
     tables = read_toml(path)
     if "network" not in tables:

@@ -25,7 +25,8 @@ PACKET_BYTES = 1024
 DETOURS = 6
 """Detours that a pair of routers knows in the flow model; pairs know different ones."""
 DRAWS = 8
-"""A flow of up to this many packets is routed packet by packet, a larger one in so many parts."""
+"""A flow of up to this many packets, or ways of a pair where these are more, is routed packet by
+packet, a larger one in so many parts."""
 WINDOW = 0.2
 """While there are many flows, those that end within this part of the time so far end as one."""
 
@@ -107,7 +108,9 @@ def flow_times(book: RouteBook, exchanges: Sequence[Exchange], *, routing: str =
         routes.link, routes.minimal, scale, mode, SHARPNESS[routing], DETOURED[routing],
         TOLERANCE, SWEEPS)
     packets = flows.messages * np.maximum(1.0, message_bytes[flows.job] / PACKET_BYTES)
-    flow, path, part = draw_paths(pairs, offset, share, pair, routes.path_start, packets, DRAWS,
+    # With fewer parts than ways a large flow would leave some of its ways empty.
+    draws = max(DRAWS, book.ways_given)
+    flow, path, part = draw_paths(pairs, offset, share, pair, routes.path_start, packets, draws,
                                   sequence_start(seed))
     start, link, use = list_uses(
         flow, path, part, routes.link_start, routes.link, flows.source, flows.target, rate, sent,

@@ -16,6 +16,7 @@ from wattline.network.packets import packet_book, packet_times, rule_of
 from wattline.network.routes import RouteBook, routing_remarks
 from wattline.network.topology.base import Topology
 from wattline.network.traffic import Traffic
+from wattline.network.ways import spread
 
 LOADS = ("uniform", "adversarial", "incast")
 MODELS = ("flow", "packet")
@@ -44,8 +45,9 @@ class Load:
     """Part of its link's rate at which a node that sends does so, over the whole time."""
     limit: float | None
     """The throughput at which the fullest link is full when each pair of routers uses its minimal
-    ways alike, or all its detours under Valiant. Where the routing looks at loads, what the links
-    of the nodes allow; None where they do not limit it."""
+    ways alike, or all its detours under Valiant. Packets that find no room draw another way, so
+    they use ways less where links are full, and can be faster than that. Where the routing looks
+    at loads, what the links of the nodes allow; None where they do not limit it."""
     detoured: float | None
     """Part of the packets that took a detour."""
     remarks: tuple[str, ...] = ()
@@ -77,11 +79,25 @@ def measure_load(topology: Topology, pattern: str = "uniform", *, routing: str =
                              rule=rule)
         time_s, detoured = float(found.time_s[0]), found.detoured / found.packets
     rate = topology.node_gbit_s * 1e9 / 8
+    throughput = messages * PACKET_BYTES / time_s / rate
+    limit = throughput_limit(topology, exchange, routing, messages)
     return Load(topology.name, pattern, routing, model,
                 rule.threshold if routing == "adaptive" and model == "packet" else None,
-                topology.nodes, messages, seed, time_s, messages * PACKET_BYTES / time_s / rate,
-                _limit(topology, exchange, routing, messages), detoured,
-                (*topology.remarks, *routing_remarks(topology, routing)))
+                topology.nodes, messages, seed, time_s, throughput, limit, detoured,
+                (*topology.remarks, *routing_remarks(topology, routing), *book.remarks,
+                 *_model_remarks(book, routing, model, throughput, limit)))
+
+
+def _model_remarks(book: RouteBook, routing: str, model: str, throughput: float,
+                   limit: float | None) -> tuple[str, ...]:
+    """What a model of its own does to the throughput."""
+    if model == "flow" and routing in ("valiant", "adaptive") and book.detours:
+        return (f"flows under '{routing}' routing were fitted to short exchanges: in long ones "
+                "their throughput is up to a third below that of packets (--model packet)",)
+    if model == "packet" and limit is not None and throughput > limit:
+        return ("the throughput is above the limit because packets that find no room draw another "
+                "way, and the limit is that of ways used alike",)
+    return ()
 
 
 def load_exchange(topology: Topology, pattern: str, messages: int) -> Exchange:
@@ -134,7 +150,8 @@ def _next_targets(topology: Topology, messages: int) -> IntArray:
     return (first[aim][:, None] + turn % size[:, None]).ravel().astype(np.int64)
 
 
-def _limit(topology: Topology, exchange: Exchange, routing: str, messages: int) -> float | None:
+def throughput_limit(topology: Topology, exchange: Exchange, routing: str,
+                     messages: int) -> float | None:
     """The throughput at which the fullest link is full, whatever the model.
 
     All ways of a pair are used alike. A routing that looks at loads uses them as it likes, so that
@@ -155,8 +172,11 @@ def _limit(topology: Topology, exchange: Exchange, routing: str, messages: int) 
 def _load_of_ways(book: RouteBook, traffic: Traffic, routing: str) -> FloatArray:
     """Messages that cross each link between routers."""
     topology = book.topology
-    routes, row = book.routes(topology.node_router[traffic.source],
-                              topology.node_router[traffic.target])
+    ends = topology.node_router[traffic.source], topology.node_router[traffic.target]
+    if not topology.is_dragonfly and (routing == "minimal" or not book.detours):
+        # The ways of one domain can be counted, so that none is left out.
+        return spread(book.wiring, *ends, traffic.messages)
+    routes, row = book.routes(*ends)
     rows, at = np.unique(row, return_inverse=True)
     wanted = np.bincount(at, traffic.messages)
     load = np.zeros(topology.links)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -90,11 +91,18 @@ def _free(topology: Topology, free: str | None, busy: str | None,
         if not known:
             own = _few([topology.host(node) for node in range(topology.nodes)])
             raise InputError(f"network '{topology.name}' has none of the hosts given "
-                             f"({_few(names)}); its own are {own}")
-        remarks.append(f"network '{topology.name}' does not have {said}; left out")
+                             f"({_few(names)}); its own are {own}{_brackets(strange)}")
+        remarks.append(f"network '{topology.name}' does not have {said}; left out"
+                       f"{_brackets(strange)}")
     marked = np.zeros(topology.nodes, dtype=np.bool_)
     marked[known] = True
     return marked if free is not None else ~marked
+
+
+def _brackets(strange: Sequence[str]) -> str:
+    """How a range is written, where a name looks like one of bare numbers."""
+    ranges = [name for name in strange if re.fullmatch(r"[0-9]+-[0-9]+", name)]
+    return f"; write a range in brackets: [{ranges[0]}]" if ranges else ""
 
 
 def _few(names: Sequence[str]) -> str:

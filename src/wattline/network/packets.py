@@ -39,7 +39,7 @@ from wattline.network.routes import RouteBook
 from wattline.network.topology.base import Topology
 
 BUFFER_PACKETS = 16
-"""Packets that the buffer of one virtual channel of one link holds."""
+"""Packets that the buffer of one virtual channel of one cable holds."""
 THRESHOLD = 2.0
 MOST_THRESHOLD = 1e6
 
@@ -116,7 +116,7 @@ def packet_times(book: RouteBook, exchanges: Sequence[Exchange], rng: np.random.
     load = _load(exchanges, rng)
     routes, row = book.routes(topology.node_router[load.source], topology.node_router[load.target])
     channels = int(np.diff(routes.link_start).max()) + 2
-    setting = np.array([topology.links, topology.nodes, channels, buffer_packets, mode, watched,
+    setting = np.array([topology.links, topology.nodes, channels, mode, watched,
                         rule.one_channel, rule.by_hops], dtype=np.int64)
     number = np.zeros(7, dtype=np.int64)
     number[READY] = load.ready
@@ -130,11 +130,23 @@ def packet_times(book: RouteBook, exchanges: Sequence[Exchange], rng: np.random.
         ready=load.ready_batches, path_start=routes.path_start, link_start=routes.link_start,
         link=routes.link, minimal=routes.minimal.view(np.int8), link_from=topology.link_from,
         node_router=topology.node_router, hop_s=np.array([HOP_S]),
+        room=buffer_packets * cables_of_links(topology),
         service=PACKET_BYTES / topology.capacity_bytes_s, done=np.zeros(len(exchanges)),
         **_ports_in(topology), **_queues(len(load.source), topology, channels))
     run_packets(yard)
     return PacketResult(yard.done, int(np.sum(load.source != load.target)), int(number[HOPS]),
                         int(number[DETOURED]), yard.crossed, yard.stalled)
+
+
+def cables_of_links(topology: Topology) -> IntArray:
+    """Cables that a link counts as: as many as carry its rate, each as fast as that of a node.
+
+    Each has a buffer of its own. With that of one cable a link of a whole switch would wait for
+    room most of the time, since a packet holds its place for one hop time at least.
+    """
+    cables = np.ceil(topology.link_gbit_s / topology.node_gbit_s - 1e-9).astype(np.int64)
+    of_nodes = np.ones(2 * topology.nodes, dtype=np.int64)
+    return np.concatenate((np.maximum(1, cables), of_nodes))
 
 
 class _Load(NamedTuple):

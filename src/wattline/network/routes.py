@@ -9,44 +9,32 @@ minimal path is a shortest one, and a detour goes by a third router. Routing (se
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from wattline.model.jobs import IntArray
-from wattline.network.kernels.paths import find_paths, measure_distance
+from wattline.network.kernels.paths import find_paths
 from wattline.network.topology.base import LinkKind, Topology
+from wattline.network.ways import most_ways
+from wattline.network.wiring import wire
 
 ShortArray = npt.NDArray[np.int32]
 
-MINIMAL_PATHS = 4
+FEWEST_WAYS = 4
+"""Shortest ways that are tried for each pair of routers at least."""
+MOST_WAYS = 64
+"""Shortest ways that a pair of routers is given at most, where its network has more of them."""
+MOST_PATHS = 8_000_000
+"""Shortest ways of all pairs together that are kept in memory."""
+FIXED_WAYS = ("aries",)
+"""Kinds of networks whose pairs get the fewest: they have two or three ways in the mean."""
 DETOURS = 15
 WITHOUT_DETOURS = ("fat-tree", "tree")
 """Kinds of networks in which a way that is not a shortest one only goes up and down once more."""
 ALL_PAIRS_ROUTERS = 300
 """Up to this many routers the paths of all pairs are made at once and kept."""
-
-
-class Wiring(NamedTuple):
-    """What finding a path needs, as arrays. A domain is a group, or all of a network without."""
-
-    domain: IntArray
-    """Domain of each router."""
-    first: IntArray
-    """First router of each domain, and the number of routers at the end."""
-    distance: npt.NDArray[np.int16]
-    """Hops from a router (row) to each router of its domain (column)."""
-    next_start: IntArray
-    next_link: IntArray
-    """Links within the domain that leave each router."""
-    link_to: IntArray
-    between_start: IntArray
-    between_link: IntArray
-    """Links from each domain to each other one."""
-    link_from: IntArray
-    detour_inside: int
-    """Whether detours within a domain are allowed (they always are where there are no groups)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +54,32 @@ class Routes:
 class RouteBook:
     """Paths of a topology, made when they are first asked for."""
 
-    def __init__(self, topology: Topology, *, minimal_paths: int = MINIMAL_PATHS,
-                 detours: int = DETOURS, inside: bool = False) -> None:
+    def __init__(self, topology: Topology, *, detours: int = DETOURS,
+                 inside: bool = False) -> None:
         self.topology = topology
         self.wiring = wire(topology, inside=inside)
-        self.minimal_paths = minimal_paths
         self.detours = 0 if topology.kind in WITHOUT_DETOURS else detours
         self._all: Routes | None = None
+        self._fewest_given = MOST_WAYS
+
+    @cached_property
+    def most_ways(self) -> int:
+        """Shortest ways that a pair of routers of this network has at most."""
+        return most_ways(self.topology, self.wiring)
+
+    @property
+    def ways_given(self) -> int:
+        """Shortest ways that the routes made so far give a pair at most."""
+        return min(self.most_ways, self._fewest_given)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Where pairs had more shortest ways than the routes made so far give them."""
+        given = self._fewest_given
+        if self.most_ways <= given:
+            return ()
+        return (f"pairs of routers of '{self.topology.name}' have up to {self.most_ways:,} "
+                f"shortest ways; each uses {given} of them at most, others from pair to pair",)
 
     def routes(self, source: IntArray, target: IntArray) -> tuple[Routes, IntArray]:
         """The paths of these pairs, and for each pair its row in them."""
@@ -87,8 +94,15 @@ class RouteBook:
         return self._make(unique // routers, unique % routers), row.astype(np.int64)
 
     def _make(self, source: IntArray, target: IntArray) -> Routes:
-        made = find_paths(self.wiring, source, target, self.minimal_paths, self.detours)
-        return Routes(*made)
+        ways = self._ways(len(source))
+        self._fewest_given = min(self._fewest_given, ways)
+        return Routes(*find_paths(self.wiring, source, target, ways, self.detours))
+
+    def _ways(self, pairs: int) -> int:
+        """Shortest ways to look for: all that there are, as far as memory allows."""
+        if self.topology.kind in FIXED_WAYS:
+            return FEWEST_WAYS
+        return max(FEWEST_WAYS, min(self.most_ways, MOST_WAYS, MOST_PATHS // max(1, pairs)))
 
 
 def routing_remarks(topology: Topology, routing: str) -> tuple[str, ...]:
@@ -97,27 +111,6 @@ def routing_remarks(topology: Topology, routing: str) -> tuple[str, ...]:
         return ()
     return (f"'{topology.name}' is a {topology.kind}, which has no detours: packets take its "
             f"shortest ways, so '{routing}' is like minimal",)
-
-
-def wire(topology: Topology, *, inside: bool = False) -> Wiring:
-    """Prepare a topology for finding paths; with detours inside groups, or only by third ones."""
-    domain = topology.router_group if topology.is_dragonfly else np.zeros(
-        topology.routers, dtype=np.int64)
-    domains = int(domain.max()) + 1
-    first = np.searchsorted(domain, np.arange(domains + 1)).astype(np.int64)
-    from_domain, to_domain = domain[topology.link_from], domain[topology.link_to]
-    within = np.flatnonzero(from_domain == to_domain)
-    across = np.flatnonzero(from_domain != to_domain)
-    within = within[np.argsort(topology.link_from[within], kind="stable")]
-    pair = from_domain[across] * domains + to_domain[across]
-    order = np.argsort(pair, kind="stable")
-    next_start = np.searchsorted(topology.link_from[within], np.arange(topology.routers + 1))
-    between_start = np.searchsorted(pair[order], np.arange(domains * domains + 1))
-    distance = measure_distance(domain, first, next_start.astype(np.int64), within,
-                                topology.link_to)
-    return Wiring(domain, first, distance, next_start.astype(np.int64), within, topology.link_to,
-                  between_start.astype(np.int64), across[order], topology.link_from,
-                  int(inside or topology.kind == "torus"))
 
 
 def global_hops(topology: Topology, routes: Routes) -> IntArray:

@@ -9,6 +9,8 @@ CLASSIC = ("cores", "cap_w")
 
 _KNOWN = ("cores", "threads", "gpus", "frequency_ghz", "frequency_mhz", "gpu_frequency_ghz",
           "gpu_frequency_mhz")
+WHOLE = ("cores", "threads", "gpus")
+"""Settings of which there is no part. Others that are no caps and no clocks may be anything."""
 _UNITS = {"_w": "W", "_ghz": "GHz", "_mhz": "MHz"}
 
 Kind = Literal["count", "cap", "clock"]

@@ -109,6 +109,7 @@ def test_blocks_of_a_yaml_file_are_groups(tmp_path):
      "lies above itself"),
     ("SwitchName=a Nodes=n1\nSwitchName=b Switches=a\nSwitchName=c Switches=a\n",
      "hangs on two switches, 'b' and 'c'"),
+    ("\n", "topology.conf is empty"),
 ])
 def test_a_file_that_is_no_tree_is_refused(tmp_path, text, message):
     with pytest.raises(InputError, match=message):
@@ -155,6 +156,7 @@ def test_a_host_list_for_sbatch_of_nodes_that_are_free(capsys, tmp_path):
     (("--size", "5", "--free", "n[00-03]"), "only 4 of 16 are free"),
     (("--size", "1", "--free", "n00", "--busy", "n01"), "give one of them"),
     (("--size", "1", "--free", "x[1-3]"), "has none of the hosts given (x1, x2, x3)"),
+    (("--size", "1", "--free", "0-5"), "write a range in brackets: [0-5]"),
     (("--size", "1", "--placement", "nedd"), "goes by the counters of routers, and none are given"),
     (("--size", "1", "--free", "n[0"), "is not a host list"),
 ])

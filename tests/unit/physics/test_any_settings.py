@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from wattline.account.configurations import ConfigurationStore, read_catalogue
 from wattline.account.store import Store
+from wattline.advice.predict import predict
 from wattline.cli.main import cli, main
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
@@ -275,3 +276,9 @@ def test_a_setting_that_is_given_twice_is_refused():
     assert str(done.exception) == "--at gives gpus twice, 4 and 2"
     done = CliRunner().invoke(cli, ["fit", "--suggest", "3", "--nodes", "1,2", "--at", "nodes=4"])
     assert str(done.exception) == "nodes is given twice, 1,2 and 4"
+
+
+@pytest.mark.parametrize("given", ["2.5", 2.5])
+def test_a_part_of_a_gpu_is_refused(given):
+    with pytest.raises(InputError, match=r"gpus is 2\.5, must be a whole number"):
+        predict("BT-MZ", nodes=16, cores=16, cap="115W", gpus=given)

@@ -11,10 +11,10 @@ EVENTS, DEPTH, READY, SEED, HOPS, DETOURED, AWAITED = constants(7)
 """Places in `Yard.number`: how many events, links to look at and batches to release there are,
 the state of the random sequence, and what is counted."""
 
-LINKS, NODES, CHANNELS, ROOM, MODE, WATCHED, ONE_CHANNEL, BY_HOPS = constants(8)
+LINKS, NODES, CHANNELS, MODE, WATCHED, ONE_CHANNEL, BY_HOPS = constants(7)
 """Places in `Yard.setting`. Links are numbered: between routers, then up from each node, then down
-to each node. `ROOM` is what a channel's buffer holds; no job is watched when that one is -1. The
-last two say which queue a packet looks at, and whether it counts once for each hop."""
+to each node. No job is watched when that one is -1. The last two say which queue a packet looks
+at, and whether it counts once for each hop."""
 
 
 class Yard(KernelArrays):
@@ -29,10 +29,11 @@ class Yard(KernelArrays):
         # Paths, as in `wattline.network.routes`, and the links that lead into each router.
         "path_start", "link_start", "link", "minimal", "link_from", "node_router",
         "in_start", "in_link",
-        # Links: time of one packet, whether one is under way and which, the channel whose turn
-        # it is, packets that wait for it or are on their way to it, and what is counted.
-        "hop_s", "service", "busy", "carried", "turn", "waiting", "blocked_since", "crossed",
-        "stalled",
+        # Links: what the buffer of a channel holds, time of one packet, whether one is under way
+        # and which, the channel whose turn it is, packets that wait for it or are on their way to
+        # it, and what is counted.
+        "hop_s", "room", "service", "busy", "carried", "turn", "waiting", "blocked_since",
+        "crossed", "stalled",
         # Queues, one a link and channel: first and last packet, places taken.
         "head", "tail", "held",
         # The heap of events, and the stack of links to look at.
@@ -64,6 +65,7 @@ class Yard(KernelArrays):
     in_start: Any
     in_link: Any
     hop_s: Any
+    room: Any
     service: Any
     busy: Any
     carried: Any
@@ -250,7 +252,7 @@ def _credits(yard: Yard, path: int) -> int:
         queue = yard.waiting[first]
     if yard.setting[BY_HOPS]:
         queue *= yard.link_start[path + 1] - start
-    return int(yard.setting[ROOM] - queue)
+    return int(yard.room[first] - queue)
 
 
 @kernel
@@ -269,7 +271,7 @@ def _serve(yard: Yard, e: int) -> None:
             yard.path[packet] = _choose(yard, yard.row[packet])
         after = _link_at(yard, packet, yard.hop[packet])
         if after >= 0 and (yard.held[after * channels + yard.hop[packet] + 1]
-                           >= yard.setting[ROOM]):
+                           >= yard.room[after]):
             continue
         _leave(yard, e, channel, packet, at_source)
         _send(yard, e, packet, after)
@@ -289,7 +291,7 @@ def _leave(yard: Yard, e: int, channel: int, packet: int, at_source: bool) -> No
     yard.turn[e] = (channel + 1) % yard.setting[CHANNELS]
     if at_source:
         return
-    if yard.held[queue] == yard.setting[ROOM]:
+    if yard.held[queue] == yard.room[e]:
         links = yard.setting[LINKS]
         router = yard.link_from[e] if e < links else (
             yard.node_router[e - links - yard.setting[NODES]])

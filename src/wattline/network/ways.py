@@ -1,0 +1,80 @@
+"""How many shortest ways there are between routers, and what each link carries when all are used.
+
+Counted without making the paths, which are too many in a large fat-tree or torus.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from wattline.model.jobs import IntArray
+from wattline.model.signal import FloatArray
+from wattline.network.topology.base import Topology
+from wattline.network.wiring import Wiring
+
+SAMPLE = 16
+"""Ways are counted to so many routers with nodes; networks look alike from most of theirs."""
+
+
+class Closer(NamedTuple):
+    """The links of a domain that lead nearer to a router, those nearest to it first."""
+
+    first: int
+    """First router of the domain, from which the ends are counted."""
+    ways: FloatArray
+    """Shortest ways from each router of the domain to that router."""
+    link: IntArray
+    start: IntArray
+    """Ends of each link: where it starts and where it leads."""
+    end: IntArray
+    level: IntArray
+    """Where the links of each distance begin in the list, and the number of links at the end."""
+
+
+def links_closer(wiring: Wiring, router: int) -> Closer:
+    """The links on shortest ways to a router, within its domain."""
+    domain = wiring.domain[router]
+    first, last = int(wiring.first[domain]), int(wiring.first[domain + 1])
+    link = wiring.next_link[wiring.next_start[first]:wiring.next_start[last]]
+    # Every link has a twin in the other direction, so the way back is as long.
+    hops = wiring.distance[router, :last - first].astype(np.int64)
+    start, end = wiring.link_from[link] - first, wiring.link_to[link] - first
+    kept = np.flatnonzero(hops[end] == hops[start] - 1)
+    kept = kept[np.argsort(hops[start[kept]], kind="stable")]
+    link, start, end = link[kept], start[kept], end[kept]
+    level = np.searchsorted(hops[start], np.arange(1, int(hops.max()) + 2))
+    ways = np.zeros(last - first)
+    ways[router - first] = 1.0
+    for low, high in pairwise(level.tolist()):
+        ways += np.bincount(start[low:high], ways[end[low:high]], len(ways))
+    return Closer(first, ways, link, start, end, level)
+
+
+def most_ways(topology: Topology, wiring: Wiring) -> int:
+    """Shortest ways that two routers with nodes have at most; between groups, their links."""
+    routers = np.unique(topology.node_router)
+    most = int(np.diff(wiring.between_start).max(initial=1))
+    for router in routers[np.linspace(0, len(routers) - 1, min(SAMPLE, len(routers))).astype(int)]:
+        closer = links_closer(wiring, int(router))
+        inside = routers[(routers >= closer.first) & (routers < closer.first + len(closer.ways))]
+        most = max(most, int(min(closer.ways[inside - closer.first].max(), 2**62)))
+    return most
+
+
+def spread(wiring: Wiring, source: IntArray, target: IntArray, amount: FloatArray) -> FloatArray:
+    """What each link carries when each pair of routers of one domain uses its ways alike."""
+    load = np.zeros(len(wiring.link_from))
+    order = np.argsort(target, kind="stable")
+    routers, begin = np.unique(target[order], return_index=True)
+    for router, rows in zip(routers.tolist(), np.split(order, begin[1:]), strict=True):
+        closer = links_closer(wiring, router)
+        here = np.bincount(source[rows] - closer.first, amount[rows], len(closer.ways))
+        for low, high in zip(closer.level[-2::-1], closer.level[:0:-1], strict=True):
+            start, end = closer.start[low:high], closer.end[low:high]
+            part = here[start] * closer.ways[end] / closer.ways[start]
+            load[closer.link[low:high]] += part
+            here += np.bincount(end, part, len(here))
+    return load
