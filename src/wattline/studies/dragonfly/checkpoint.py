@@ -17,8 +17,8 @@ Found = Mapping[tuple[int, int], tuple[Any, ...]]
 
 SOURCES = (
     *(f"network/{name}.py" for name in (
-        "equilibrium", "flows", "packets", "placement", "rounds", "routes", "traffic",
-        "topology/base", "topology/dragonfly")),
+        "equilibrium", "flows", "packets", "placement", "rounds", "routes", "traffic", "ways",
+        "wiring", "topology/base", "topology/dragonfly")),
     "network/kernels",
     *(f"policies/placement/network/{name}.py" for name in (
         "by_key", "kernels", "layout", "placements")),
