@@ -92,8 +92,8 @@ def why_waiting(index: RunIndex, moment: Moment, row: int) -> str:
     rise_w = _rise_w(index, row)
     if cap_w is not None and moment.power_w + rise_w > cap_w:
         left_w = max(cap_w - moment.power_w, 0.0)
-        return (f"power: it adds about {format_power(rise_w)}, {format_power(left_w)} are left "
-                "below the cap")
+        return (f"power: it adds {format_power(rise_w)} at full speed, {format_power(left_w)} "
+                "are left below the cap")
     return "its turn"
 
 
