@@ -30,6 +30,9 @@ BIN = Path(sys.executable).parent
 CORES = os.cpu_count() or 2
 WORKERS = ("-n", str(CORES), "--dist")
 SLURM = "tests/slurm"
+AGAIN = ("--reruns", "1", "-rfERs")
+"""Some tests wait for processes, sockets and pages of a busy machine: one that fails is run once
+more at once, and the summary names it (RERUN). What is wrong fails twice."""
 NO_TESTS = 5
 """What pytest says where no test was chosen."""
 PLAIN, COMPILED = {"WATTLINE_PLAIN": "1"}, {"WATTLINE_PLAIN": ""}
@@ -84,7 +87,8 @@ class Took:
 
 def tests(name: str, some: Sequence[str], environment: Mapping[str, str]) -> Step:
     workers = ("-n", str(CORES + MORE.get(name, 0)), "--dist", SHARED.get(name, "worksteal"))
-    command = ("pytest", *workers, "-m", CHOSEN[name], f"--ignore={SLURM}", *(some or files(name)))
+    command = ("pytest", *workers, *AGAIN, "-m", CHOSEN[name], f"--ignore={SLURM}",
+               *(some or files(name)))
     return Step(name, command, environment, NO_TESTS if some else 0)
 
 
@@ -109,7 +113,7 @@ def all_steps(some: Sequence[str]) -> list[Step]:
           for name in ("compiled", "servers", "browser") if lies_in(name, some)),
     ]
     if not some:  # one after the other, with the machine to themselves: they look at real clocks
-        steps.append(Step("slurm", ("pytest", SLURM, "-rs"), PLAIN))
+        steps.append(Step("slurm", ("pytest", SLURM, *AGAIN), PLAIN))
     return steps
 
 
@@ -138,7 +142,7 @@ def long_steps() -> list[Step]:
         replace(tests("long, compiled", (), COMPILED | {"WATTLINE_EXAMPLES": "4"}),
                 allowed=NO_TESTS),
         Step("many examples", drawn, PLAIN | {"WATTLINE_EXAMPLES": "20", "WATTLINE_FUZZ": "5000"}),
-        Step("slurm, long", ("pytest", SLURM, "-m", "long", "-rs"), PLAIN),
+        Step("slurm, long", ("pytest", SLURM, "-m", "long", *AGAIN), PLAIN),
     ]
 
 
