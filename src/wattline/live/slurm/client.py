@@ -105,8 +105,10 @@ class Slurm:
                                f"{'it is gone' if job is None else job.state}")
         if job.held_by_operator:
             raise NotHeldForUs(f"job {label} was held by an operator (scontrol hold)")
-        # Slurm lets what was requeued wait for two minutes: it is to start now.
-        more = ["StartTime=now"] if job.restarts else []
+        # Slurm lets what was requeued wait for two minutes: it is to start now. Not within the
+        # second of its last end, up to which its node refuses the job's credentials and Slurm
+        # kills what it started ("Job credential revoked").
+        more = ["StartTime=now+2"] if job.restarts else []
         if watts is not None and WATTS in job.licenses:
             more.append(f"Licenses={_with_watts(job.licenses, watts)}")
         if settings:
