@@ -42,7 +42,8 @@ def config(bed: Bed, tmp_path: Path) -> Iterator[tuple[str, ...]]:
     site.write_text(SITE.format(bed=bed.folder))
     process = subprocess.Popen([sys.executable, "-m", "wattline", "controller", "--config",
                                 str(site), "--act"], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL, env=PLAIN)
+                               stderr=subprocess.DEVNULL,
+                               env=PLAIN | bed.environment)
     try:
         until((tmp_path / "controller" / "status.json").exists, within_s=120)
         yield "--live", "--config", str(site)

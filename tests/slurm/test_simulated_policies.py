@@ -168,9 +168,8 @@ def test_claims_choose_the_class_of_node_the_threads_and_the_cap(
     here = serve('classes = [{ name = "big", nodes = "n[0001-0003]" }, '
                  '{ name = "small", nodes = "n[0004-0006]" }]\n[policy]\nplacement = "claims"\n'
                  f'configure = {{ name = "claims", claims = "{tmp_path}/claims.csv" }}\n')
-    threads = tmp_path / "threads"
-    tmp_path.chmod(0o755)
-    script = tmp_path / "job.sh"
+    # In the bed's folder: jobs of another Slurm than the machine's see no other.
+    threads, script = bed.folder / "threads", bed.folder / "with_claims.sh"
     script.write_text(f'#!/bin/sh\necho "$OMP_NUM_THREADS" > {threads}\n'
                       f'exec {bed.folder}/job.sh 60 240\n')
     job = slurm(bed, "sbatch", "--parsable", "-o", "/dev/null", *OURS, "-N", "1", "-t", "1", "-J",

@@ -19,6 +19,8 @@ SWEEP = {
 def test_points_run_in_few_tasks_of_one_array(
     bed: Bed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if bed.root:
+        pytest.skip("jobs of the other Slurm see the bed's folder alone, and no Python")
     for name, value in bed.environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("WATTLINE_PLAIN", "1")
