@@ -54,11 +54,17 @@ class Controller:
     turned_away: dict[str, str] = field(default_factory=dict)
     """Jobs that the books did not take, and why, by name, as long as Slurm shows them."""
 
+    def __post_init__(self) -> None:
+        self.watcher.knows = self._knows
+
     def cycle(self) -> Cycle:
         done = self._cycle()
         for listener in self.listeners:
             listener(done)
         return done
+
+    def _knows(self, name: str) -> bool:
+        return name in self.books.roll or name in self.books.roll.over
 
     def _cycle(self) -> Cycle:
         try:

@@ -82,6 +82,12 @@ class Told:
         return (job is not self.row or not settled or self.suspended or self.failed
                 or not math.isnan(self.asked_s))
 
+    def is_other(self, job: SlurmJob) -> bool:
+        """Whether Slurm now means something else by this name. One that was killed forgets its last
+        seconds: it gives a number again, and lets wait what it had started."""
+        forgot = job.state in WAITING and self.running and math.isnan(self.asked_s)
+        return forgot or (self.row is not None and job.submit_s > self.row.submit_s)
+
     def resize(self, nodes: tuple[int, ...]) -> None:
         """It gets these nodes, which may be more or fewer than it asked for."""
         if self.units and len(nodes) != self.units:
@@ -121,6 +127,8 @@ class Watcher:
         """Word that a comment of ours begins with; jobs without it are others'. Empty: all."""
         self.decides = decides
         """Whether waiting jobs are ours to start at all: in guard mode Slurm starts them."""
+        self.knows: Callable[[str], bool] = lambda name: False
+        """Whether the books have ever had a job of this name."""
         self.only_held = False
         """Whether waiting jobs of ours that Slurm may start are held first, and told of then."""
         self.molds = molds
@@ -158,19 +166,19 @@ class Watcher:
             told = self.told.get(name)
             if told is None:
                 self._new(name, job, found)
+            elif told.is_other(job):
+                self._forgotten(name, found)
             elif not self.decides or told.is_news(job):
                 told.row = job
                 self._known(name, job, seen.time_s, found)
         return found
 
     def name(self, job: SlurmJob) -> str:
-        """How the books know a life of a job; a name is used once, and one that was left to Slurm
-        comes back under another."""
+        """How the books know a life of a job; a name is used once. One that was left to Slurm, or
+        whose number Slurm gives again, comes back under another."""
         found = first = key(job)
-        if not self.used:
-            return found
         count = 0
-        while found in self.used:
+        while found in self.used or (found not in self.told and self.knows(found)):
             count += 1
             found = f"{first}{AGAIN}{count}"
         return found
@@ -313,6 +321,13 @@ class Watcher:
         del self.told[name]
         self.used.add(name)
         found.events.append(Cancelled(name))
+
+    def _forgotten(self, name: str, found: News) -> None:
+        """What ran under this name is over; the next look tells of what has it now."""
+        self._over(name, False, found)
+        self.used.add(name)
+        found.remarks.append(f"job {name} is over: Slurm has forgotten that it ran, or has given "
+                             "its number again")
 
     def _limit(self, name: str, told: Told, job: SlurmJob, found: News) -> None:
         limit_s = min(job.limit_s, LONGEST_S)

@@ -198,3 +198,36 @@ def test_a_range_of_nodes_is_the_policys_to_choose_from_where_it_chooses_sizes()
     assert (submitted.units, submitted.logged) == (2, {"nodes_min": 1, "nodes_max": 2})
     submitted, = looked(Watcher(["n1", "n2"]), ranged).events
     assert (submitted.units, submitted.logged) == (1, {})
+
+
+def test_a_number_that_is_given_again_is_another_job() -> None:
+    watcher = Watcher(["n1", "n2"])
+    had = {"7"}  # it ran, and was gone at a look: Slurm was killed before it had saved it
+    watcher.knows = had.__contains__
+    first, = looked(watcher, WAITS).events
+    assert first.job == "7~1"
+    assert looked(watcher, WAITS).events == []
+    had.add("7~1")  # the books have it
+    assert looked(watcher, WAITS).events == []
+    watcher.asked("7~1", 0.0)
+    assert looked(watcher, RUNS).events == [Started("7~1", (1,))]
+
+
+def test_a_number_that_is_given_again_between_two_looks_is_another_job() -> None:
+    watcher = Watcher(["n1", "n2"])
+    for job in (WAITS, RUNS):
+        looked(watcher, job)
+    later = replace(RUNS, submit_s=9.0, limit_s=600.0)
+    assert looked(watcher, later).events == [Ended("7", completed=False)]
+    found = looked(watcher, later)
+    assert [each.job for each in (*found.applied, *found.events)] == ["7~1", "7~1"]
+
+
+def test_what_slurm_has_forgotten_to_have_started_waits_as_another() -> None:
+    for decides in (True, False):
+        watcher = Watcher(["n1", "n2"], decides=decides)
+        looked(watcher, RUNS)
+        lost = looked(watcher, WAITS)
+        assert lost.events == [Ended("7", completed=False)]
+        assert "forgotten" in lost.remarks[0]
+        assert [each.job for each in looked(watcher, WAITS).events] == ["7~1"] * decides

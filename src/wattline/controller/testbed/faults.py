@@ -110,6 +110,8 @@ class Faults:
         until_s = time.monotonic() + RETURN_S
         while time.monotonic() < until_s:
             with suppress(SlurmError):
+                if self._idle(name):  # it may come back by itself; some then refuse to resume it
+                    return
                 self.commands.run("scontrol", "update", f"NodeName={name}", "State=RESUME")
                 return
             time.sleep(0.5)
