@@ -14,6 +14,7 @@ from wattline.books import Books, Explanation, explain
 from wattline.books.explaining import reason_in_short
 from wattline.books.waiting import joules_left, needed_j, queued_rows, waiting_rows
 from wattline.controller.orders import OrderOutcome
+from wattline.controller.priorities import factors_of, used_until_j
 from wattline.live.slurm.reading import WAITING, SlurmJob
 from wattline.model.errors import InputError
 
@@ -124,40 +125,41 @@ def _waiting(books: Books) -> list[dict[str, Any]]:
 
 
 def fairshare(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> OrderOutcome:
-    """Joules by account as the order of the queue counts them, and the factor of each."""
-    books = controller.books
+    """Joules by account as the order of the queue counts them, and the factor of each, now."""
+    books, now_s = controller.books, controller.now_s()
     order: Any = books.policy.order
     memory = getattr(order, "memory", None)
     if memory is None or not hasattr(memory, "used_j"):
         raise InputError("the live machine's order does not weigh shares: write order = { name = "
                          "\"energy-share\", shares = \"shares.toml\" } under [policy]")
     names = _account_names(site)
+    used_j = used_until_j(books, now_s)
+    factor = factors_of(order, used_j)
     rows: list[dict[str, Any]] = []
     for account in range(len(memory.used_j)):
         parent = int(order.parent[account])
         rows.append({"name": _name(names, account), "parent": _name(names, parent)
                      if parent >= 0 else "", "share": float(order.norm_share[account]),
-                     "usage_j": float(memory.used_j[account]),
-                     "factor": float(memory.factor[account])})
+                     "usage_j": float(used_j[account]), "factor": float(factor[account])})
     waiting = [{"job": books.roll.key(row), "user": books.roll.jobs[row].names.get("user", ""),
                 "account": _name(names, int(memory.account[row])),
-                "priority": _priority(books, order, row)}
+                "priority": _priority(books, order, row, now_s,
+                                      float(factor[int(memory.account[row])]))}
                for row in waiting_rows(books)[:100]]
     strange = sorted({books.roll.jobs[row].names.get("user", "") for row in range(len(books.roll))}
                      - set(names) - {""}) if names else []
     remarks = [f"{user} is in no account of the tree and counts for {names[0]}"
                for user in strange]
     return OrderOutcome(True, f"{len(rows)} accounts",
-                   {"at_s": books.now_s, "half_life_s": float(order.half_life_s),
+                   {"at_s": now_s, "half_life_s": float(order.half_life_s),
                     "accounts": rows, "waiting": waiting, "remarks": remarks})
 
 
-def _priority(books: Books, order: Any, row: int) -> float:
-    """As the order weighs a job now: its account's factor, its age and its size."""
-    state, memory = books.state, order.memory
-    age = min((books.now_s - float(state.jobs[row].submit_s)) / order.age_max_s, 1.0)
+def _priority(books: Books, order: Any, row: int, now_s: float, factor: float) -> float:
+    """As the order would weigh a job now: its account's factor, its age and its size."""
+    state = books.state
+    age = min((now_s - float(state.jobs[row].submit_s)) / order.age_max_s, 1.0)
     size = int(state.live[row].units) / int(state.clock[0].units)
-    factor = float(memory.factor[int(memory.account[row])])
     return float(order.fair * factor + order.age * age + order.size * size)
 
 

@@ -21,6 +21,9 @@ from wattline.live.slurm.reading import SlurmJob
 MARGIN = 0.005
 """Part of the cap that is left free where nodes have to be lowered: they do not hold theirs
 to the watt."""
+BAND = 0.02
+"""Caps of nodes that were lowered are lifted once so large a part of the cap is free: what is drawn
+rises and falls by one or two per cent by itself, and caps are not to follow that."""
 SHED_AFTER_S = 1.0
 SETTLE_S = 1.5
 """So long an order takes to be seen in the meters."""
@@ -78,7 +81,8 @@ class CapKeeper:
         self._learn(cap_w, now_s)
         # A target is met, a cap is kept: only below a cap some room is left.
         caps_w, lacking_w = shared(wanted_w, cap_w - rest_w - self._bias_w, self.node_least_w,
-                                   MARGIN * cap_w if highest_w <= target_w else 0.0)
+                                   MARGIN * cap_w if highest_w <= target_w else 0.0,
+                                   BAND * cap_w if self.throttled and cap_w < math.inf else 0.0)
         short_w = lacking_w - (highest_w - cap_w) if highest_w < math.inf else lacking_w
         self._say(set(caps_w), cap_w)
         self.throttled = set(caps_w)
@@ -219,19 +223,21 @@ def _by_priority(jobs: Iterable[Told], seen: Iterable[SlurmJob]) -> list[Told]:
 
 
 def shared(
-    wanted_w: Mapping[str, float], room_w: float, least_w: float, margin_w: float
+    wanted_w: Mapping[str, float], room_w: float, least_w: float, margin_w: float,
+    band_w: float = 0.0,
 ) -> tuple[dict[str, float], float]:
     """Caps that let nodes draw no more than the room together, and what is lacking at the least.
 
     Nodes that need no cap have none; what is lacking is negative where there is room to spare.
+    `band_w` is what must be free beside what nodes want for them to have none.
     """
     least = {name: min(least_w, watts) for name, watts in wanted_w.items()}
     lacking_w = sum(least.values()) - room_w
     spread_w = sum(wanted_w.values()) - sum(least.values())
-    if sum(wanted_w.values()) <= room_w:
+    if sum(wanted_w.values()) <= room_w - band_w:
         return {}, lacking_w
     part = max(-lacking_w - margin_w, 0.0) / spread_w if spread_w > 0.0 else 0.0
-    return ({name: least[name] + (watts - least[name]) * min(part, 1.0)
+    return ({name: least[name] + (watts - least[name]) * part
              for name, watts in wanted_w.items()}, lacking_w)
 
 

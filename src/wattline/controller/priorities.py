@@ -6,15 +6,19 @@ its waiting jobs get those that the order by joules would give them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wattline.account.fairshare import ShareTree, read_shares
+import numpy as np
+
+from wattline.account.fairshare import ShareTree, decay, read_shares
 from wattline.books import Books
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.reading import PENDING, SlurmJob
+from wattline.model.signal import FloatArray
 
 if TYPE_CHECKING:
     from wattline.controller.configuration import SiteConfig
@@ -84,13 +88,38 @@ class SharePriorities:
 
 def usage_j(books: Books, tree: ShareTree, now_s: float) -> dict[str, float]:
     """What each account drew, of jobs that run too: the books stand still while nothing happens."""
+    leaves = set(tree.leaves)
+    return {account.name: float(joules) for account, joules
+            in zip(tree.accounts, used_until_j(books, now_s), strict=True)
+            if account.name in leaves}
+
+
+def used_until_j(books: Books, now_s: float) -> FloatArray:
+    """The same of the order's accounts in their order, faded until now as the order fades it."""
     order: Any = books.policy.order
     memory, state = order.memory, books.state
-    used_j = memory.used_j.copy()
+    passed_s = max(now_s - float(memory.faded_s[0]), 0.0)
+    # Before the first decision nothing has faded, nor is it known since when.
+    used_j: FloatArray = memory.used_j * (1.0 if math.isnan(passed_s)
+                                          else decay(float(order.half_life_s), passed_s))
     for row in state.running[: int(state.clock[0].running)].tolist():
         live = state.live[row]
         drawn_j = live.energy_j + live.power_w * max(now_s - live.updated_s, 0.0)
         used_j[memory.account[row]] += drawn_j - memory.charged_j[row]
-    leaves = set(tree.leaves)
-    return {account.name: float(joules) for account, joules
-            in zip(tree.accounts, used_j, strict=True) if account.name in leaves}
+    return used_j
+
+
+def factors_of(order: Any, used_j: FloatArray) -> FloatArray:
+    """The factor of each account as the order computes it, from what each has used."""
+    total = used_j.copy()
+    for account in reversed(order.order.tolist()):
+        if order.parent[account] >= 0:
+            total[order.parent[account]] += total[account]
+    everything = float(total[order.parent < 0].sum())
+    effective = total / everything if everything > 0.0 else np.zeros_like(total)
+    for account in order.order.tolist():
+        if (parent := order.parent[account]) >= 0:
+            own = effective[account]
+            effective[account] = own + (effective[parent] - own) * order.share[account]
+    found: FloatArray = np.exp2(-effective / order.norm_share)
+    return found

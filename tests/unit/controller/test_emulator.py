@@ -124,3 +124,23 @@ def test_counters_go_round_at_their_range(bed) -> None:
 def test_a_bed_that_cannot_be_is_refused(folder: str, nodes: int, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         lay_out(Path("/tmp") / folder, nodes)
+
+
+def test_a_late_tick_is_said_with_the_joules_that_counters_did_not_show_in_time(bed) -> None:
+    """Prolog and epilog read counters: those of a machine that is too busy are behind."""
+    log = io.StringIO()
+    emulator = Emulator(bed, log)
+    emulator.now_s = 1000.0
+    emulator.tick(1000.0)
+    for job, begin_s, end_s, tick_s in (("7", 1000.05, 1000.08, 1000.1),
+                                        ("8", 1000.8, 1001.0, 1001.1)):
+        for what, at_s in (("begin", begin_s), ("end", end_s)):
+            file = bed.work / f"{job}.n0001.{what}"
+            file.touch()
+            os.utime(file, (at_s, at_s))
+        emulator.tick(tick_s)
+    said = map(json.loads, log.getvalue().splitlines())
+    first, second = [each for each in said if "held" in each]
+    assert (first["energy_j"], first["late_j"]) == (pytest.approx(3.0), 0.0)
+    assert second["energy_j"] == pytest.approx(20.0)
+    assert second["late_j"] == pytest.approx(80.0)  # 0.9 s behind, of which a tick is usual

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tests.support.measured import rows_of
 
 from wattline.account.measured.book import MeasuredLedger
 from wattline.account.measured.records import Found, Life, LifeKey
-from wattline.account.measured.tables import lives
+from wattline.account.measured.tables import lives, stays
 from wattline.account.store import Store
 from wattline.controller.joules.commenting import Commenter
 from wattline.controller.joules.entering import Writer
@@ -153,6 +154,7 @@ def test_a_job_that_is_queued_again_has_two_lives_with_their_own_joules(writer) 
     writer.enter(found.batch({}), T + 40)
     assert life_of(writer).energy_j == pytest.approx(630.0)
     assert life_of(writer).state == "REQUEUED"
+    writer.enter(Batch(), T + 61)  # by then a prolog would have come
     assert life_of(writer, T + 20).energy_j == pytest.approx(100.0 * (30.5 - 20.65))
     with writer.store.session() as session:
         assert session.scalars(select(lives.c.start_s)).all() == [T + 10, T + 20]
@@ -177,9 +179,55 @@ def begun(start_s: float, end_s: float = math.nan) -> Begun:
     ("begin", 10.2, [10], 10), ("end", 12.0, [10], 10), ("begin", 30.1, [10, 30], 30),
     ("end", 29.5, [10, 30], 10), ("end", 31.0, [10, 30], 30), ("begin", 5.0, [40], 40)])
 def test_a_mark_is_of_the_life_that_had_begun(what, at_s, starts, whose) -> None:
-    found, left = match([Marked("n1", what, 7, at_s)], {7: [begun(each) for each in starts]})
+    found, left = match([Marked("n1", what, 7, at_s)], {7: [begun(each) for each in starts]},
+                        over=lambda life: True)
     assert [stay.key.start_s for stay in found] == [whose]
     assert left == []
+
+
+@pytest.mark.parametrize(("marks", "stay"), [
+    ("b10.4 e12.7", (10.4, 12.7)),
+    ("b10.4 e12.7 e18.2", (10.4, 12.7)),  # an epilog that ran again
+    ("b2.1 e7.5 b10.4 e12.7", (10.4, 12.7)),  # a run that slurmctld forgot when it was killed
+    ("b2.1 e7.5 e12.7", (math.nan, 12.7)),  # and no prolog, since slurmd takes it for the same
+    ("e10.2 b10.4 e12.7", (10.4, 12.7)),  # of the life before, by a clock that is ahead
+    ("b3.4 e5.7", (3.4, 5.7)),  # a clock that is behind
+    ("b9.5 b10.4 e12.7", (9.5, 12.7)),
+    ("e12.7", (math.nan, 12.7)), ("b10.4", (10.4, math.nan))])
+def test_a_life_has_one_run_of_its_node_in_whichever_order_marks_come(marks, stay) -> None:
+    told = [Marked("n1", {"b": "begin", "e": "end"}[each[0]], 7, float(each[1:]))
+            for each in marks.split()]
+    for order in permutations(told):
+        waiting: list[Marked] = []
+        with Store("sqlite://") as store:
+            ledger = MeasuredLedger(store)
+            for mark in (*order, None):
+                known = stays_in(store)
+                found, waiting = match(
+                    [*waiting, *([mark] if mark else [])], {7: [begun(10.0, 12.0)]},
+                    {(KEY, "n1"): known[0]} if known else {},
+                    over=lambda life, none_comes=mark is None: none_comes)
+                ledger.enter(Found("marks", stays=tuple(found)))
+            assert waiting == []
+            assert stays_in(store) == pytest.approx(stay, nan_ok=True)
+
+
+KEY = LifeKey("c", "7", 10)
+
+
+def stays_in(store: Store) -> tuple[float, ...] | None:
+    with store.session() as session:
+        row = session.execute(select(stays.c.begin_s, stays.c.end_s)).one_or_none()
+    return None if row is None else tuple(math.nan if each is None else each for each in row)
+
+
+def test_an_epilog_that_runs_again_gives_a_job_no_more_joules(writer, commands) -> None:
+    """slurmctld was away when it ended, and asks for it again: the node is idle since."""
+    writer.enter(gathered().batch({}), T + 20)
+    again = Gathering("c")
+    again.hear(drawn(16, 17) + drawn(17.5, job="end 7") + drawn(18))
+    writer.enter(again.batch({}), T + 21)
+    assert life_of(writer).energy_j == pytest.approx(630.0)
 
 
 @pytest.mark.parametrize("mark", [

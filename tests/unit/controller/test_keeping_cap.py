@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import random
 
 import pytest
 from tests.unit.controller.fakes import FakeFleet, FakeSlurm
@@ -58,6 +60,26 @@ def test_a_lowered_cap_lowers_nodes_at_once_and_a_raised_one_lifts_them() -> Non
     site.cap_w = 700.0
     assert site.keep(11.5) == {}
     assert site.fleet.orders == sorted(set(site.fleet.orders))
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.02])
+@pytest.mark.parametrize("level", [0.99, 1.0, 1.01])
+def test_caps_do_not_follow_noise_where_the_power_sits_at_the_cap(noise, level) -> None:
+    """Ten minutes at a look per half second and a reading per second."""
+    site, source = Site(), random.Random(1)
+    lowered: list[bool] = []
+    for step in range(1200):
+        if step % 2 == 0:
+            site.fleet.power_w = {
+                name: min(300.0 * level * (1.0 + source.uniform(-noise, noise)),
+                          site.fleet.caps_w.get(name, math.inf)) for name in ("n1", "n2")}
+        lowered.append(bool(site.keep(0.5 * step)))
+    changes = sum(one != other for one, other in itertools.pairwise(lowered))
+    assert changes <= 1  # lowered once, where noise has reached the cap
+    assert len(site.fleet.orders) <= 600 / (site.keeper.lease_s / 3) + 4  # leases, and few others
+    site.watcher.told["1"].running = False  # and lifted once there is room
+    site.fleet.power_w["n2"] = 90.0
+    assert site.keep(610.0) == {}
 
 
 def test_jobs_that_draw_more_than_they_said_are_brought_down() -> None:

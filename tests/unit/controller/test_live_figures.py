@@ -44,6 +44,39 @@ def test_joules_grow_at_every_moment_by_at_least_those_of_an_idle_machine(tmp_pa
     assert site.controller.books.now_s == begin_s
 
 
+def test_shares_hold_at_the_moment_they_are_asked_for_as_an_event_would_make_them(
+    tmp_path: Path
+) -> None:
+    shares = tmp_path / "shares.toml"
+    shares.write_text('[[account]]\nname = "all"\nshare = 1\n' + "".join(
+        f'[[account]]\nname = "{user}"\nparent = "all"\nshare = {share}\n'
+        for user, share in (("ann", 1), ("bob", 3))))
+    site = made(tmp_path, '[policy]\norder = { name = "energy-share", half_life = "10m", shares = '
+                          f'"{shares}" }}\nbackfill = "none"\n')
+    now = [site.controller.books.now_s]
+    site.controller.clock = lambda: now[0]
+    site.slurm.jobs.update({"1": pending("1", 2), "2": pending("2", 1, user="bob")})
+    site.controller.cycle()
+    factors, usages = [], []
+    for _ in range(3):  # without an event
+        now[0] += 100.0
+        site.controller.cycle()
+        found = asked(site, "fairshare").result
+        assert found["at_s"] == now[0]
+        usages.append({each["name"]: each["usage_j"] for each in found["accounts"]})
+        factors.append([each["factor"] for each in found["accounts"]])
+    assert usages[0]["ann"] == pytest.approx(600.0 * 100, rel=1e-6)
+    assert usages[0]["ann"] < usages[1]["ann"] < usages[2]["ann"]
+    # Now the books sort the queue.
+    site.slurm.jobs.update({"3": pending("3", 6), "4": pending("4", 6)})
+    site.controller.cycle()
+    memory = site.controller.books.policy.order.memory
+    assert factors[-1] == pytest.approx(memory.factor.tolist())
+    after = asked(site, "fairshare").result
+    assert [each["usage_j"] for each in after["accounts"]] == pytest.approx(
+        memory.used_j.tolist())
+
+
 def test_a_job_that_the_books_turn_away_is_refused_and_not_held_by_its_user(
     tmp_path: Path
 ) -> None:

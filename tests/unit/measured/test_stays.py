@@ -123,3 +123,18 @@ def test_an_older_store_gets_the_table(tmp_path) -> None:
         MeasuredLedger(store).enter(Found("", stays=(MARKED,)))
         assert row(store).energy_j == pytest.approx(630.0)
     assert wl.account_job("7", path).energy_j == pytest.approx(630.0)
+
+
+@pytest.mark.parametrize(("missing", "stay", "coverage"), [
+    (range(12, 19), Stay(KEY, "n1", T + 10, T + 15), 1 / 5),  # it ended in a gap
+    (range(8, 12), Stay(KEY, "n1", T + 9, T + 15), 3 / 6),
+    (range(8, 14), Stay(KEY, "n1", T + 10, T + 12), 0.0),
+    (range(12, 14), Stay(KEY, "n1", T + 10, T + 15), 1.0),  # the gap lies within: all is its own
+    (range(0), Stay(KEY, "n1", T + 10.5, T + 12.5), 1.0)])
+def test_joules_of_a_gap_in_which_a_job_began_or_ended_are_not_covered(
+    store, missing, stay, coverage
+) -> None:
+    """The counter shows them afterwards, and not who drew them."""
+    series = counter("n1", *((at, 100.0 * at) for at in range(40) if at not in missing))
+    MeasuredLedger(store).enter(Found("", (life(end_s=T + 12),), series=(series,), stays=(stay,)))
+    assert row(store).coverage == pytest.approx(coverage, abs=1e-6)

@@ -15,6 +15,7 @@ import numpy as np
 from sqlalchemy import Connection, delete, select
 
 from wattline.account.attribution import CutShares, IdleRule, attribute_between
+from wattline.account.measured.border_gaps import Sure, certain_s, sure_parts
 from wattline.account.measured.bulk import insert_rows
 from wattline.account.measured.counting import count_sources
 from wattline.account.measured.entities import gpu_of, is_above, node_of
@@ -150,7 +151,7 @@ class _Work:
                                      rule=self.rules.idle_by, gpus=there.gpus(meters))
 
         suspect_j = self._suspects(node, [*parts.values(), *([found] if found else [])], edges)
-        self._keep(cluster, node, there, divide(edges), edges, suspect_j)
+        self._keep(cluster, node, there, divide(edges), edges, suspect_j, sure_parts(there, own))
         self.fact_rows.extend(
             step_facts(node, there, self.steps.get(node, ()), first, last, divide))
 
@@ -179,7 +180,7 @@ class _Work:
 
     def _keep(
         self, cluster: str, node: str, there: Holding, found: CutShares, edges: FloatArray,
-        suspect_j: FloatArray,
+        suspect_j: FloatArray, sure: Sure,
     ) -> None:
         rest = found.rest
         none = is_above(node)  # beneath it lie nodes, and theirs is what is idle
@@ -189,7 +190,7 @@ class _Work:
             suspect_j))
         self.rest_rows.extend(
             (cluster, node, *row) for row in zip(*(each.tolist() for each in columns), strict=True))
-        self.fact_rows.extend(_fact_rows(node, there, found, edges))
+        self.fact_rows.extend(_fact_rows(node, there, found, edges, sure))
         self.lives.update(there.life[found.stay].tolist())
 
     def _forget(self, cluster: str, node: str, first: int, last: int) -> None:
@@ -219,11 +220,12 @@ class _Work:
 
 
 def _fact_rows(
-    node: str, there: Holding, found: CutShares, edges: FloatArray
+    node: str, there: Holding, found: CutShares, edges: FloatArray, sure: Sure
 ) -> Iterator[tuple[Any, ...]]:
     rows = fact_rows(found, there.held, edges)
+    covered_s = certain_s(rows.covered_s, rows.stay, rows.start_s, sure)
     columns = (there.life[rows.stay], rows.start_s, rows.end_s, rows.energy_j,
-               rows.covered_s * there.told_share[rows.stay], rows.filled_j, rows.idle_j)
+               covered_s * there.told_share[rows.stay], rows.filled_j, rows.idle_j)
     source = str(Source.SERIES)
     for row in zip(*(each.tolist() for each in columns), strict=True):
         yield ("", node, source, True, *row)

@@ -76,11 +76,11 @@ def _kept(
 
 
 def _merged(before: Times | None, now: Times) -> Times:
-    """The earlier begin and the later end; what is known beats what is not."""
+    """The earlier of both, since an epilog may run again; what is known beats what is not."""
     if before is None:
         return now
     return (min(_known(before[0], now[0]), default=math.nan),
-            max(_known(before[1], now[1]), default=math.nan))
+            min(_known(before[1], now[1]), default=math.nan))
 
 
 def _known(*values: float) -> list[float]:

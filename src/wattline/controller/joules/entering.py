@@ -23,7 +23,7 @@ from wattline.account.measured.tables import lives, stays
 from wattline.account.store import Store
 from wattline.controller.joules.commenting import Commenter
 from wattline.controller.joules.gathering import REQUEUED, Batch
-from wattline.controller.joules.matching import Begun, match
+from wattline.controller.joules.matching import Begun, Place, match
 from wattline.controller.joules.memory import Memory, Unsaid, recalled
 from wattline.live.slurm.commands import Commands, SlurmError
 
@@ -75,15 +75,18 @@ class Writer:
         found = Found("the live machine", tuple(batch.lives.values()),
                       series=batch.series(self.cluster))
         self._ledger.enter(found, self.rules)
-        matched, left = match(marks, self._lives({mark.job_id for mark in marks}))
+        known = self._lives({mark.job_id for mark in marks})
+        matched, left = match(
+            marks, known, self._begun(known),
+            lambda life: now_s >= life.end_s + COMPLETE_S or (last and not math.isnan(life.end_s)))
         if matched:
             self._ledger.enter(Found("marks", stays=tuple(matched)))
         self.memory.marks = [mark for mark in left if mark.time_s > now_s - FORGOTTEN_S]
         self.memory.seen = {**self.memory.seen, **batch.seen}
-        known = {(each.label, each.start_s) for each in self.memory.unsaid}
+        unsaid = {(each.label, each.start_s) for each in self.memory.unsaid}
         self.memory.unsaid += [
             Unsaid(life.job_id, key.label, key.start_s, now_s) for key, life in over.items()
-            if life.job_id is not None and (key.label, key.start_s) not in known]
+            if life.job_id is not None and (key.label, key.start_s) not in unsaid]
         self.memory.save(self.folder)
         self._account(now_s, asked=last)
         self._say_joules(now_s, last=last)
@@ -167,6 +170,12 @@ class Writer:
                         hosts_of(row.node_list),
                         math.nan if row.end_s is None else float(row.end_s)))
         return dict(found)
+
+    def _begun(self, known: Mapping[int, Sequence[Begun]]) -> dict[Place, float]:
+        """Since when lives are on nodes, by marks that were entered before."""
+        with self.store.session() as session:
+            return {(life.key, node): begin_s for each in known.values() for life in each
+                    for node, begin_s, _ in _stays(session, life.key) if begin_s is not None}
 
     def _say_once(self, what: str, said: str) -> None:
         if what not in self._told:

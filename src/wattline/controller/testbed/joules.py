@@ -39,11 +39,16 @@ class LifeJoules:
     coverage: float
     died: bool = False
     """Whether one of its nodes went off under it: then it had no epilog there."""
+    late_j: float = 0.0
+    """What the emulator was late to show on its counters: no ledger could have known it."""
 
     @property
     def error(self) -> float:
         """Of the ledger, relative to the truth; NaN where one of them is unknown."""
-        return abs(self.ledger_j / self.true_j - 1.0) if self.true_j > 0.0 else math.nan
+        if not self.true_j > 0.0:
+            return math.nan
+        off_j = abs(self.ledger_j - self.true_j) - self.late_j
+        return off_j if math.isnan(off_j) else max(off_j, 0.0) / self.true_j
 
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "error": self.error}
@@ -85,4 +90,5 @@ def _life(row: Any, holds: Iterable[Mapping[str, Any]]) -> LifeJoules:
         sum(each["energy_j"] for each in mine.values()) if whole else math.nan,
         math.nan if row.energy_j is None else float(row.energy_j),
         math.nan if row.told_j is None else float(row.told_j), row.source,
-        float(row.coverage or 0.0), any(each["died"] for each in mine.values()))
+        float(row.coverage or 0.0), any(each["died"] for each in mine.values()),
+        sum(each["late_j"] for each in mine.values()))

@@ -90,7 +90,7 @@ class Agent:
 
     def noted(self, mark: Mark) -> bytes:
         """What the node had drawn at a mark, and the message that reports it."""
-        return self._reading(mark.job, self._meter.read_at(mark.passed_s, mark.shown))
+        return self._reading(mark.job, self._meter.read_at(mark.steady_s, mark.shown))
 
     @property
     def counter_files(self) -> list[Path]:

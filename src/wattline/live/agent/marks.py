@@ -46,8 +46,8 @@ class Mark:
 
     job: str
     """`begin 4711` or `end 4711`."""
-    passed_s: float
-    """How long ago it was."""
+    steady_s: float
+    """When it was, by the clock that nobody sets."""
     shown: tuple[float, ...] = ()
     """In the order of the file `counters`; empty where nobody read them."""
 
@@ -99,8 +99,8 @@ class Marks:
         except OSError:
             return []
         self._next = self._offset + len(whole) + len(end)
-        up_s = _uptime_s()
-        found = [_mark(line, up_s) for line in whole.decode(errors="replace").splitlines()]
+        booted_s = time.monotonic() - _uptime_s()
+        found = [_mark(line, booted_s) for line in whole.decode(errors="replace").splitlines()]
         return [mark for mark in found if mark is not None]
 
     def done(self) -> None:
@@ -134,10 +134,10 @@ class Marks:
             _write_whole(self._read, f"{self._boot} {offset}")
 
 
-def _mark(line: str, up_s: float) -> Mark | None:
+def _mark(line: str, booted_s: float) -> Mark | None:
     try:
-        what, job, at_s, *shown = line.split()
-        found = Mark(f"{what} {job}", max(up_s - float(at_s), 0.0), tuple(map(float, shown)))
+        what, job, up_s, *shown = line.split()
+        found = Mark(f"{what} {job}", booted_s + float(up_s), tuple(map(float, shown)))
     except ValueError:
         return None
     return found if what in (BEGIN, END) and is_name(found.job) else None

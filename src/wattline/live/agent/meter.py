@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 import time
+from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +26,8 @@ SLOWER = 0.5
 """A clock that was set back goes so much slower until the time is reached again."""
 READ_AT_ONCE_S = 0.5
 """A mark without counters that is older says when something was, and not what was drawn by then."""
+TIMES_KEPT = 100
+"""Of readings: a mark comes seconds late at most, unless no agent was there to read."""
 LONGEST_PAUSE_S = 300.0
 """A counter that was not read for longer may have gone round more than once."""
 
@@ -69,8 +73,9 @@ class Meter:
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
         self._sensor, self._clock, self._steady = sensor, clock, steady
-        self._told: tuple[float, float] | None = None
-        """The time that was told last, and when that was by the clock that nobody sets."""
+        self._told: deque[tuple[float, float]] = deque(maxlen=TIMES_KEPT)
+        """When readings were by the clock that nobody sets, and the times that were told of them;
+        the last one is the latest."""
         self.channels = _chosen(sensor.channels(), names)
         self._energy_j = 0.0
         self._last: dict[str, Reading] = {}
@@ -86,7 +91,7 @@ class Meter:
         self._energy_j = float(noted["energy_j"])
         same_boot = noted["boot"] == boot and "steady_s" in noted
         if same_boot:
-            self._told = float(noted["time_s"]), float(noted["steady_s"])
+            self._told.append((float(noted["steady_s"]), float(noted["time_s"])))
         pause_s = (self._steady() - float(noted["steady_s"]) if same_boot
                    else self._clock() - float(noted["time_s"]))
         if (isinstance(self._sensor, Resumes) and noted["boot"] == boot
@@ -99,7 +104,7 @@ class Meter:
     def note(self, boot: str) -> dict[str, Any]:
         """What `resume` needs."""
         counters = self._sensor.counters() if isinstance(self._sensor, Resumes) else {}
-        time_s, steady_s = self._told or (self._clock(), self._steady())
+        steady_s, time_s = self._told[-1] if self._told else (self._steady(), self._clock())
         return {"energy_j": self._energy_j, "time_s": time_s, "steady_s": steady_s, "boot": boot,
                 "counters": {name: value for name, value in counters.items()
                              if not math.isnan(value)}}
@@ -121,19 +126,21 @@ class Meter:
         """Files that show all that the node draws, for whoever marks a moment; else none."""
         return [file.path for file in self._files()]
 
-    def read_at(self, passed_s: float, shown: Sequence[float]) -> Measured:
-        """What the node had drawn so long ago, when its files showed this."""
+    def read_at(self, steady_s: float, shown: Sequence[float]) -> Measured:
+        """What the node had drawn at a time before, when its files showed this."""
         begins, now, files = bool(self._begins), self.read(), self._files()
+        passed_s = max(self._told[-1][0] - steady_s, 0.0)
         readable = files and len(files) == len(shown)
         if not readable and passed_s <= READ_AT_ONCE_S:
             return now
         known = readable and not begins and now.quality in (Quality.GOOD, Quality.FIRST)
         since_j = sum(file.since(each, passed_s) for file, each in zip(files, shown, strict=True)
                       ) if known else math.nan
+        time_s = self._time_at(steady_s)
         if math.isnan(since_j):
-            return Measured(now.time_s - passed_s, math.nan, now.energy_j, Quality.MISSING,
+            return Measured(time_s, math.nan, now.energy_j, Quality.MISSING,
                             "what was drawn until a mark is not known")
-        return replace(now, time_s=now.time_s - passed_s, energy_j=now.energy_j - since_j)
+        return replace(now, time_s=time_s, energy_j=now.energy_j - since_j)
 
     def _files(self) -> list[CounterFile]:
         found = self._sensor.files() if isinstance(self._sensor, Counted) else {}
@@ -143,10 +150,24 @@ class Meter:
     def _time_s(self) -> float:
         """The time of day, which never goes back: joules in front of others would be lost."""
         now_s, steady_s = self._clock(), self._steady()
-        if self._told is not None:
-            now_s = max(now_s, self._told[0] + SLOWER * max(steady_s - self._told[1], 0.0))
-        self._told = now_s, steady_s
+        if self._told:
+            before_s, told_s = self._told[-1]
+            now_s = max(now_s, told_s + SLOWER * max(steady_s - before_s, 0.0))
+        self._told.append((steady_s, now_s))
         return now_s
+
+    def _time_at(self, steady_s: float) -> float:
+        """The time to tell of a moment before: between those of the readings around it, whatever
+        the clock did meanwhile, so that joules stay in their order."""
+        times = list(self._told)
+        at = bisect_left(times, (steady_s, -math.inf))
+        if at == len(times):
+            return times[-1][1]
+        after_s, told_after_s = times[at]
+        if at == 0:
+            return told_after_s - (after_s - steady_s)
+        before_s, told_s = times[at - 1]
+        return told_s + (told_after_s - told_s) * (steady_s - before_s) / (after_s - before_s)
 
     def _power(self, now_s: float, chosen: Sequence[Reading]) -> Measured:
         if self.channels[0].unit == "W":

@@ -149,7 +149,7 @@ def test_a_mark_has_the_joules_of_its_moment_however_late_it_is_heard(node, cloc
     meter.read()
     later(node, clock, 1.0, 300.0)
     assert meter.counter_files() == [node.zone / "energy_uj"]
-    marked = meter.read_at(2.0, (shown,))
+    marked = meter.read_at(clock.now_s - 2.0, (shown,))
     assert (marked.time_s, marked.energy_j) == (1001.0, 90.0)
     assert meter.read().energy_j == 690.0
 
@@ -163,7 +163,7 @@ def test_a_mark_that_came_while_the_agent_was_away_has_its_joules_too(node, cloc
     later(node, clock, 2.0, 600.0)
     second = meter_of(node, clock)
     second.resume(noted, "boot")
-    marked = second.read_at(2.0, (shown,))
+    marked = second.read_at(clock.now_s - 2.0, (shown,))
     assert (marked.time_s, marked.energy_j) == (1001.0, 90.0)
 
 
@@ -172,9 +172,33 @@ def test_a_mark_without_joules_says_when_and_no_more(node, clock, passed_s, show
     meter = meter_of(node, clock)
     meter.read()
     later(node, clock, 10.0, 900.0)
-    marked = meter.read_at(passed_s, shown)
+    marked = meter.read_at(clock.now_s - passed_s, shown)
     assert (marked.time_s, marked.quality) == (1005.0, Quality.MISSING)
     assert "not known" in marked.reason
+
+
+@pytest.mark.parametrize("wrong_s", [-18.0, 0.0, 18.0])
+@pytest.mark.parametrize("heard_after", [1, 3])
+def test_a_late_mark_lies_between_the_readings_around_it_whatever_the_clock_does(
+    node, wrong_s, heard_after
+):
+    """Otherwise joules would seem to fall, and a job would be given some twice."""
+    day, steady = Clock(), Clock()
+    meter = Meter(Powercap(node.tree, steady), clock=day, steady=steady)
+    found, marked_s, shown = [], 0.0, 0.0
+    for step in range(12):
+        found.append(meter.read())
+        later(node, steady, 0.6, 60.0)
+        day.now_s += 0.6 + (wrong_s if step == 5 else 0.0)
+        if step == 5:
+            marked_s, shown = steady.now_s, float((node.zone / "energy_uj").read_text())
+        if step == 5 + heard_after:
+            found.append(meter.read_at(marked_s, (shown,)))
+        later(node, steady, 0.4, 40.0)
+        day.now_s += 0.4
+    found.sort(key=lambda each: each.time_s)
+    assert [each.energy_j for each in found] == sorted(each.energy_j for each in found)
+    assert [each.energy_j for each in found][6] == 560.0
 
 
 def test_a_clock_that_is_set_back_neither_goes_back_nor_loses_a_joule(node):
