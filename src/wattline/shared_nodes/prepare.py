@@ -145,7 +145,7 @@ def _asks(
 
 def _lives(count: int) -> Any:
     never = dict.fromkeys(("start_s", "end_s", "eligible_s", "cancelled_s"), np.nan)
-    return _table(Live, count, never | {"entry": -1, "reserved": -1})
+    return _table(Live, count, never | {"entry": -1, "reserved": -1, "gap": -1})
 
 
 def _same(*columns: Any) -> tuple[IntArray, IntArray]:

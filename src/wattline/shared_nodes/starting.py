@@ -67,10 +67,16 @@ def start_job(st: Books, entry: int) -> None:
     for place in range(clock.picked):
         booted_s = max(booted_s, _take_node(st, entry, place))
     live.phase = RUNNING
-    live.start_s = clock.now_s
-    live.counted_s = clock.now_s
-    live.limit_end_s = clock.now_s + ask.limit_s
-    live.ready_s = booted_s + st.rules[0].start_latency_s
+    live.stretch_s = clock.now_s
+    live.ready_s = booted_s
+    if live.gap < 0:
+        live.start_s = clock.now_s
+        live.held_s = 0.0
+        live.ready_s += st.rules[0].start_latency_s
+    else:  # it goes on, with no prologue
+        st.gap[live.gap].to_s = clock.now_s
+        live.gap = -1
+    live.limit_end_s = clock.now_s + ask.limit_s - live.held_s
     clock.power_w += live.watts
     clock.queued -= 1
     count_waiting(st, job, -1)
@@ -174,8 +180,7 @@ def stop_job(st: Books, job: int) -> None:
     ask = st.ask[job]
     drop_running(st, job)
     release(st, job)
-    live.energy_j += (live.watts + live.idle_w) * (clock.now_s - live.counted_s)
-    live.counted_s = clock.now_s
+    live.energy_j += (live.watts + live.idle_w) * (clock.now_s - live.stretch_s)
     partition = st.entry[live.entry].partition
     for index in range(ask.first_row, ask.first_row + live.nodes):
         node = st.row_node[index]

@@ -64,6 +64,7 @@ class Asked:
     start_s: float = NAN
     """By the log."""
     end_s: float = NAN
+    suspended_s: float = 0.0
     nodes: int = -1
     """By the log: how many it had, and which, and how many of their CPUs."""
     node_list: str = ""

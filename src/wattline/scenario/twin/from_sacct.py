@@ -209,7 +209,8 @@ def _run_time(row: Row, job: Asked, state: str, filled: Counter) -> None:
     elif state == "TIMEOUT" and job.limit_s > 0:
         job.run_s = NEVER_ENDS_S
     else:
-        job.run_s = max(0.0, job.end_s - job.start_s - _suspended_s(row))
+        job.suspended_s = min(_suspended_s(row), job.end_s - job.start_s)
+        job.run_s = job.end_s - job.start_s - job.suspended_s
 
 
 def _suspended_s(row: Row) -> float:
