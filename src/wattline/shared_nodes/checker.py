@@ -35,6 +35,7 @@ def broken_rules(
     `cap` is the one that was kept.
     """
     return [*_times(requests, rules, found), *_gaps(found), *_nodes_given(machine, requests, found),
+            *_one_user(machine, requests, found),
             *_capacity(machine, rules, found), *_limits(machine, requests, rules, found),
             *_waited(requests, found), *_reserved(machine, requests, found),
             *_energy(machine, found), *_under_cap(machine, found, cap)]
@@ -160,6 +161,22 @@ def _nodes_given(
     devices = found.allocation_gres.sum(axis=1)
     wanted = np.maximum(requests.gres_per_node, 0).sum(axis=1)[job]
     yield from _first(devices < wanted, "allocations with too few devices")
+
+
+def _one_user(machine: SharedMachine, requests: Requests, found: Schedule) -> Iterator[str]:
+    """While a job runs that shares with its own user alone, no other user's is on its nodes."""
+    if requests.own_user is None or not requests.own_user.any():
+        return
+    job, node = found.allocation_job, found.allocation_node
+    start_s, end_s = _held_from_s(found)[job], found.end_s[job]
+    user = machine.associations.user[requests.association[job]]
+    for row in np.flatnonzero(requests.own_user[job]):
+        beside = (node == node[row]) & (user != user[row]) & (
+            start_s < end_s[row] - ROUNDING) & (end_s > start_s[row] + ROUNDING)
+        if beside.any():
+            yield (f"job in row {job[np.argmax(beside)]} is on a node that is of one user, by the "
+                   f"job in row {job[row]}")
+            return
 
 
 def _required(requests: Requests, found: Schedule) -> Iterator[str]:

@@ -161,6 +161,7 @@ def _copy_all(st: Books) -> None:
         st.memory_free[nodes + node] = st.memory_free[node]
         st.jobs_on[nodes + node] = st.jobs_on[node]
         st.user_on[nodes + node] = st.user_on[node]
+        st.own_on[nodes + node] = st.own_on[node]
     for index in range(nodes * kinds):
         st.gres_free[nodes * kinds + index] = st.gres_free[index]
 
@@ -176,6 +177,7 @@ def _change_copy(st: Books, job: int, sign: int) -> float:
         st.cpus_free[place] += sign * st.row_cpus[index]
         st.memory_free[place] += sign * st.row_memory[index]
         st.jobs_on[place] -= sign
+        st.own_on[place] -= sign * st.ask[job].own_user
         for kind in range(rules.kinds):
             st.gres_free[place * rules.kinds + kind] += (
                 sign * st.row_gres[index * rules.kinds + kind])

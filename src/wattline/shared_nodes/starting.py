@@ -17,6 +17,9 @@ from wattline.shared_nodes.state import END, QUEUED, RUNNING, Books
 from wattline.shared_nodes.timers import add_timer
 from wattline.shared_nodes.usage import change_rate
 
+SEVERAL = -2
+"""Users have jobs on a node; it counts so until it is empty."""
+
 
 @kernel_part
 def picked_tres(st: Books, entry: int) -> None:
@@ -122,9 +125,12 @@ def _take_node(st: Books, entry: int, place: int) -> float:
     ready_s = node_taken(st, node)
     st.cpus_free[node] -= cpus
     st.memory_free[node] -= memory
-    st.jobs_on[node] += 1
-    if st.ask[job].own_user != 0:
+    if st.jobs_on[node] == 0:
         st.user_on[node] = st.ask[job].user
+    elif st.user_on[node] != st.ask[job].user:
+        st.user_on[node] = SEVERAL
+    st.jobs_on[node] += 1
+    st.own_on[node] += st.ask[job].own_user
     st.part_cpus[row.partition * rules.nodes + node] += cpus
     node_moved(st, node)
     st.clock[0].busy_cpus += cpus
@@ -165,6 +171,7 @@ def release(st: Books, job: int) -> None:
         st.cpus_free[node] += st.row_cpus[index]
         st.memory_free[node] += st.row_memory[index]
         st.jobs_on[node] -= 1
+        st.own_on[node] -= st.ask[job].own_user
         if st.jobs_on[node] == 0:
             st.user_on[node] = -1
         for kind in range(rules.kinds):

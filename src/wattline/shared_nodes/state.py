@@ -120,7 +120,8 @@ class Entry(Record):
     ask: int  # entries with the same number ask for the same
     form: int  # the same but for how long, and for watts
     fits: int  # 0 where the job could not even run on the empty machine
-    cpus_per_task: int  # these are what the job asks for in this partition
+    limit_s: float  # these are what the job asks for in this partition
+    cpus_per_task: int
     cpus: int
     memory_node: int
     memory_cpu: int
@@ -298,7 +299,8 @@ class Books(KernelArrays):
     memory_free: Any
     gres_free: Any  # banks x nodes x kinds
     jobs_on: Any
-    user_on: Any
+    user_on: Any  # whose jobs are there: -1 none, -2 of several users
+    own_on: Any  # jobs that share it with those of the same user alone
     switch_parent: Any
     switch_nodes: Any  # scratch: nodes that a switch offers
     switch_used: Any

@@ -36,6 +36,8 @@ class Asked:
     gres_per_task: dict[Kind, int] = field(default_factory=dict)
     constraint: str = ""
     exclusive: bool = False
+    own_user: bool = False
+    """Shares nodes with jobs of its user alone."""
     partition: str = ""
     """One or several with commas."""
     qos: str = ""
