@@ -15,7 +15,7 @@ from tests.support.shared import limits, machine, requests
 from wattline.model.signal import Signal
 from wattline.shared_nodes.machine import CANCEL, REQUEUE, SUSPEND
 from wattline.shared_nodes.outages import Outages
-from wattline.shared_nodes.outcome import CANCELLED, NEVER, RAN, REASONS, REFUSED
+from wattline.shared_nodes.outcome import CANCELLED, KILLED, NEVER, RAN, REASONS, REFUSED
 from wattline.shared_nodes.rules import Priority, Rules
 from wattline.shared_nodes.simulate import simulate_shared
 
@@ -191,6 +191,22 @@ def test_a_partition_of_a_higher_tier_takes_nodes(
                      rules=replace(BUILTIN, preempt="partition"))
     assert found.start_s[1] == 103.0
     assert (found.state[0], found.end_s[0]) == (state, end_s)
+
+
+def test_a_suspended_job_keeps_its_start_and_draws_nothing_meanwhile() -> None:
+    """Suspended from 103 s to 703 s, with 497 s of its 600 s left; its limit counts what it ran."""
+    on = machine(1, partitions=[[0], [0]])
+    on = replace(on, partitions=replace(
+        on.partitions, tier=np.array([1, 2]), preempt_mode=np.array([SUSPEND, 0])))
+    other = {**ALONE, "submit_s": 103.0, "partition": 1}
+    rules = replace(BUILTIN, preempt="partition")
+    found = schedule(on, ALONE, other, rules=rules)
+    assert (found.start_s[0], found.end_s[0], found.suspended_s[0]) == (0.0, 1200.0, 600.0)
+    assert (found.gap_from_s[0], found.gap_to_s[0], found.requeues[0]) == (103.0, 703.0, 0)
+    assert found.energy_j[0] == pytest.approx(found.energy_j[1])
+    assert found.gap_energy_j[0] == pytest.approx(found.energy_j[0] * 103.0 / 600.0)
+    killed = schedule(on, {**ALONE, "run_s": 5000.0, "limit_s": 900.0}, other, rules=rules)
+    assert (killed.state[0], killed.end_s[0]) == (KILLED, 1500.0)
 
 
 def test_a_qos_takes_nodes_after_the_grace() -> None:

@@ -68,6 +68,7 @@ def machine(
         default_memory_per_cpu_mb=np.zeros(parts, np.int64),
         default_memory_per_node_mb=np.zeros(parts, np.int64),
         max_memory_per_cpu_mb=np.zeros(parts, np.int64),
+        max_memory_per_node_mb=np.full(parts, NO_LIMIT),
         max_cpus_per_node=np.full(parts, NO_LIMIT), sharing=np.zeros(parts, np.int64),
         preempt_mode=np.zeros(parts, np.int64), grace_s=np.zeros(parts, np.int64),
         qos=np.full(parts, -1), allowed_qos=np.ones((parts, qos), bool),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import floor
 
 from tests.support.slurm_files import Asked, Conf
 
@@ -66,10 +67,18 @@ def _own_rules(conf: Conf, job: Asked, times: Ran, rows: Sequence[Held]) -> list
             partition.qos is not None and job.qos not in partition.qos,
         "asks for more time than its partition has": job.limit_s > partition.most_s,
         "runs longer than its limit": times.end_s - times.start_s > job.limit_s + LATE_S,
-        "runs shorter than it needs": job.run_s >= 0.0 and times.end_s - times.start_s < min(
-            job.run_s, job.limit_s) - 1e-6,
+        "runs shorter than it needs": _is_short(job, times),
     }
     return [f"{job.name} {what}" for what, broken in needed.items() if broken]
+
+
+def _is_short(job: Asked, times: Ran) -> bool:
+    """Slurm counts a limit in whole seconds: from 0.9 s to 60.0 s a job has run for a minute."""
+    if job.run_s < 0.0:
+        return False
+    if job.run_s <= job.limit_s:
+        return times.end_s - times.start_s < job.run_s - 1e-6
+    return floor(times.end_s) - floor(times.start_s) < job.limit_s
 
 
 def _overfull(conf: Conf, ran: Mapping[str, Ran], rows: Iterable[Held]) -> list[str]:

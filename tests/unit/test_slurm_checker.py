@@ -63,6 +63,11 @@ def test_a_schedule_that_could_have_been_breaks_nothing(conf: Conf) -> None:
     assert broken_rules(conf, [asked("a"), asked("b")], GOOD, ROWS, {"normal": 2}) == []
 
 
+def test_a_limit_is_over_with_the_whole_second(conf: Conf) -> None:
+    ran = {**GOOD, "b": Ran(10.9, 70.0)}
+    assert broken_rules(conf, [asked("a"), asked("b", run_s=99.0)], ran, ROWS, {}) == []
+
+
 @pytest.mark.parametrize(("jobs", "ran", "rows", "said"), [
     ([asked("a"), asked("b"), asked("c")], GOOD, ROWS, "c is lost"),
     ([asked("a"), asked("b")], {**GOOD, "b": Ran(9.0, 20.0)}, ROWS, "n01 has 6 CPUs"),
@@ -75,6 +80,7 @@ def test_a_schedule_that_could_have_been_breaks_nothing(conf: Conf) -> None:
     ([asked("a"), asked("b", qos="debug")], GOOD, ROWS, "b uses a QOS"),
     ([asked("a"), asked("b", limit_s=601.0)], GOOD, ROWS, "b asks for more time"),
     ([asked("a"), asked("b", run_s=11.0)], GOOD, ROWS, "b runs shorter"),
+    ([asked("a"), asked("b", run_s=99.0)], {**GOOD, "b": Ran(10.5, 69.9)}, ROWS, "b runs shorter"),
     ([asked("a"), asked("b")], {**GOOD, "b": Ran(10.0, 111.0)}, ROWS, "b runs longer"),
     ([asked("a"), asked("b")], GOOD, [ROWS[0], Held("b", "x9", 2, 200, 0)], "b is on nodes out"),
 ])

@@ -52,6 +52,7 @@ def _partitions(nodes: Any) -> Partitions:
         default_time_s=3600 * ones, max_time_s=NO_LIMIT * ones, min_nodes=none,
         max_nodes=NO_LIMIT * ones, default_memory_per_cpu_mb=4000 * ones,
         default_memory_per_node_mb=none, max_memory_per_cpu_mb=none,
+        max_memory_per_node_mb=NO_LIMIT * ones,
         max_cpus_per_node=NO_LIMIT * ones, sharing=none, preempt_mode=none, grace_s=none,
         qos=-ones, allowed_qos=np.ones((2, 1), bool), allowed_accounts=np.ones((2, 2), bool),
         up=np.ones(2, bool), default=0)

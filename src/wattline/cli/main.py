@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from wattline.cli.start import INTERRUPTED, leave
-from wattline.model import COMPILING, before_compiling, before_running_plain, while_compiling
+from wattline.model import before_compiling, before_running_plain, while_compiling
 from wattline.model.errors import InputError, WattlineError, WattlineWarning
 
 
@@ -137,7 +137,7 @@ def main(argv: list[str] | None = None) -> None:
     # Little of what a command makes is ever garbage: looking for it as often as Python does by
     # default takes a tenth of a second while the modules load.
     gc.set_threshold(100_000)
-    before_compiling[:] = [_say_compiling]
+    before_compiling[:] = [_say]
     before_running_plain[:] = [_say_running_plain]
     while_compiling[:] = [] if sys.stderr.isatty() else [_say]
     with _interrupts() as interrupted:
@@ -213,10 +213,6 @@ def _drop_output() -> None:
     """What could not be written would be tried, and complained about, again at the end."""
     with suppress(OSError, ValueError):
         sys.stdout.close()
-
-
-def _say_compiling() -> None:
-    _say(COMPILING)
 
 
 def _say_running_plain() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from wattline.books.record import Record
 from wattline.engine.world import Simulated
-from wattline.model import before_compiling
+from wattline.model import COMPILING, before_compiling
 from wattline.model.clock import file_age_s
 from wattline.model.kernel import PLAIN, is_compiled
 from wattline.model.waiting import waiting
@@ -77,7 +77,7 @@ def wait_for_other(parts: Parts, loop: Any) -> None:
     if not lock.exists() or is_compiled(loop, *parts, 0):
         return
     while before_compiling:
-        before_compiling.pop()()
+        before_compiling.pop()(COMPILING)
     with waiting():
         while is_held(lock):
             time.sleep(0.02)

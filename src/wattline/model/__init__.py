@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 COMPILING = ("compiling; this happens once, and takes some 10 to 40 seconds for each new "
              "combination of policies")
+COMPILING_SHARED = ("compiling the rules of machines with shared nodes; this happens once for all "
+                    "twins, and takes a minute or two")
 
 
 def _log(line: str) -> None:
@@ -13,8 +15,8 @@ def _log(line: str) -> None:
     logging.getLogger("wattline").warning("wattline: %s", line)
 
 
-before_compiling: list[Callable[[], None]] = [lambda: _log(COMPILING)]
-"""Called, and forgotten, when a process is about to compile its first kernel.
+before_compiling: list[Callable[[str], None]] = [_log]
+"""Told what is compiled, and forgotten, when a process is about to compile its first kernel.
 
 They are kept here, apart from the kernels, so that a command can leave a word for a user who will
 have to wait without loading the compiler itself.

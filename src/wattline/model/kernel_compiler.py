@@ -25,7 +25,7 @@ from numba.core.caching import (
 from numba.extending import typeof_impl
 
 import wattline.model.kernel_arrays_type  # noqa: F401  (it registers their type)
-from wattline.model import before_compiling, kernel_cache
+from wattline.model import COMPILING, COMPILING_SHARED, before_compiling, kernel_cache
 from wattline.model.kernel import Kernel
 from wattline.model.kernel_cache import cache_folder, digest, package_of, packages, state_name
 from wattline.model.kernel_inner import INNER_OPTIONS, InnerResults
@@ -47,8 +47,9 @@ class _Announcement(event.Listener):  # type: ignore[misc]
         module = event.data["dispatcher"].py_func.__module__
         # The reader, and what it is made of, takes a second: not worth a word.
         if not module.startswith(("numba.", "wattline.traces.")):
+            shared = module.startswith("wattline.shared_nodes.")
             while before_compiling:
-                before_compiling.pop()()
+                before_compiling.pop()(COMPILING_SHARED if shared else COMPILING)
         self._wait.begin()
 
     def on_end(self, event: Any) -> None:

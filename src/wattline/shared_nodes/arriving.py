@@ -84,7 +84,7 @@ def become_eligible(st: Books, job: int) -> None:
         return
     something_changed(st)
     live.phase = QUEUED
-    if live.requeues == 0:
+    if live.eligible_s != live.eligible_s:  # not yet known
         live.eligible_s = clock.now_s
         live.age_from_s = ask.submit_s if st.rules[0].accrue_always != 0 else clock.now_s
     set_priority(st, job)
@@ -171,7 +171,13 @@ def send_back(st: Books, job: int, may_requeue: bool) -> None:
     stop_job(st, job)
     live.requeues += 1
     live.left_s = st.ask[job].run_s
-    live.phase = BLOCKED
+    back_into_queue(st, job)
+
+
+@kernel_part
+def back_into_queue(st: Books, job: int) -> None:
+    """A job that has lost its nodes waits again."""
+    st.live[job].phase = BLOCKED
     sweep_queue(st)  # it may still stand there from its first start
     st.clock[0].end_pass = 1
     become_eligible(st, job)

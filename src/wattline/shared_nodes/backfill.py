@@ -94,7 +94,7 @@ def _last_that_may_start(st: Books, place: int) -> int:
     while place >= 0:
         entry = st.looked[place]
         row = st.entry[entry]
-        limit_s = st.ask[row.job].limit_s
+        limit_s = row.limit_s
         late = st.late_cycle[row.form] == cycle and limit_s >= st.late_limit_s[row.form]
         if not late and st.live[row.job].phase == QUEUED:
             if _fits_now(st, entry):
@@ -122,7 +122,7 @@ def _fits_now(st: Books, entry: int) -> bool:
     nodes = st.rules[0].nodes
     first = slot_of(st, entry) * nodes
     needed = cpus_needed(st, row.job)
-    end_s = st.clock[0].now_s + st.ask[row.job].limit_s
+    end_s = st.clock[0].now_s + row.limit_s
     fitting = st.clock[0].fitting
     if st.class_has[row.nodes * nodes + fitting]:
         cpus = _free_until(st, fitting, first, needed, end_s)
@@ -201,7 +201,7 @@ def _plan(st: Books, entry: int, held: int) -> int:
     now_s = st.clock[0].now_s
     cycle = st.clock[0].backfills
     row = st.entry[entry]
-    limit_s = st.ask[row.job].limit_s
+    limit_s = row.limit_s
     if st.never_cycle[row.form] == cycle and limit_s >= st.never_limit_s[row.form]:
         return LEFT
     window_end_s = now_s + rules.bf_window_s
@@ -263,7 +263,7 @@ def _overlaps(st: Books, entry: int, start_s: float) -> bool:
 def _rounded(st: Books, entry: int, start_s: float) -> tuple[float, float]:
     step_s = st.rules[0].bf_resolution_s
     unix_s = st.rules[0].unix_s
-    end_s = start_s + st.ask[st.entry[entry].job].limit_s
+    end_s = start_s + st.entry[entry].limit_s
     begin_s = (start_s + unix_s) // step_s * step_s - unix_s
     end_s = (end_s + unix_s) // step_s * step_s - unix_s
     return begin_s, max(end_s, begin_s + step_s)

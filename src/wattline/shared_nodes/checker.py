@@ -34,7 +34,8 @@ def broken_rules(
 
     `cap` is the one that was kept.
     """
-    return [*_times(requests, rules, found), *_nodes_given(machine, requests, found),
+    return [*_times(requests, rules, found), *_gaps(found), *_nodes_given(machine, requests, found),
+            *_one_user(machine, requests, found),
             *_capacity(machine, rules, found), *_limits(machine, requests, rules, found),
             *_waited(requests, found), *_reserved(machine, requests, found),
             *_energy(machine, found), *_under_cap(machine, found, cap)]
@@ -50,6 +51,31 @@ def _ran(found: Schedule) -> Any:
     return np.isin(found.state, (RAN, KILLED, CANCELLED)) & ~np.isnan(found.start_s)
 
 
+def _ran_s(found: Schedule) -> FloatArray:
+    """How long each job ran, without the time that it was suspended."""
+    return np.asarray(found.end_s - found.start_s - found.suspended_s)
+
+
+def _held_from_s(found: Schedule) -> FloatArray:
+    """Since when each job holds its nodes: its start, or when it went on for the last time."""
+    since_s = found.start_s.copy()
+    np.maximum.at(since_s, found.gap_job, found.gap_to_s)
+    return since_s
+
+
+def _gaps(found: Schedule) -> Iterator[str]:
+    """Suspensions lie within their runs, one after the other, and make up what a job lost."""
+    job, from_s, to_s = found.gap_job, found.gap_from_s, found.gap_to_s
+    yield from _first(~((from_s >= found.start_s[job]) & (to_s >= from_s)
+                        & (to_s <= found.end_s[job])), "suspensions outside of their runs")
+    order = np.lexsort((from_s, job))
+    again = np.diff(job[order]) == 0
+    yield from _first(again & (from_s[order][1:] < to_s[order][:-1]), "suspensions that overlap")
+    lost_s = np.bincount(job, to_s - from_s, len(found.start_s))
+    yield from _first(np.abs(lost_s - found.suspended_s) > ROUNDING,
+                      "jobs suspended for another time than it took")
+
+
 def _times(requests: Requests, rules: Rules, found: Schedule) -> Iterator[str]:
     ran = _ran(found)
     yield from _first(found.state == 0, "jobs without an outcome")
@@ -60,14 +86,14 @@ def _times(requests: Requests, rules: Rules, found: Schedule) -> Iterator[str]:
         yield from _first(found.start_s < requests.begin_s, "jobs before their begin time")
         yield from _first(found.start_s < found.eligible_s, "jobs before they were eligible")
         yield from _first(found.end_s < found.start_s, "jobs that end before they start")
-        took_s = found.end_s - found.start_s
+        took_s = _ran_s(found)
         short = (found.state == RAN) & (took_s < requests.run_s - ROUNDING)
         yield from _first(short, "jobs that ended too early")
     known = requests.limit_s > 0
     late_s = rules.over_time_limit_s + 2 * rules.kill_late_s + rules.start_latency_s
     late_s += rules.resume_timeout_s if rules.suspend_time_s >= 0 else 0.0
     allowed_s = np.ceil(requests.limit_s / 60.0) * 60.0 + late_s
-    over = ran & known & (np.nan_to_num(found.end_s - found.start_s) > allowed_s + ROUNDING)
+    over = ran & known & (np.nan_to_num(_ran_s(found)) > allowed_s + ROUNDING)
     yield from _first(over, "jobs far past their limit")
 
 
@@ -137,6 +163,22 @@ def _nodes_given(
     yield from _first(devices < wanted, "allocations with too few devices")
 
 
+def _one_user(machine: SharedMachine, requests: Requests, found: Schedule) -> Iterator[str]:
+    """While a job runs that shares with its own user alone, no other user's is on its nodes."""
+    if requests.own_user is None or not requests.own_user.any():
+        return
+    job, node = found.allocation_job, found.allocation_node
+    start_s, end_s = _held_from_s(found)[job], found.end_s[job]
+    user = machine.associations.user[requests.association[job]]
+    for row in np.flatnonzero(requests.own_user[job]):
+        beside = (node == node[row]) & (user != user[row]) & (
+            start_s < end_s[row] - ROUNDING) & (end_s > start_s[row] + ROUNDING)
+        if beside.any():
+            yield (f"job in row {job[np.argmax(beside)]} is on a node that is of one user, by the "
+                   f"job in row {job[row]}")
+            return
+
+
 def _required(requests: Requests, found: Schedule) -> Iterator[str]:
     for job in np.flatnonzero(_ran(found) & (requests.required >= 0)):
         mine = found.allocation_node[found.allocation_job == job]
@@ -163,7 +205,7 @@ def _highest(group: IntArray, start_s: FloatArray, end_s: FloatArray, amount: An
 
 def _capacity(machine: SharedMachine, rules: Rules, found: Schedule) -> Iterator[str]:
     job, node = found.allocation_job, found.allocation_node
-    start_s, end_s = found.start_s[job], found.end_s[job]
+    start_s, end_s = _held_from_s(found)[job], found.end_s[job]
     nodes = machine.nodes
     held = [("CPUs", found.allocation_cpus, nodes.cpus)]
     if rules.memory_counts:
@@ -208,7 +250,7 @@ def _limits(
         for name, amount, limit in amounts:
             if (limit[of_qos] >= NO_LIMIT).all():
                 continue
-            which, most = _highest(group, found.start_s[rows], found.end_s[rows], amount)
+            which, most = _highest(group, _held_from_s(found)[rows], found.end_s[rows], amount)
             of_group = which if scope == "group" else which // users
             if np.any(most > limit[of_group] + ROUNDING):
                 yield f"a QOS has more {name} running per {scope} than it may"
@@ -224,7 +266,7 @@ def _reserved(
     job, node = found.allocation_job, found.allocation_node
     mine = np.full(len(requests.submit_s), -1) if requests.reservation is None \
         else requests.reservation
-    start_s, end_s = found.start_s[job], found.end_s[job]
+    start_s, end_s = _held_from_s(found)[job], found.end_s[job]
     for row, name in enumerate(kept.names):
         inside = (start_s < kept.end_s[row] - ROUNDING) & (end_s > kept.start_s[row] + ROUNDING)
         others = (mine[job] != row) & kept.nodes[row, node] & inside
@@ -255,9 +297,10 @@ def _devices(machine: SharedMachine, requests: Requests, found: Schedule) -> Ite
 def _energy(machine: SharedMachine, found: Schedule) -> Iterator[str]:
     """Jobs and the idle rest of their nodes make up the machine's energy.
 
-    Only where nothing ran twice: of a requeued job the last run alone is known.
+    Only where nothing ran twice: of a requeued job the last run alone is known, and of a suspended
+    one the nodes that it had last.
     """
-    if not len(found.event_time_s) or found.requeues.any():
+    if not len(found.event_time_s) or found.requeues.any() or len(found.gap_job):
         return
     power_w = found.event_power_w
     idle_w = float(machine.nodes.idle_w.sum())
@@ -277,8 +320,8 @@ def _energy(machine: SharedMachine, found: Schedule) -> Iterator[str]:
 def _under_cap(machine: SharedMachine, found: Schedule, cap: Signal | None) -> Iterator[str]:
     """Idle power and what the jobs add, by their own joules, where they start and the cap falls.
 
-    Jobs that were requeued drew their joules in several runs and are left out, and so are runs with
-    nodes that slept.
+    Jobs that were requeued or suspended drew their joules in several runs and are left out, and so
+    are runs with nodes that slept.
     """
     idle_w = float(machine.nodes.idle_w.sum())
     if cap is None or (len(found.event_power_w) and found.event_power_w.min() < idle_w - 1e-3):
@@ -286,7 +329,8 @@ def _under_cap(machine: SharedMachine, found: Schedule, cap: Signal | None) -> I
     job, node = found.allocation_job, found.allocation_node
     share_w = np.bincount(job, found.allocation_cpus / machine.nodes.cpus[node]
                           * machine.nodes.idle_w[node], len(found.start_s))
-    rows = np.flatnonzero(_ran(found) & (found.requeues == 0) & (found.end_s > found.start_s))
+    once = (found.requeues == 0) & (found.suspended_s == 0.0)
+    rows = np.flatnonzero(_ran(found) & once & (found.end_s > found.start_s))
     start_s, end_s = found.start_s[rows], found.end_s[rows]
     added_w = found.energy_j[rows] / (end_s - start_s) - share_w[rows]
     for time_s in np.unique(np.concatenate((start_s, cap.time_s))):

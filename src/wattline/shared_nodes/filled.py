@@ -1,6 +1,6 @@
 """What jobs ask for, with the machine's defaults filled in.
 
-slurm.conf: DefaultTime, MaxTime, MinNodes, MaxNodes, AllowQos, AllowAccounts, EnforcePartLimits
+slurm.conf: MaxTime, MinNodes, MaxNodes, MaxMemPerNode, AllowQos, AllowAccounts, EnforcePartLimits
 (ALL: a job that breaks a limit of any of its partitions is refused; ANY: one that no partition
 takes; NO: it waits for ever); sbatch: --nodes, --ntasks, --ntasks-per-node, --cpus-per-task, --time
 (whole minutes).
@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from wattline.shared_nodes.in_partition import in_partition
-from wattline.shared_nodes.machine import NO_LIMIT, BoolArray, IntArray, SharedMachine
+from wattline.shared_nodes.in_partition import in_partition, limits_s
+from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.rules import Rules
 
 NO_PARTITION, TOO_LONG, QOS_NOT_ALLOWED, OVER_JOB_LIMIT = 2, 3, 5, 8
-ACCOUNT_NOT_ALLOWED, TOO_MANY_NODES = 10, 11
-LONGEST_S = 365 * 86400.0
+ACCOUNT_NOT_ALLOWED, TOO_MANY_NODES, TOO_MUCH_MEMORY = 10, 11, 21
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +41,14 @@ def fill(machine: SharedMachine, requests: Requests, rules: Rules) -> Filled:
     parts = machine.partitions
     named = _named(machine, requests)
     first = np.argmax(named, axis=1)
-    limit_s = _limits_s(requests, parts.default_time_s[first], parts.max_time_s[first])
+    limit_s = limits_s(requests.limit_s[:, None], parts.default_time_s, parts.max_time_s)
     sizes = _sizes(requests)
     every = np.arange(len(first))
     user, account = _owners(machine, requests)
     allowed, refused, never = _admitted(machine, requests, rules, named, limit_s, sizes, account)
     columns = {
         **sizes, **in_partition(machine, requests, rules, sizes, every, first),
-        "submit_s": requests.submit_s, "run_s": requests.run_s, "limit_s": limit_s,
+        "submit_s": requests.submit_s, "run_s": requests.run_s,
         "begin_s": requests.begin_s,
         "qos": requests.qos, "association": requests.association, "user": user,
         "nice": requests.nice, "array": requests.array,
@@ -69,13 +68,6 @@ def _named(machine: SharedMachine, requests: Requests) -> BoolArray:
     if default >= 0:
         named[~named.any(axis=1), default] = True
     return named
-
-
-def _limits_s(requests: Requests, default_s: IntArray, longest_s: IntArray) -> Any:
-    limit_s = np.where(requests.limit_s > 0, requests.limit_s, default_s)
-    limit_s = np.where(limit_s >= NO_LIMIT, longest_s, limit_s)
-    limit_s = np.where(limit_s >= NO_LIMIT, LONGEST_S, limit_s)
-    return np.ceil(limit_s / 60.0) * 60.0
 
 
 def _sizes(requests: Requests) -> dict[str, IntArray]:
@@ -144,9 +136,10 @@ def _part_limits(
     """For each limit that `EnforcePartLimits` is about, the jobs x partitions that keep it."""
     parts = machine.partitions
     checks = [
-        (limit_s[:, None] <= np.ceil(parts.max_time_s / 60.0) * 60.0, TOO_LONG),
+        (limit_s <= np.ceil(parts.max_time_s / 60.0) * 60.0, TOO_LONG),
         (sizes["min_nodes"][:, None] <= parts.max_nodes, TOO_MANY_NODES),
         (sizes["max_nodes"][:, None] >= parts.min_nodes, TOO_MANY_NODES),
+        (_memory_on_a_node(requests, sizes) <= parts.max_memory_per_node_mb, TOO_MUCH_MEMORY),
     ]
     if machine.qos.names:
         fine = parts.allowed_qos[:, np.maximum(requests.qos, 0)].T | (requests.qos < 0)[:, None]
@@ -155,3 +148,10 @@ def _part_limits(
         fine = parts.allowed_accounts[:, np.maximum(account, 0)].T | (account < 0)[:, None]
         checks.append((fine, ACCOUNT_NOT_ALLOWED))
     return checks
+
+
+def _memory_on_a_node(requests: Requests, sizes: dict[str, IntArray]) -> IntArray:
+    """MB as asked for; of one with memory per CPU, for the CPUs that it has on a node at least."""
+    per_cpu = np.maximum(requests.memory_per_cpu_mb, 0)
+    cpus = np.maximum(sizes["tasks_per_node"], 1) * sizes["cpus_per_task"]
+    return np.asarray(np.maximum(requests.memory_per_node_mb, per_cpu * cpus)[:, None])

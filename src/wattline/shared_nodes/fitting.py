@@ -2,7 +2,7 @@
 
 slurm.conf: SelectTypeParameters (CR_Core_Memory and the like: cores, memory and GRES are consumed),
 MaxCPUsPerNode, OverSubscribe=EXCLUSIVE, ExclusiveUser; sbatch: --ntasks-per-node, --mem-per-cpu,
---gres, --exclusive.
+--gres, --exclusive, --exclusive=user.
 """
 
 from __future__ import annotations
@@ -24,10 +24,8 @@ def cpus_for(st: Books, job: int, partition: int, bank: int, node: int) -> int:
     elif cpus < ask.cpus_per_task:
         return 0
     if st.jobs_on[place] != 0:
-        owner = st.user_on[place]
-        if owner >= 0 and owner != ask.user:
-            return 0
-        if ask.own_user != 0 and owner != ask.user:
+        alone = ask.own_user != 0 or st.own_on[place] != 0
+        if alone and st.user_on[place] != ask.user:
             return 0
     most = st.part[partition].max_cpus_per_node
     if most < st.node_cpus[node]:

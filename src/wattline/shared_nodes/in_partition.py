@@ -1,7 +1,8 @@
-"""What depends on the partition in which a job starts: whole nodes, memory, CPUs for memory.
+"""What depends on the partition in which a job starts: limit, whole nodes, memory, CPUs for memory.
 
-slurm.conf: OverSubscribe=EXCLUSIVE, ExclusiveUser, DefMemPerCPU, DefMemPerNode, MaxMemPerCPU. A job
-with several partitions is tried in each of them with what holds there.
+slurm.conf: DefaultTime, OverSubscribe=EXCLUSIVE, ExclusiveUser, DefMemPerCPU, DefMemPerNode,
+MaxMemPerCPU; sbatch: --exclusive=user. A job with several partitions is tried in each of them with
+what holds there.
 """
 
 from __future__ import annotations
@@ -11,13 +12,21 @@ from typing import Any
 import numpy as np
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.machine import EXCLUSIVE, EXCLUSIVE_USER, IntArray, SharedMachine
+from wattline.shared_nodes.machine import (
+    EXCLUSIVE,
+    EXCLUSIVE_USER,
+    NO_LIMIT,
+    FloatArray,
+    IntArray,
+    SharedMachine,
+)
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.rules import LINEAR, Rules
 from wattline.shared_nodes.state import Books
 
-COLUMNS = ("cpus_per_task", "cpus", "memory_node", "memory_cpu", "whole_memory", "exclusive",
-           "own_user")
+COLUMNS = ("limit_s", "cpus_per_task", "cpus", "memory_node", "memory_cpu", "whole_memory",
+           "exclusive", "own_user")
+LONGEST_S = 365 * 86400.0
 
 
 def in_partition(
@@ -29,15 +38,32 @@ def in_partition(
     exclusive = requests.exclusive[job] | (parts.sharing[partition] == EXCLUSIVE)
     if rules.select == LINEAR:
         exclusive = np.ones_like(exclusive)
+    own_user = parts.sharing[partition] == EXCLUSIVE_USER
+    if requests.own_user is not None:
+        own_user |= requests.own_user[job]
     return {**_memory(machine, requests, sizes, job, partition), "exclusive": exclusive,
-            "own_user": parts.sharing[partition] == EXCLUSIVE_USER}
+            "own_user": own_user, "limit_s": limits_s(
+                requests.limit_s[job], parts.default_time_s[partition],
+                parts.max_time_s[partition])}
+
+
+def limits_s(asked_s: FloatArray, default_s: IntArray, longest_s: IntArray) -> Any:
+    """Time limits in whole minutes: as asked, else the default of the partition."""
+    limit_s = np.where(asked_s > 0, asked_s, default_s)
+    limit_s = np.where(limit_s >= NO_LIMIT, longest_s, limit_s)
+    limit_s = np.where(limit_s >= NO_LIMIT, LONGEST_S, limit_s)
+    return np.ceil(limit_s / 60.0) * 60.0
 
 
 def _memory(
     machine: SharedMachine, requests: Requests, sizes: dict[str, IntArray], job: IntArray,
     partition: IntArray,
 ) -> dict[str, Any]:
-    """Per node, per CPU, or the whole node's; too much per CPU is had by taking more CPUs."""
+    """Per node, per CPU, or the whole node's; too much per CPU is had by taking more CPUs.
+
+    Of a job with memory per node, each node gives as many CPUs as `MaxMemPerCPU` asks for so much;
+    its tasks are taken to be spread evenly.
+    """
     parts = machine.partitions
     per_node, per_cpu = requests.memory_per_node_mb[job], requests.memory_per_cpu_mb[job]
     open_ = (per_node < 0) & (per_cpu < 0)
@@ -51,9 +77,13 @@ def _memory(
     over = (most > 0) & (per_cpu > most)
     factor = np.where(over, -(-per_cpu // np.maximum(most, 1)), 1)
     per_cpu = np.where(over, -(-per_cpu // factor), per_cpu)
-    return {"cpus_per_task": sizes["cpus_per_task"][job] * factor,
-            "cpus": sizes["cpus"][job] * factor,
-            "memory_node": np.where(per_node > 0, per_node, 0),
+    each = sizes["cpus_per_task"][job] * factor
+    per_node = np.where(per_node > 0, per_node, 0)
+    most_tasks = -(-sizes["tasks"][job] // sizes["min_nodes"][job])
+    least = np.where(most > 0, -(-per_node // np.maximum(most, 1)), 0)
+    each = np.maximum(each, -(-least // most_tasks))
+    return {"cpus_per_task": each, "cpus": sizes["tasks"][job] * each,
+            "memory_node": per_node,
             "memory_cpu": np.where(per_cpu > 0, per_cpu, -1), "whole_memory": whole}
 
 
@@ -64,6 +94,7 @@ def ask_as_in_partition(st: Books, entry: int) -> None:
     ask = st.ask[row.job]
     if ask.varies == 0:
         return
+    ask.limit_s = row.limit_s
     ask.cpus_per_task = row.cpus_per_task
     ask.cpus = row.cpus
     ask.memory_node = row.memory_node

@@ -15,6 +15,7 @@ def copy_node(st: Books, node: int) -> None:
     st.memory_free[copy] = st.memory_free[node]
     st.jobs_on[copy] = st.jobs_on[node]
     st.user_on[copy] = st.user_on[node]
+    st.own_on[copy] = st.own_on[node]
     for kind in range(kinds):
         st.gres_free[copy * kinds + kind] = st.gres_free[node * kinds + kind]
 
@@ -29,6 +30,7 @@ def let_row_end(st: Books, row: int) -> None:
     st.jobs_on[copy] -= 1
     if st.jobs_on[copy] == 0:
         st.user_on[copy] = -1
+    st.own_on[copy] -= st.ask[st.row_job[row]].own_user
     for kind in range(kinds):
         st.gres_free[copy * kinds + kind] += st.row_gres[row * kinds + kind]
 

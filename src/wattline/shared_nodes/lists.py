@@ -8,7 +8,7 @@ import numpy as np
 
 from wattline.shared_nodes.machine import IntArray, SharedMachine
 from wattline.shared_nodes.rules import Rules
-from wattline.shared_nodes.state import Timer
+from wattline.shared_nodes.state_times import Gap, Timer
 
 LOG_ROWS = 1024
 MOVES = 4096
@@ -39,6 +39,7 @@ def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) 
         "victims": np.zeros(jobs + 1, np.int64), "told": np.zeros(2 * jobs + 1, np.int64),
         "failed": np.zeros(len(machine.partitions.names), np.int64),
         "tried": np.zeros(len(machine.partitions.names), np.int64),
+        "gap": Gap.table(2 * (jobs + 1) if rules.preempt != "none" else 0),
         "timers": Timer.table(2 * (jobs + nodes + int(ask["waits"].sum())) + LOG_ROWS),
         "held_nodes": np.zeros(nodes, np.int64),
         "span_head": np.full(nodes, -1), "span_begin": np.zeros(spans),

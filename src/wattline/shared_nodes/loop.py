@@ -41,12 +41,10 @@ ROOM = 4
 
 @kernel
 def advance(st: Books, instants: int) -> None:
-    """Simulate so many instants, or until all is over or the log or the timers are full."""
+    """Simulate so many instants, or until all is over or a list is full."""
     clock = st.clock[0]
     for _ in range(instants):
-        if clock.over != 0 or clock.log + ROOM > len(st.log_s) or (
-                clock.timers + len(st.running) + len(st.node_cpus) + len(st.wait)
-                > len(st.timers)):
+        if clock.over != 0 or not _has_room(st):
             return
         next_s = _next_time(st)
         if next_s >= NEVER_S:
@@ -57,6 +55,16 @@ def advance(st: Books, instants: int) -> None:
         _happen(st)
         _decide(st)
         _write_log(st)
+
+
+@kernel_part
+def _has_room(st: Books) -> bool:
+    """Whether whatever happens in one instant can be written down."""
+    clock = st.clock[0]
+    timers = clock.timers + len(st.running) + len(st.node_cpus) + len(st.wait)
+    gaps = clock.gaps + len(st.running) if st.rules[0].preempt != 0 else 0
+    return bool(clock.log + ROOM <= len(st.log_s) and timers <= len(st.timers)
+                and gaps <= len(st.gap))
 
 
 @kernel_part

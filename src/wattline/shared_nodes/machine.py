@@ -109,6 +109,7 @@ class Partitions:
     """0 where not said; then `default_memory_per_node_mb`, and 0 there: the whole node's."""
     default_memory_per_node_mb: IntArray
     max_memory_per_cpu_mb: IntArray
+    max_memory_per_node_mb: IntArray
     max_cpus_per_node: IntArray
     sharing: IntArray
     preempt_mode: IntArray

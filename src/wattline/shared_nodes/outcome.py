@@ -17,6 +17,7 @@ REASONS = (
     "its reservation is over", "too few licences", "the power cap leaves no room for it",
     "over a limit on what runs at once", "its nodes are down, drained or reserved",
     "unknown licence", "unknown account or user", "no reservation that it may use",
+    "over the partition's memory per node",
 )
 
 
@@ -25,7 +26,7 @@ class Schedule:
     """One row per request; times are NaN for jobs that never ran."""
 
     start_s: FloatArray
-    """The last start, where a job was requeued."""
+    """Of the last run, where a job was requeued; a suspended job keeps its start."""
     end_s: FloatArray
     eligible_s: FloatArray
     state: IntArray
@@ -35,8 +36,16 @@ class Schedule:
     """The one it ran in."""
     requeues: IntArray
     energy_j: FloatArray
+    suspended_s: FloatArray
+    """Of the time from start to end, in which it held no nodes and drew nothing."""
+    gap_job: IntArray
+    """One row per suspension within such a run: the job."""
+    gap_from_s: FloatArray
+    gap_to_s: FloatArray
+    gap_energy_j: FloatArray
+    """Of the job up to then."""
     allocation_job: IntArray
-    """One row per job and node held: the job."""
+    """One row per job and node held, since it went on for the last time: the job."""
     allocation_node: IntArray
     allocation_cpus: IntArray
     allocation_memory_mb: IntArray

@@ -17,11 +17,13 @@ from wattline.shared_nodes.waking import next_on_grid
 def killed_at(st: Books, job: int, booted_s: float) -> float:
     """When a job is killed that goes on for ever, on nodes that are up from `booted_s`.
 
+    What it ran before it was suspended is part of its limit.
+
     Slurm knows whole seconds only: a job that starts behind such a look, in the same second, is
     over with the look that comes when its limit does, not with the one after.
     """
     rules = st.rules[0]
-    kill_s = booted_s + st.ask[job].limit_s + rules.over_limit_s
+    kill_s = booted_s + st.ask[job].limit_s - st.live[job].held_s + rules.over_limit_s
     if st.ask[job].reservation >= 0:
         kill_s = min(kill_s, st.resv[st.ask[job].reservation].kill_s)
     if rules.kill_late_s > 0.0:

@@ -4,7 +4,7 @@ slurm.conf: PreemptType (preempt/qos, preempt/partition_prio), PreemptMode, Grac
 Preempt, PreemptMode and GraceTime of a QOS. Running jobs are taken in order of priority, lowest
 first, and among equals the one that started last, until the job fits; those that would not have
 been needed stay. A job that is requeued or cancelled leaves at once, or when its grace is over.
-One that is to be suspended is requeued with what it has done kept.
+For one that is suspended see suspending.py.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from wattline.shared_nodes.machine import CANCEL, KEEP, SUSPEND
 from wattline.shared_nodes.queueing import BY_QOS, may_preempt_by_qos
 from wattline.shared_nodes.starting import picked_tres
 from wattline.shared_nodes.state import GRACE, RUNNING, Books
+from wattline.shared_nodes.suspending import suspend_job
 from wattline.shared_nodes.timers import add_timer
 
 
@@ -160,6 +161,7 @@ def _copy_all(st: Books) -> None:
         st.memory_free[nodes + node] = st.memory_free[node]
         st.jobs_on[nodes + node] = st.jobs_on[node]
         st.user_on[nodes + node] = st.user_on[node]
+        st.own_on[nodes + node] = st.own_on[node]
     for index in range(nodes * kinds):
         st.gres_free[nodes * kinds + index] = st.gres_free[index]
 
@@ -175,6 +177,7 @@ def _change_copy(st: Books, job: int, sign: int) -> float:
         st.cpus_free[place] += sign * st.row_cpus[index]
         st.memory_free[place] += sign * st.row_memory[index]
         st.jobs_on[place] -= sign
+        st.own_on[place] -= sign * st.ask[job].own_user
         for kind in range(rules.kinds):
             st.gres_free[place * rules.kinds + kind] += (
                 sign * st.row_gres[index * rules.kinds + kind])
@@ -209,13 +212,10 @@ def _send_away(st: Books, job: int) -> None:
     mode = st.part[st.entry[live.entry].partition].preempt_mode
     if st.rules[0].preempt == BY_QOS:
         mode = st.qos_mode[st.ask[job].qos]
-    done_s = 0.0
     if mode == SUSPEND:
-        done_s = max(st.clock[0].now_s - live.ready_s, 0.0)
-    left_s = live.left_s
-    send_back(st, job, bool(mode == SUSPEND or (mode != CANCEL and st.ask[job].requeue != 0)))
-    if mode == SUSPEND:
-        live.left_s = max(left_s - done_s, 0.0)
+        suspend_job(st, job)
+    else:
+        send_back(st, job, bool(mode != CANCEL and st.ask[job].requeue != 0))
 
 
 @kernel_part

@@ -145,7 +145,7 @@ def _asks(
 
 def _lives(count: int) -> Any:
     never = dict.fromkeys(("start_s", "end_s", "eligible_s", "cancelled_s"), np.nan)
-    return _table(Live, count, never | {"entry": -1, "reserved": -1})
+    return _table(Live, count, never | {"entry": -1, "reserved": -1, "gap": -1})
 
 
 def _same(*columns: Any) -> tuple[IntArray, IntArray]:
@@ -343,6 +343,7 @@ def _nodes(machine: SharedMachine, rules: Rules, jobs: int) -> dict[str, Any]:
         "memory_free": np.tile(nodes.memory_mb.astype(np.int64), 2),
         "gres_free": np.tile(nodes.gres.astype(np.int64).ravel(), 2),
         "jobs_on": np.zeros(2 * count, np.int64), "user_on": np.full(2 * count, -1),
+        "own_on": np.zeros(2 * count, np.int64),
         "switch_parent": nodes.switch_parent.astype(np.int64).copy(),
         "switch_nodes": np.zeros(nodes.switch_parent.size + 1, np.int64),
         "switch_used": np.zeros(nodes.switch_parent.size + 1, np.int64),

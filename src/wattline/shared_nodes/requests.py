@@ -95,3 +95,5 @@ class Requests:
     dependencies: Dependencies | None = None
     reservation: IntArray | None = None
     """Row of the machine's reservations that it is to run in, or -1."""
+    own_user: BoolArray | None = None
+    """Shares its nodes with jobs of the same user alone (`--exclusive=user`)."""

@@ -64,7 +64,7 @@ def close_nodes(st: Books, entry: int) -> None:
     job = st.entry[entry].job
     nodes = st.rules[0].nodes
     now_s = st.clock[0].now_s
-    end_s = now_s + st.ask[job].limit_s
+    end_s = now_s + st.entry[entry].limit_s
     count = 0
     for row in range(len(st.resv)):
         resv = st.resv[row]

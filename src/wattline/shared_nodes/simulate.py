@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
 from wattline.shared_nodes.loop import advance
-from wattline.shared_nodes.machine import IntArray, SharedMachine
+from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
 from wattline.shared_nodes.outages import Outages
 from wattline.shared_nodes.outcome import Schedule
 from wattline.shared_nodes.prepare import make_books
@@ -20,6 +21,8 @@ from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.state import OVER, Books
 from wattline.shared_nodes.static_fit import refuse_what_never_fits
 
+COUNTED = {"timers": "timers", "gap": "gaps"}
+"""Tables that kernels fill, and where the clock says how many rows are."""
 INSTANTS = 20_000
 """Simulated before the caller hears of progress and can be interrupted."""
 
@@ -56,11 +59,11 @@ def _with_room(books: Books) -> Books:
         for name in ("log_s", "log_w", "log_busy", "log_queued"):
             old = getattr(books, name)
             grown[name] = np.concatenate((old, np.zeros(len(old) + INSTANTS, old.dtype)))
-    if 2 * books.clock[0].timers > len(books.timers):
-        old = np.asarray(books.timers)
-        new = np.zeros(2 * len(old), old.dtype).view(np.recarray)
-        new[: len(old)] = old
-        grown["timers"] = new
+    for name in ("timers", "gap"):
+        table = np.asarray(getattr(books, name))
+        if 2 * getattr(books.clock[0], COUNTED[name]) > len(table):
+            more = np.zeros(len(table), table.dtype)
+            grown[name] = np.concatenate((table, more)).view(np.recarray)
     return books.with_arrays(**grown) if grown else books
 
 
@@ -77,11 +80,14 @@ def _collect(books: Books) -> Schedule:
     partition = np.asarray(books.entry["partition"])
     in_partition = np.full(len(rows), -1)
     in_partition[ran] = partition[entry[ran]]
+    gap = _gaps(books, ran)
     return Schedule(
         start_s=np.where(ran, live.start_s, np.nan), end_s=np.where(ran, live.end_s, np.nan),
         eligible_s=np.array(live.eligible_s), state=np.array(live.state),
         reason=np.array(live.reason), partition=in_partition,
         requeues=np.array(live.requeues), energy_j=np.array(live.energy_j),
+        suspended_s=np.bincount(gap.job, gap.to_s - gap.from_s, len(rows)).astype(np.float64),
+        gap_job=gap.job, gap_from_s=gap.from_s, gap_to_s=gap.to_s, gap_energy_j=gap.energy_j,
         allocation_job=job, allocation_node=books.row_node[place],
         allocation_cpus=books.row_cpus[place], allocation_memory_mb=books.row_memory[place],
         allocation_gres=books.row_gres.reshape(len(books.row_node), kinds)[place],
@@ -91,6 +97,13 @@ def _collect(books: Books) -> Schedule:
         passes=int(clock.passes), backfill_passes=int(clock.backfills),
         above_cap_s=float(clock.above_s),
     )
+
+
+def _gaps(books: Books, ran: BoolArray) -> Any:
+    """Suspensions within the last run of each job: those of runs before went with them."""
+    gap = np.asarray(books.gap)[: books.clock[0].gaps]
+    job = gap["job"]
+    return gap[ran[job] & (gap["from_s"] >= books.live.start_s[job])].view(np.recarray)
 
 
 def _counted(rows: IntArray) -> IntArray:

@@ -129,7 +129,7 @@ def _when_free(st: Books, entry: int, from_s: float) -> float:
     Of many nodes the first few are waited for.
     """
     row = st.entry[entry]
-    limit_s = st.ask[row.job].limit_s
+    limit_s = row.limit_s
     soonest = st.soonest  # the first times among the nodes looked at so far
     count = min(st.ask[row.job].min_nodes, len(soonest))
     for index in range(count):

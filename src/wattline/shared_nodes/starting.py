@@ -17,6 +17,9 @@ from wattline.shared_nodes.state import END, QUEUED, RUNNING, Books
 from wattline.shared_nodes.timers import add_timer
 from wattline.shared_nodes.usage import change_rate
 
+SEVERAL = -2
+"""Users have jobs on a node; it counts so until it is empty."""
+
 
 @kernel_part
 def picked_tres(st: Books, entry: int) -> None:
@@ -67,10 +70,16 @@ def start_job(st: Books, entry: int) -> None:
     for place in range(clock.picked):
         booted_s = max(booted_s, _take_node(st, entry, place))
     live.phase = RUNNING
-    live.start_s = clock.now_s
-    live.counted_s = clock.now_s
-    live.limit_end_s = clock.now_s + ask.limit_s
-    live.ready_s = booted_s + st.rules[0].start_latency_s
+    live.stretch_s = clock.now_s
+    live.ready_s = booted_s
+    if live.gap < 0:
+        live.start_s = clock.now_s
+        live.held_s = 0.0
+        live.ready_s += st.rules[0].start_latency_s
+    else:  # it goes on, with no prologue
+        st.gap[live.gap].to_s = clock.now_s
+        live.gap = -1
+    live.limit_end_s = clock.now_s + ask.limit_s - live.held_s
     clock.power_w += live.watts
     clock.queued -= 1
     count_waiting(st, job, -1)
@@ -116,9 +125,12 @@ def _take_node(st: Books, entry: int, place: int) -> float:
     ready_s = node_taken(st, node)
     st.cpus_free[node] -= cpus
     st.memory_free[node] -= memory
-    st.jobs_on[node] += 1
-    if st.ask[job].own_user != 0:
+    if st.jobs_on[node] == 0:
         st.user_on[node] = st.ask[job].user
+    elif st.user_on[node] != st.ask[job].user:
+        st.user_on[node] = SEVERAL
+    st.jobs_on[node] += 1
+    st.own_on[node] += st.ask[job].own_user
     st.part_cpus[row.partition * rules.nodes + node] += cpus
     node_moved(st, node)
     st.clock[0].busy_cpus += cpus
@@ -159,6 +171,7 @@ def release(st: Books, job: int) -> None:
         st.cpus_free[node] += st.row_cpus[index]
         st.memory_free[node] += st.row_memory[index]
         st.jobs_on[node] -= 1
+        st.own_on[node] -= st.ask[job].own_user
         if st.jobs_on[node] == 0:
             st.user_on[node] = -1
         for kind in range(rules.kinds):
@@ -174,8 +187,7 @@ def stop_job(st: Books, job: int) -> None:
     ask = st.ask[job]
     drop_running(st, job)
     release(st, job)
-    live.energy_j += (live.watts + live.idle_w) * (clock.now_s - live.counted_s)
-    live.counted_s = clock.now_s
+    live.energy_j += (live.watts + live.idle_w) * (clock.now_s - live.stretch_s)
     partition = st.entry[live.entry].partition
     for index in range(ask.first_row, ask.first_row + live.nodes):
         node = st.row_node[index]

@@ -10,10 +10,11 @@ from typing import Any
 
 from wattline.model.kernel_arrays import KernelArrays
 from wattline.model.records import Record, Table
+from wattline.shared_nodes.state_times import Gap, Timer
 from wattline.shared_nodes.state_waiting import Resv, Wait
 
 # Where a job is in its life.
-TO_COME, BLOCKED, QUEUED, RUNNING, OVER, SUSPENDED = range(6)
+TO_COME, BLOCKED, QUEUED, RUNNING, OVER = range(5)
 # What a timer is for.
 END, BEGIN, GRACE, NODE_READY, NODE_SLEEPS = range(5)
 # What came of an attempt to start a job.
@@ -82,7 +83,7 @@ class Live(Record):
     phase: int
     state: int
     reason: int
-    start_s: float
+    start_s: float  # of its run: a suspended job keeps it
     end_s: float
     eligible_s: float
     age_from_s: float
@@ -96,7 +97,9 @@ class Live(Record):
     watts: float  # added to the machine by it
     idle_w: float  # of its nodes by its part of their CPUs
     energy_j: float
-    counted_s: float  # its energy is counted up to here
+    stretch_s: float  # since when it runs; after a suspension this is not its start
+    held_s: float  # how long it ran in stretches before
+    gap: int  # row of `gap` where it is suspended, or -1
     left_s: float  # of its run, after a suspension
     killed: int
     let_go: int  # by the jobs that it waited for
@@ -117,7 +120,8 @@ class Entry(Record):
     ask: int  # entries with the same number ask for the same
     form: int  # the same but for how long, and for watts
     fits: int  # 0 where the job could not even run on the empty machine
-    cpus_per_task: int  # these are what the job asks for in this partition
+    limit_s: float  # these are what the job asks for in this partition
+    cpus_per_task: int
     cpus: int
     memory_node: int
     memory_cpu: int
@@ -206,6 +210,7 @@ class Clock(Record):
     next_return: int
     next_cap: int
     timers: int
+    gaps: int
     queue: int
     running: int
     pending: int  # submitted and not over
@@ -257,13 +262,6 @@ class Clock(Record):
     held: int
 
 
-class Timer(Record):
-    time_s: float
-    kind: int
-    job: int
-    generation: int
-
-
 class Books(KernelArrays):
     """All arrays of one simulation; `rules` and `clock` have one record."""
 
@@ -274,6 +272,7 @@ class Books(KernelArrays):
     entry: Table[Entry]
     part: Table[Part]
     timers: Table[Timer]
+    gap: Table[Gap]
     resv: Table[Resv]
     # Nodes.
     node_cpus: Any
@@ -300,7 +299,8 @@ class Books(KernelArrays):
     memory_free: Any
     gres_free: Any  # banks x nodes x kinds
     jobs_on: Any
-    user_on: Any
+    user_on: Any  # whose jobs are there: -1 none, -2 of several users
+    own_on: Any  # jobs that share it with those of the same user alone
     switch_parent: Any
     switch_nodes: Any  # scratch: nodes that a switch offers
     switch_used: Any

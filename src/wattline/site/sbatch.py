@@ -1,6 +1,7 @@
 """Options of `sbatch` as they stand on a line: what a job asks for.
 
-`-n 12`, `-n12`, `--ntasks 12` and `--ntasks=12` are the same. See sbatch(1).
+`-n 12`, `-n12`, `--ntasks 12`, `--ntasks=12` are the same; `--part=x` is `--partition=x`. See
+sbatch(1).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 
 from wattline.model.errors import InputError
 from wattline.site.limits import clock_s
+from wattline.site.sbatch_names import whole_name
 
 _SHORT = {
     "A": "account", "a": "array", "b": "begin", "c": "cpus-per-task", "C": "constraint",
@@ -61,6 +63,8 @@ def options_of(words: Sequence[str], where: str, further: Sequence[str] = ()) ->
             rest = [word, *todo]
             break
         name, value = _split(word, further)
+        if word.startswith("--") and name not in further:
+            name = whole_name(name, where)
         if value is None and name not in _FLAGS:
             value = _next(todo, word, where)
         found[name] = "" if value is None else value
@@ -97,7 +101,14 @@ def node_range(text: str, where: str) -> tuple[int, int]:
     """`4`, `2-4`: the fewest and the most nodes."""
     low, dash, high = text.partition("-")
     fewest = count(low, "the number of nodes", where)
-    return fewest, count(high, "the number of nodes", where) if dash else fewest
+    most = count(high, "the number of nodes", where) if dash else fewest
+    if fewest < 1:
+        raise InputError(f"{where}: the number of nodes is '{text[:40]}', must be at least 1; jobs "
+                         "without nodes, for burst buffers, are not modelled")
+    if most < fewest:
+        raise InputError(f"{where}: the number of nodes is '{text[:40]}': the most ({most}) is "
+                         f"less than the fewest ({fewest})")
+    return fewest, most
 
 
 def array_of(text: str, where: str) -> tuple[list[int], int]:

@@ -25,6 +25,7 @@ from wattline.twin.figures import (
     moving_average_error,
     relative,
     series_of,
+    suspended_s,
 )
 from wattline.twin.make import Twin
 
@@ -229,16 +230,16 @@ def _utilisation(ready: TwinPlan, run: Run, both: np.ndarray[Any, np.dtype[np.bo
     assert site is not None
     first_s = float(ready.jobs.submit_s.min())
     simulated = cpu_seconds(run.schedule.start_s[both], run.schedule.end_s[both],
-                            run.schedule.nodes[both], run.units, first_s)
+                            suspended_s(run)[both], run.schedule.nodes[both], run.units, first_s)
     if not site.log.has_starts:
         return {"simulated": simulated, "logged": None}
-    start_s, end_s = (np.array([getattr(job, name) for job in site.log.jobs])
-                      for name in ("start_s", "end_s"))
+    start_s, end_s, paused_s = (np.array([getattr(job, name) for job in site.log.jobs])
+                                for name in ("start_s", "end_s", "suspended_s"))
     cpus = np.array([job.cpus for job in site.log.jobs])
     cpus = np.where(cpus > 0, cpus, run.schedule.nodes)
     ended = both & np.isfinite(end_s)
     return {"simulated": simulated, "logged": cpu_seconds(
-        start_s[ended], end_s[ended], cpus[ended], run.units, first_s)}
+        start_s[ended], end_s[ended], paused_s[ended], cpus[ended], run.units, first_s)}
 
 
 def _filled(ready: TwinPlan) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wattline.model.jobs import IntArray
+from wattline.model.run import EventKind, Run
 from wattline.model.signal import FloatArray
 
 TWO_WEEKS_S = 14 * 86400.0
@@ -65,9 +66,19 @@ def moving_average_error(series: Series) -> float | None:
     return float(distance_s.mean() / series.logged_s[known].mean())
 
 
-def cpu_seconds(start_s: FloatArray, end_s: FloatArray, cpus: IntArray, units: int,
-                first_s: float) -> float | None:
+def cpu_seconds(start_s: FloatArray, end_s: FloatArray, suspended_s: FloatArray, cpus: IntArray,
+                units: int, first_s: float) -> float | None:
     """The part of all CPUs in use from a time to the last end."""
     if not start_s.size or not float(end_s.max()) > first_s:
         return None
-    return float(np.dot(end_s - start_s, cpus) / (units * (end_s.max() - first_s)))
+    used_s = end_s - start_s - suspended_s
+    return float(np.dot(used_s, cpus) / (units * (end_s.max() - first_s)))
+
+
+def suspended_s(run: Run) -> FloatArray:
+    """For how long each job was suspended."""
+    found = np.zeros(len(run.jobs))
+    for kind, sign in ((EventKind.PAUSE, -1.0), (EventKind.RESUME, 1.0)):
+        rows = run.events.kind == kind
+        np.add.at(found, run.events.job[rows], sign * run.events.time_s[rows])
+    return found

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,7 +15,7 @@ SCRIPT = """
 import sys
 from wattline.cli import main
 import wattline.model as model
-model.before_compiling[:] = [main._say_compiling]
+model.before_compiling[:] = [main._say]
 from tests.support.small_kernels import double, triple
 print(double(2.0), triple(2.0))
 """
@@ -53,3 +54,21 @@ def test_in_python_the_wait_is_said_too_with_how_long_it_took(tmp_path):
     assert lines[0].startswith("wattline: compiling; this happens once")
     assert re.fullmatch(r"wattline: compiling, \d+ s so far", lines[1])
     assert re.fullmatch(r"wattline: compiled in \d+ s", lines[-1])
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("module", "said"), [
+    ("wattline.shared_nodes.loop", "compiling the rules of machines with shared nodes"),
+    ("wattline.engine.loop", "combination of policies"), ("wattline.traces.reader", None)])
+def test_the_notice_says_what_is_compiled(monkeypatch, module, said):
+    from wattline import model
+    from wattline.model.kernel_compiler import _Announcement
+
+    lines = []
+    monkeypatch.setattr(model, "while_compiling", [])
+    monkeypatch.setattr("wattline.model.kernel_compiler.before_compiling", [lines.append])
+    kernel = SimpleNamespace(py_func=SimpleNamespace(__module__=module))
+    listener = _Announcement()
+    listener.on_start(SimpleNamespace(data={"dispatcher": kernel}))
+    listener.on_end(None)
+    assert [said in line for line in lines] == ([] if said is None else [True])

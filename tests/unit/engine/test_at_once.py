@@ -16,7 +16,7 @@ from wattline.model import before_compiling, before_running_plain
 
 said = []
 before_running_plain.append(lambda: said.append("plain"))
-before_compiling.append(lambda: said.append("compiling"))
+before_compiling.append(lambda line: said.append("compiling"))
 trace = wl.generate("lublin", seed=4, jobs=200, nodes=64)
 run = wl.simulate(trace=trace, machine__nodes=64, power__cap=12000.0,
                   policy__power={"name": "adaptive"}, machine__node_idle_w=90,

@@ -163,7 +163,7 @@ from wattline.model import before_compiling, kernel_cache
 
 kernel_cache.SHIPPED = Path(sys.argv[1])
 said = []
-before_compiling.append(lambda: said.append("compiling"))
+before_compiling.append(lambda line: said.append("compiling"))
 import wattline as wl
 
 trace = wl.generate("lublin", seed=2, jobs=50, nodes=16)

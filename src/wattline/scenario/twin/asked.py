@@ -36,6 +36,8 @@ class Asked:
     gres_per_task: dict[Kind, int] = field(default_factory=dict)
     constraint: str = ""
     exclusive: bool = False
+    own_user: bool = False
+    """Shares nodes with jobs of its user alone."""
     partition: str = ""
     """One or several with commas."""
     qos: str = ""
@@ -64,6 +66,7 @@ class Asked:
     start_s: float = NAN
     """By the log."""
     end_s: float = NAN
+    suspended_s: float = 0.0
     nodes: int = -1
     """By the log: how many it had, and which, and how many of their CPUs."""
     node_list: str = ""

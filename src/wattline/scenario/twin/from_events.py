@@ -1,7 +1,11 @@
 """Jobs from `.events` files: `-dt 49 -e submit_batch_job | -J jobid_2 -sim-walltime 30 -n 12 ...`.
 
 `-dt` is seconds from the beginning of the file. `-sim-walltime` is how long the job runs: -1 into
-its limit, 0 it ends at once. The tasks of an array (`-a 1-8%2`) all run that long.
+its limit, 0 it ends at once. The tasks of an array (`-a 1-9:2%2`) all run that long.
+
+A job's id, by which others wait for it, is the number at the end of its name (`-J jobid_12`), and
+where one line has none the number of the submission, as Slurm counts from FirstJobId=1; where two
+ids are the same, submissions are counted for all. Tasks have Slurm's `%A_%a`: 12_1, 12_3, ...
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ def read_events(path: str | Path) -> Log:
     text = read_unpacked(path)[0].decode("utf-8", "replace")
     jobs: list[Asked] = []
     left_out, unused = Counter(), Counter()
+    submissions = 0
     for at, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
@@ -38,7 +43,8 @@ def read_events(path: str | Path) -> Log:
             continue
         if not bar:
             raise InputError(f"{where}: has no '|' after which the options of sbatch stand")
-        jobs += _jobs(event, tail, where, len(jobs), unused)
+        submissions += 1
+        jobs += _jobs(event, tail, where, submissions, unused)
     if not jobs:
         raise InputError(f"{path}: has no submission; a line is like '-dt 0 -e submit_batch_job | "
                          "-n 12 -t 00:07:00 -sim-walltime 15'")
@@ -58,8 +64,8 @@ def _head(text: str, where: str) -> dict[str, str]:
     return found
 
 
-def _jobs(event: dict[str, str], tail: str, where: str, row: int, unused: Counter) -> list[Asked]:
-    """The job of a line, or all tasks of its array."""
+def _jobs(event: dict[str, str], tail: str, where: str, line: int, unused: Counter) -> list[Asked]:
+    """The job of a line, the so many-th submission, or all tasks of its array."""
     submit_s = number(event["dt"], "-dt", where)
     if not 0 <= submit_s <= MOST_S:
         raise InputError(f"{where}: -dt is {event['dt']}, must be from 0 to {MOST_S:g}")
@@ -74,7 +80,7 @@ def _jobs(event: dict[str, str], tail: str, where: str, row: int, unused: Counte
     if run_s > MOST_S:
         raise InputError(f"{where}: -sim-walltime is {run_s:g}, must be at most {MOST_S:g}")
     numbered = re.search(r"([0-9]{1,15})$", name)
-    job = Asked(numbered[1].lstrip("0") or "0" if numbered else str(row + 1), submit_s,
+    job = Asked(numbered[1].lstrip("0") or "0" if numbered else str(line), submit_s,
                 NEVER_ENDS_S if run_s < 0 else run_s, user=options.get("uid") or "", where=where,
                 name=(options.rest or ("sbatch",))[0].rpartition("/")[2])
     unread = apply_options(job, options, where)

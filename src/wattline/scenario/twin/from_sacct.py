@@ -174,12 +174,12 @@ def _submit_line(row: Row, job: Asked, unused: Counter) -> set[str]:
             # With one of these the log's time of eligibility says more than the jobs waited for.
             asked |= {name: value for name, value in options.values.items()
                       if name == "dependency"}
-        apply_options(job, type(options)(asked), job.where)
+        unread = apply_options(job, type(options)(asked), job.where)
     except (InputError, ValueError):
         unused.note("its SubmitLine cannot be read", job.job_id)
         return set()
     known = {*_COLUMNS, *IGNORED, *(_ELIGIBLE if _text(row, "Eligible") else ())}
-    for name in options.values:
+    for name in (*unread, *options.values):
         if name not in asked and name not in known:
             unused.note(f"nothing is done with the option {name} of its SubmitLine", job.job_id)
     return set(asked)
@@ -209,7 +209,8 @@ def _run_time(row: Row, job: Asked, state: str, filled: Counter) -> None:
     elif state == "TIMEOUT" and job.limit_s > 0:
         job.run_s = NEVER_ENDS_S
     else:
-        job.run_s = max(0.0, job.end_s - job.start_s - _suspended_s(row))
+        job.suspended_s = min(_suspended_s(row), job.end_s - job.start_s)
+        job.run_s = job.end_s - job.start_s - job.suspended_s
 
 
 def _suspended_s(row: Row) -> float:

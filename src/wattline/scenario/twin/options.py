@@ -19,6 +19,8 @@ from wattline.site.sbatch import (
 )
 
 LATEST_S = 3650 * 86400
+_OTHER_EXCLUSIVE = ("mcs", "topo")
+"""Nodes, or a whole leaf of them, for jobs of one label or for this one: not modelled."""
 _Put = Callable[[Asked, str, str], None]
 
 
@@ -26,7 +28,9 @@ def apply_options(job: Asked, options: Options, where: str) -> list[str]:
     """Put them in; those that stand in no field are given back."""
     unread = []
     for name, value in options.values.items():
-        if name in _READERS:
+        if name == "exclusive" and value.strip().lower() in _OTHER_EXCLUSIVE:
+            unread.append(f"{name}={value.strip().lower()}")
+        elif name in _READERS:
             _READERS[name](job, value, where)
         else:
             unread.append(name)
@@ -46,6 +50,23 @@ def _text(field: str) -> _Put:
 
 def _flag(field: str, to: bool = True) -> _Put:
     return lambda job, value, where: setattr(job, field, to)
+
+
+def _at_least_one(field: str, what: str) -> _Put:
+    def put(job: Asked, value: str, where: str) -> None:
+        number = count(value, what, where)
+        if number < 1:
+            raise InputError(f"{where}: {what} is {value.strip()}, must be at least 1")
+        setattr(job, field, number)
+
+    return put
+
+
+def _exclusive(job: Asked, value: str, where: str) -> None:
+    word = value.strip().lower()
+    if word not in ("", "exclusive", "user"):
+        raise InputError(f"{where}: exclusive is '{value[:40]}', must be alone or user, mcs, topo")
+    job.exclusive, job.own_user = word != "user", word == "user"
 
 
 def _nodes(job: Asked, value: str, where: str) -> None:
@@ -109,14 +130,14 @@ def _licences(job: Asked, value: str, where: str) -> None:
 
 
 _READERS: dict[str, _Put] = {
-    "time": _time, "nodes": _nodes, "ntasks": _count("tasks", "ntasks"),
+    "time": _time, "nodes": _nodes, "ntasks": _at_least_one("tasks", "ntasks"),
     "ntasks-per-node": _count("tasks_per_node", "ntasks-per-node"),
-    "cpus-per-task": _count("cpus_per_task", "cpus-per-task"),
+    "cpus-per-task": _at_least_one("cpus_per_task", "cpus-per-task"),
     "mem": _memory("memory_per_node_mb", "mem"),
     "mem-per-cpu": _memory("memory_per_cpu_mb", "mem-per-cpu"),
     "gres": _gres("gres_per_node"), "gpus-per-node": _gres("gres_per_node", "gpu"),
     "gpus": _gres("gres_per_job", "gpu"), "gpus-per-task": _gres("gres_per_task", "gpu"),
-    "constraint": _text("constraint"), "exclusive": _flag("exclusive"),
+    "constraint": _text("constraint"), "exclusive": _exclusive,
     "partition": _text("partition"), "qos": _text("qos"), "account": _text("account"),
     "begin": _begin, "nice": _nice, "dependency": _after, "array": _array,
     "kill-on-invalid-dep": _kill_invalid, "job-name": _text("name"),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from wattline.model.jobs import IntArray, JobTable
+from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.run import EventKind, EventLog, Outcome, Run, Schedule
 from wattline.model.signal import FloatArray, Signal
 from wattline.scenario.twin.placing import placement_of
+from wattline.scenario.twin.stretches import stretches_of
 from wattline.shared_nodes import outcome
 from wattline.shared_nodes.machine import SharedMachine
 
@@ -43,49 +44,38 @@ def run_of(found: outcome.Schedule, jobs: JobTable, shared: SharedMachine, machi
         power_w_peak=float(events.power_w[held_s > 0].max(initial=0.0)), cap_w=cap_w,
         placement=placement_of(found, shared), engine_s=engine_s, policy_powers=True,
         notes={"main_passes": float(found.passes), "backfill_passes": float(found.backfill_passes),
-               "requeues": float(found.requeues.sum())})
+               "requeues": float(found.requeues.sum()),
+               "suspended_jobs": float(np.unique(found.gap_job).size),
+               "suspended_h": float(found.suspended_s.sum()) / 3600.0})
 
 
 def _events(found: outcome.Schedule, jobs: JobTable, schedule: Schedule,
             ran: np.ndarray[tuple[int], np.dtype[np.bool_]], idle_w: float) -> EventLog:
-    """Submissions, starts and ends, and what else changed the machine's power."""
-    rows = np.flatnonzero(ran)
-    every = np.arange(len(jobs))
-    times = [jobs.submit_s, schedule.start_s[rows], schedule.end_s[rows]]
-    kinds = [EventKind.SUBMIT, EventKind.START, EventKind.END]
+    """Submissions, starts, suspensions and ends, and what else changed the machine's power."""
+    held = stretches_of(found, schedule, np.flatnonzero(ran))
     refused = (found.state == outcome.REFUSED).astype(np.float64)
-    lasts_s = np.maximum(schedule.end_s[rows] - schedule.start_s[rows], 1e-300)
-    power_w = np.where(lasts_s > 1e-9, schedule.energy_j[rows] / lasts_s, 0.0)
-    values = [refused, power_w, schedule.energy_j[rows]]
-    job_rows = [every, rows, rows]
-    known = np.unique(np.concatenate(times))
+    known = np.concatenate((jobs.submit_s, held.begin_s, held.end_s))
     other = np.setdiff1d(found.event_time_s, known)
     other = other[other >= (jobs.submit_s[0] if len(jobs) else 0.0)]
-    last = float(schedule.end_s[rows].max(initial=0.0)) if rows.size else np.inf
-    other = other[other <= last]
-    time_s = np.concatenate([*times, other])
-    kind = np.concatenate([*(np.full(len(each), code, dtype=np.int64)
-                             for each, code in zip(times, kinds, strict=True)),
-                           np.full(other.size, EventKind.NODE, dtype=np.int64)])
-    job = np.concatenate([*job_rows, np.full(other.size, -1, dtype=np.int64)])
-    value = np.concatenate([*values, np.zeros(other.size)])
-    # A job that ends at once has its start before its end in the same instant.
-    rank = np.where((kind == EventKind.END) & (lasts_of(schedule, job) <= 0), 99, kind)
+    other = other[other <= (float(held.end_s.max(initial=0.0)) if held.job.size else np.inf)]
+    time_s = np.concatenate((known, other))
+    kind = np.concatenate((np.full(len(jobs), EventKind.SUBMIT), held.begin_kind, held.end_kind,
+                           np.full(other.size, EventKind.NODE))).astype(np.int64)
+    job = np.concatenate((np.arange(len(jobs)), held.job, held.job,
+                          np.full(other.size, -1))).astype(np.int64)
+    value = np.concatenate((refused, held.power_w, held.energy_j, np.zeros(other.size)))
+    # A stretch of no length begins before it ends in the same instant.
+    rank = kind.copy()
+    rank[len(jobs) + held.job.size:][:held.job.size][held.end_s <= held.begin_s] = 99
     order = np.lexsort((job, rank, time_s))
     time_s, kind, job, value = time_s[order], kind[order], job[order], value[order]
-    cpus = np.where(job >= 0, schedule.nodes[np.maximum(job, 0)], 0)
-    busy = np.cumsum(np.where(kind == EventKind.START, cpus,
-                              np.where(kind == EventKind.END, -cpus, 0)))
+    takes = np.isin(kind, (EventKind.START, EventKind.RESUME)).astype(np.int64)
+    gives = np.isin(kind, (EventKind.END, EventKind.PAUSE)).astype(np.int64)
+    busy = np.cumsum((takes - gives) * schedule.nodes[np.maximum(job, 0)]) if len(jobs) else takes
     waits = (kind == EventKind.SUBMIT) & (value == 0)
     queued = np.cumsum(waits.astype(np.int64) - (kind == EventKind.START))
     return EventLog(time_s=time_s, kind=kind, job=job, power_w=_power(found, time_s, idle_w),
                     busy=busy.astype(np.int64), queued=queued.astype(np.int64), value=value)
-
-
-def lasts_of(schedule: Schedule, job: IntArray) -> FloatArray:
-    """How long the job of each row ran; NaN where there is none."""
-    lasts_s: FloatArray = (schedule.end_s - schedule.start_s)[np.maximum(job, 0)]
-    return np.where(job >= 0, lasts_s, np.nan)
 
 
 def _power(found: outcome.Schedule, time_s: FloatArray, idle_w: float) -> FloatArray:

@@ -51,7 +51,7 @@ def partitions_of(
 
     cluster_mode = cluster_mode_of(settings)
     memory = {key: settings.text(key, "0", matters=False)
-              for key in ("DefMemPerCPU", "DefMemPerNode", "MaxMemPerCPU")}
+              for key in ("DefMemPerCPU", "DefMemPerNode", "MaxMemPerCPU", "MaxMemPerNode")}
     return Partitions(
         names=tuple(partition.name for partition in conf.partitions), nodes=members,
         tier=every(lambda part: _number(part, ("prioritytier", "priority"), 1)),
@@ -64,8 +64,10 @@ def partitions_of(
                                                              "defmempernode")),
         default_memory_per_node_mb=every(lambda part: _memory(part, memory, "DefMemPerNode",
                                                               "defmempercpu")),
-        max_memory_per_cpu_mb=every(lambda part: _memory(part, memory, "MaxMemPerCPU")
-                                    or int(NO_LIMIT)),
+        max_memory_per_cpu_mb=every(lambda part: _memory(part, memory, "MaxMemPerCPU",
+                                                         "maxmempernode") or int(NO_LIMIT)),
+        max_memory_per_node_mb=every(lambda part: _memory(part, memory, "MaxMemPerNode",
+                                                          "maxmempercpu") or int(NO_LIMIT)),
         max_cpus_per_node=every(lambda part: _count(part, "maxcpuspernode")),
         sharing=every(lambda part: _sharing(part, told)),
         preempt_mode=every(lambda part: mode_of(part.settings["preemptmode"], part.where, told)

@@ -10,7 +10,10 @@ from wattline.shared_nodes.outcome import Schedule
 
 
 def placement_of(found: Schedule, machine: SharedMachine) -> Placement | None:
-    """The lowest free CPUs of each node; None where jobs were suspended on one another."""
+    """The lowest free CPUs of each node; None where jobs were suspended, whose first nodes are not
+    known."""
+    if found.gap_job.size:
+        return None
     cpus = machine.nodes.cpus
     first_unit = np.cumsum(cpus) - cpus
     free = [(1 << int(count)) - 1 for count in cpus]

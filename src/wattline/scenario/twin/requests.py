@@ -108,6 +108,7 @@ class Builder:
             exit_ok=self._flags("exit_ok"), cpu_load=self._floats("cpu_load"),
             power_per_node_w=self._floats("power_per_node_w"), held=self._flags("held"),
             refused=refused if self.unfit_rows else None, reservation=reservation,
+            own_user=self._flags("own_user"),
         )
         return Made(requests, self.unfit.lines(), _int(sorted(self.unfit_rows)),
                     self.filled.lines(), self.filled.counts(), self.unused.lines())

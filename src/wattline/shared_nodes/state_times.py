@@ -1,0 +1,21 @@
+"""Records of what happens when: timers, and the times for which jobs are suspended."""
+
+from __future__ import annotations
+
+from wattline.model.records import Record
+
+
+class Timer(Record):
+    time_s: float
+    kind: int
+    job: int
+    generation: int
+
+
+class Gap(Record):
+    """A job was suspended: see suspending.py."""
+
+    job: int
+    from_s: float
+    to_s: float  # NaN while it lasts
+    energy_j: float  # of the job up to then
