@@ -1,21 +1,27 @@
 """Compile what the docs, examples, studies and main commands need, into the package.
 
-    scripts/build_kernels.py [--into FOLDER] [--only TEXT]
+    scripts/build_kernels.py [--into FOLDER] [--work FOLDER] [--only TEXT]
 
 Run it before a wheel is built: what it leaves in src/wattline/_kernels goes into the wheel, for
 this family of processors and these versions of Python and numba (the folder's name says which);
 elsewhere the package compiles as it always does. With --only, just what has the text in its name.
+
+It goes on where it was stopped: what is compiled stays in build/kernels, with a note of each
+program that was run, by a digest of all that the program is made of. After a change all of them run
+again, and compile what the change made new.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
+import threading
 import time
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -39,6 +45,9 @@ import sys
 from wattline.traces.swf import parse
 parse(open(sys.argv[1], "rb").read(), "log", compiled=True)
 """
+DONE = "done"
+"""Notes of programs that were run lie beside what these compiled, and go where it goes."""
+STATE = "from wattline.model.kernel_cache import state_name; print(state_name())"
 COMMANDS = {
     "the main job": "compare --no-report",
     "example small": "simulate {examples}/small.toml",
@@ -87,33 +96,91 @@ def programs() -> dict[str, list[str]]:
                        for name, settings in combinations().items()}
 
 
-def compile_one(name: str, program: list[str], cache: Path) -> str:
-    began = time.monotonic()
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "WATTLINE_AT_ONCE": "0",
-                   "PYTHONPATH": str(ROOT / "src")}
+class Build:
+    """Programs that are run with one cache, each of them once."""
+
+    def __init__(self, work: Path, programs: Mapping[str, list[str]]) -> None:
+        self._work = work
+        self._programs = programs
+        self._environment = _environment(work)
+        self.state = self._run("its state", ["-c", STATE]).strip()
+        """The name of the folder of what is compiled: of sources, Python, numba and processor."""
+        self._contents = b"".join(_contents())
+        self._done = 0
+        self._counting = threading.Lock()
+
+    @property
+    def kernels(self) -> Path:
+        return self._work / "wattline" / "kernels" / self.state
+
+    def run(self) -> None:
+        """Run what was not run before; the first that fails ends all, and what is done stays."""
+        todo = [name for name in self._programs if not self._note(name).exists()]
+        self._done = len(self._programs) - len(todo)
+        if self._done:
+            print(f"{self._done} of {len(self._programs)} known from before", flush=True)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            for _ in pool.map(self._compile, todo):
+                pass
+
+    def _compile(self, name: str) -> None:
+        began = time.monotonic()
+        self._run(name, self._programs[name])
+        note = self._note(name)
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_text(name)
+        with self._counting:
+            self._done += 1
+            print(f"{self._done} of {len(self._programs)}: {name}, "
+                  f"{time.monotonic() - began:.0f} s", flush=True)
+
+    def _note(self, name: str) -> Path:
+        made_of = "\0".join([self.state, *self._programs[name]]).encode() + self._contents
+        return self.kernels / DONE / hashlib.sha256(made_of).hexdigest()[:16]
+
+    def _run(self, name: str, program: list[str]) -> str:
+        done = subprocess.run([sys.executable, *program], env=self._environment, cwd=self._work,
+                              check=False, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"{name}: {done.stderr.strip()}")
+        return done.stdout
+
+
+def _environment(work: Path) -> dict[str, str]:
+    found = {**os.environ, "XDG_CACHE_HOME": str(work), "WATTLINE_AT_ONCE": "0",
+             "PYTHONPATH": str(ROOT / "src")}
     for key in ("WATTLINE_PLAIN", "NUMBA_BOUNDSCHECK"):
-        environment.pop(key, None)
-    done = subprocess.run([sys.executable, *program], env=environment, cwd=cache, check=False,
-                          capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{name}: {done.stderr.strip()}")
-    return f"{name}: {time.monotonic() - began:.0f} s"
+        found.pop(key, None)
+    return found
+
+
+def _contents() -> Iterator[bytes]:
+    """A digest of each file that may decide on what a program compiles."""
+    for folder in (PACKAGE, ROOT / "examples"):
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and not {"__pycache__", "_kernels"} & set(path.parts):
+                yield hashlib.sha256(str(path.relative_to(ROOT)).encode()).digest()
+                yield hashlib.sha256(path.read_bytes()).digest()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--into", type=Path, default=PACKAGE / "_kernels")
+    parser.add_argument("--work", type=Path, default=ROOT / "build" / "kernels")
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     began = time.monotonic()
     chosen = {name: each for name, each in programs().items() if options.only in name}
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
-        cache = Path(folder)
-        for done in pool.map(lambda item: compile_one(*item, cache), chosen.items()):
-            print(done, flush=True)
-        shutil.rmtree(options.into, ignore_errors=True)
-        shutil.copytree(cache / "wattline" / "kernels", options.into,
-                        ignore=shutil.ignore_patterns("*.lock"))
+    # What the package has already would be found, and not be compiled into the folder of work.
+    shutil.rmtree(options.into, ignore_errors=True)
+    options.work.mkdir(parents=True, exist_ok=True)
+    build = Build(options.work.absolute(), chosen)
+    try:
+        build.run()
+    except KeyboardInterrupt:
+        sys.exit("stopped; the next call goes on from here")
+    shutil.copytree(build.kernels, options.into / build.state,
+                    ignore=shutil.ignore_patterns("*.lock", DONE))
     size = sum(path.stat().st_size for path in options.into.rglob("*") if path.is_file())
     loops = len(list(options.into.glob("*/wattline.engine.loop/run_events*.nbc")))
     print(f"{len(chosen)} programs, {loops} combinations, {size / 1e6:.1f} MB in {options.into}, "

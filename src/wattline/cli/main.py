@@ -162,8 +162,8 @@ def main(argv: list[str] | None = None) -> None:
         except MemoryError:
             _say("there is not enough memory for this; a smaller machine or log takes less")
             status = 1
-        except (click.Abort, KeyboardInterrupt):
-            status = _interruption()
+        except (click.Abort, KeyboardInterrupt) as error:
+            status = _interruption(error)
         except Exception:
             if not interrupted:
                 raise
@@ -204,8 +204,11 @@ def _usage(error: click.ClickException) -> str:
     return ""
 
 
-def _interruption() -> int:
-    _say(INTERRUPTED)
+def _interruption(error: BaseException | None = None) -> int:
+    """Say what the interrupted one has to say, or what holds of all; click wraps it up."""
+    cause = error.__cause__ if isinstance(error, click.Abort) else error
+    said = str(cause) if isinstance(cause, KeyboardInterrupt) else ""
+    _say(said or INTERRUPTED)
     return 130
 
 

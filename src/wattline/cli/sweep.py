@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wattline.cli.output import json_option, print_json, print_table, progress
-from wattline.model.errors import InputError
+from wattline.model.errors import InputError, WattlineError
 from wattline.model.units import counted
 
 if TYPE_CHECKING:
@@ -80,8 +80,18 @@ def command(
             found = run_sweep(sweep, out, **common, progress=tell)
     if as_json:
         print_json(found.to_dict())
-        return
-    _print(found, list(optimise))
+    _check_any(found)
+    if not as_json:
+        _print(found, list(optimise))
+
+
+def _check_any(found: SweepResult) -> None:
+    """A sweep of which nothing came is a failure."""
+    counts = found.counts
+    if counts.failed == counts.points:
+        first = next(row["error"] for row in found.rows if "error" in row)
+        which = "the one point" if counts.points == 1 else f"all {counts.points:,} points"
+        raise WattlineError(f"{which} failed: {first}")
 
 
 def _print(found: SweepResult, objectives: list[str]) -> None:

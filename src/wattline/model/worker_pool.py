@@ -9,6 +9,9 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from multiprocessing.context import SpawnContext, SpawnProcess
+from typing import Any
 
 
 @contextmanager
@@ -17,25 +20,67 @@ def worker_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
 
     Its own `with` waits for the work in hand instead, which can be minutes after a Ctrl-C.
     """
-    # Fresh processes: forking a process that has threads (a progress bar) can hang.
-    executor = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"),
-                                   initializer=_end_with_parent)
-    # A terminal sends Ctrl-C to the workers too. They inherit the mask, so that the parent alone
-    # is interrupted, even while they are being started. The first call starts all of them.
-    masked = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
-    try:
-        executor.submit(int)
-    finally:
-        processes = list((executor._processes or {}).values())
-        signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+    context = _Workers()
+    executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent)
     try:
         yield executor
     except BaseException:
-        executor.shutdown(wait=False, cancel_futures=True)
-        for process in processes:
-            process.terminate()
+        context.terminate()
+        # Nobody works any more: this is quick. Left to the end of Python, it can fail there.
+        executor.shutdown(cancel_futures=True)
         raise
     executor.shutdown()
+
+
+class _Worker(SpawnProcess):
+    """A process that no Ctrl-C reaches, neither at work nor while it loads its modules."""
+
+    def start(self) -> None:
+        with _interrupts_later():
+            super().start()
+
+
+class _Workers(SpawnContext):
+    """Makes workers, and knows them. They are fresh processes: forking one that has threads (a
+    progress bar) can hang."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._made: list[_Worker] = []
+
+    def Process(self, *args: Any, **kwargs: Any) -> _Worker:  # type: ignore[override]
+        self._made.append(_Worker(*args, **kwargs))
+        return self._made[-1]
+
+    def terminate(self) -> None:
+        for worker in self._made:
+            if worker.pid is not None:
+                worker.terminate()
+
+
+@contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Keep Ctrl-C from what is started here, and from this process until it is started.
+
+    A terminal sends it to the workers too. They inherit the mask, so that this process alone is
+    interrupted; and one that is left half started would complain.
+    """
+    came: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    # Other threads have no mask: what comes through them is put off until the end.
+    ours = threading.current_thread() is threading.main_thread() and before is not None
+    if ours:
+        signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+    resource_tracker.ensure_running()  # started with the first worker, it would take the mask off
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if ours:
+            signal.signal(signal.SIGINT, before)
+    if came:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _end_with_parent() -> None:

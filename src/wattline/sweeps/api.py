@@ -19,7 +19,7 @@ from wattline.sweeps.cache import NoCache, PointCache, cache_file
 from wattline.sweeps.point import Point, points_of
 from wattline.sweeps.results import OBJECTIVES, SweepResult
 from wattline.sweeps.runners import Place, runner
-from wattline.sweeps.running import Sweeping, check_folder
+from wattline.sweeps.running import Sweeping, check_folder, resumable
 from wattline.sweeps.space import Space, read_space
 
 
@@ -52,7 +52,7 @@ def run_sweep(
     count = workers or os.cpu_count() or 1
     place = Place(count, str(folder.absolute()), _minutes(time_limit, on))
     chosen = None if on == "local" and count == 1 else runner(on, place)
-    with nullcontext() if chosen is None else chosen.begun():
+    with resumable(folder), nullcontext() if chosen is None else chosen.begun():
         points = checked_points(space)
         check_folder(folder, resume)
         sweeping = Sweeping(

@@ -22,7 +22,7 @@ from wattline.sweeps.axes import Axis
 from wattline.sweeps.cache import NoCache, PointCache, cache_file
 from wattline.sweeps.point import Point, point_of
 from wattline.sweeps.results import SweepResult, check_objectives
-from wattline.sweeps.running import Counts, check_folder
+from wattline.sweeps.running import Counts, check_folder, resumable
 from wattline.sweeps.shelf import Shelf
 from wattline.sweeps.space import Space, read_space
 from wattline.sweeps.work import Row, run_point
@@ -74,7 +74,8 @@ def optimise_sweep(
     check_folder(folder, resume, JOURNAL)
     search = _Search(space, goals, limits, folder, allow_code, prune, cache)
     try:
-        search.run(trials, seed, progress)
+        with resumable(folder, JOURNAL):
+            search.run(trials, seed, progress)
     except InputError:
         if fresh:  # what was asked for is put right and asked again: nothing is in its way
             shutil.rmtree(folder, ignore_errors=True)

@@ -7,6 +7,7 @@ import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -238,3 +239,15 @@ def check_folder(folder: Path, resume: bool, journal: str = JOURNAL) -> None:
             raise InputError(f"{folder} has a sweep in it; go on with it with --resume "
                              "(resume=True), or name another folder")
     folder.mkdir(parents=True, exist_ok=True)
+
+
+@contextmanager
+def resumable(folder: Path, journal: str = JOURNAL) -> Iterator[None]:
+    """Tell whoever interrupts what is done here how it goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not (folder / journal).is_file():
+            raise  # nothing is done yet
+        raise KeyboardInterrupt(f"interrupted; what is done is kept: go on with --out {folder} "
+                                "--resume (resume=True)") from None

@@ -178,7 +178,8 @@ def test_what_is_built_into_the_package_needs_no_compiler(tmp_path: Path) -> Non
     root = HOME.parent.parent
     shipped = tmp_path / "shipped"
     subprocess.run([sys.executable, "scripts/build_kernels.py", "--only", "fcfs easy none",
-                    "--into", str(shipped)], cwd=root, check=True, capture_output=True)
+                    "--into", str(shipped), "--work", str(tmp_path / "work")], cwd=root,
+                   check=True, capture_output=True)
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "empty"), "WATTLINE_AT_ONCE": "0"}
     done = subprocess.run([sys.executable, "-c", SHIPPED, str(shipped)], cwd=root, text=True,
                           env=environment, capture_output=True, check=True)
@@ -204,8 +205,9 @@ def test_the_reader_of_large_logs_is_built_into_the_package_too(tmp_path: Path) 
     """No example is so large that it asks for the compiled reader."""
     root = HOME.parent.parent
     shipped = tmp_path / "shipped"
-    subprocess.run([sys.executable, "scripts/build_kernels.py", "--only", "reader", "--into",
-                    str(shipped)], cwd=root, check=True, capture_output=True)
+    subprocess.run([sys.executable, "scripts/build_kernels.py", "--only", "reader",
+                    "--into", str(shipped), "--work", str(tmp_path / "work")], cwd=root,
+                   check=True, capture_output=True)
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "empty")}
     done = subprocess.run([sys.executable, "-c", READING, str(shipped)], cwd=root, text=True,
                           env=environment, capture_output=True, check=True)

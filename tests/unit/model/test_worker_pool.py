@@ -65,11 +65,11 @@ def session(leader):
     return found
 
 
-def wait_for(condition, seconds=40.0):
+def wait_for(condition, seconds=40.0, every=0.05):
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "it never came"
-        time.sleep(0.05)
+        time.sleep(every)
 
 
 def workers_of(process):
@@ -91,11 +91,15 @@ def test_workers_end_with_their_parent(begin, tmp_path, how):
     wait_for(lambda: not session(process.pid), 5.0)
 
 
-def test_ctrl_c_ends_a_study(begin):
-    """A terminal sends the signal to the whole group; one line is said, and nobody is left."""
+@pytest.mark.parametrize("moment_s", [0.0, 0.1, 0.3, 1.0])
+def test_ctrl_c_ends_a_study(begin, moment_s):
+    """A terminal sends the signal to the whole group; one line is said, and nobody is left.
+
+    The workers have just begun, are in their imports, or at work.
+    """
     process = begin(*STUDY)
-    wait_for(lambda: len(workers_of(process)) == 2)
-    time.sleep(2.0)  # in the middle of their imports, or of their work
+    wait_for(lambda: workers_of(process), every=0.005)
+    time.sleep(moment_s)
     os.killpg(process.pid, signal.SIGINT)
     out, said = process.communicate(timeout=10)
     assert process.returncode == 130
