@@ -13,7 +13,7 @@ import { jobs } from "./pages/jobs.js";
 import { nowhere } from "./pages/nowhere.js";
 import { now } from "./pages/now.js";
 import { login } from "./pages/login.js";
-import { plan } from "./pages/plan/plan.js";
+import { isPlan, plan } from "./pages/plan/plan.js";
 import { whatif } from "./pages/whatif/whatif.js";
 
 const PAGES = { now, jobs, job, accounts, whatif, plan, api };
@@ -95,6 +95,7 @@ function showLogOut() {
 
 function pageAt({ page, rest }) {
   const known = Object.hasOwn(PAGES, page) && rest.length <= (OF_ONE.has(page) ? 1 : 0);
+  if (page === "plan" && rest.length && !isPlan(rest[0])) return nowhere;
   return known ? PAGES[page] : nowhere;
 }
 

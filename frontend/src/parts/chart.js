@@ -82,7 +82,9 @@ export class Chart {
     this.plot?.destroy();
     const { series } = this.data;
     this.plot = new uPlot({
-      width, height, legend: { show: false }, tzDate: (at) => uPlot.tzDate(
+      width, height, legend: { show: false },
+      // Half of the longest time under the end of the axis, which would be cut off.
+      padding: [null, Math.round(2.6 * type), null, null], tzDate: (at) => uPlot.tzDate(
         new Date(1000 * at), "Etc/UTC"),
       cursor: { drag: { x: true, y: false, setScale: true }, points: { size: 7 } },
       scales: { x: { time: this.options.kind === "time" && this.dated(),

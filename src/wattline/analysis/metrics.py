@@ -127,10 +127,9 @@ def quantiles(values: FloatArray, parts: Iterable[float]) -> list[float]:
     times as long on a few thousand values, and loads all of masked arrays to say it."""
     last = values.size - 1
     places = [part * last for part in parts]
-    if np.isnan(values.max()):
+    ordered = np.sort(values)  # less than half the time of putting these ranks alone in order
+    if np.isnan(ordered[-1]):
         return [float("nan")] * len(places)
-    ranks = {rank for place in places for rank in (int(place), min(int(place) + 1, last))}
-    ordered = np.partition(values, sorted(ranks))  # in order at these ranks alone
     return [_between(ordered, place) for place in places]
 
 
@@ -145,7 +144,9 @@ def busy_unit_s(run: Run) -> float:
     log = run.events
     if not len(log):
         return float(job_figures(run).unit_s.sum())
-    held_s = np.diff(log.time_s, append=max(run.end_s, log.time_s[-1]))
+    held_s = np.empty(len(log))  # np.diff with an end appended takes twice as long
+    np.subtract(log.time_s[1:], log.time_s[:-1], out=held_s[:-1])
+    held_s[-1] = max(run.end_s, log.time_s[-1]) - log.time_s[-1]
     # Not np.dot: threads of a linear algebra library cost more than the sum of a short log.
     return float((log.busy * held_s).sum())
 

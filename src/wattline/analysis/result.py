@@ -157,6 +157,6 @@ def flattened(figures: Mapping[str, Any], path: str = "") -> dict[str, float]:
     for key, value in figures.items():
         if isinstance(value, (int, float)):
             found[path + key] = value
-        elif isinstance(value, Mapping):
+        elif isinstance(value, (dict, Mapping)):  # the first is quick to tell
             found |= flattened(value, f"{path}{key}.")
     return found

@@ -232,9 +232,10 @@ def _print_start(found: StartAdvice) -> None:
     def said(value_s: float) -> str:
         return "later" if math.isinf(value_s) else f"in {time_text(value_s)}"
 
-    click.echo(f"job {found.job} waits; it starts {said(found.start_s['p50'])} (one in ten draws "
-               f"{said(found.start_s['p10'])} or before, one in ten {said(found.start_s['p90'])} "
-               "or after)")
+    stands = "waits" if found.state == "waiting" else "is to come"
+    click.echo(f"job {found.job} {stands}; it starts {said(found.start_s['p50'])} (one in ten "
+               f"draws {said(found.start_s['p10'])} or before, one in ten "
+               f"{said(found.start_s['p90'])} or after)")
     print_table(("starts within", "probability"),
                 [(text, "unknown: beyond the horizon" if share is None else f"{share:.0%}")
                  for text, share in found.by.items()])

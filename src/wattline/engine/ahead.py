@@ -37,7 +37,7 @@ from wattline.model.signal import FloatArray
 from wattline.model.unit_power import unit_active_w
 from wattline.policies.contract import Composition
 from wattline.policies.memory import bound, each_memory, memories
-from wattline.policies.state import REFUSED, RUNNING, State, fill_rows
+from wattline.policies.state import DONE, REFUSED, RUNNING, State, fill_rows
 
 
 class Moment(NamedTuple):
@@ -51,8 +51,8 @@ class Moment(NamedTuple):
     that is still to run."""
     log_row: IntArray
     """Their rows in the log, where they come from one."""
-    arrived: int
-    """How many came in all, those that are over included."""
+    ended: IntArray
+    """Rows of the log that had run to their end: who was refused, or cancelled, never did."""
     done_s: FloatArray
     """Seconds of work, at full speed, that each has done: less than it ran where it was slowed."""
     left_s: FloatArray
@@ -79,12 +79,6 @@ class Moment(NamedTuple):
     def waiting(self) -> Any:
         """Whether each row has come and waits."""
         return (np.arange(len(self.jobs)) < self.came) & ~self.running & ~self.over
-
-    @property
-    def history(self) -> IntArray:
-        """Rows of the log that were over at the instant."""
-        still = self.log_row[: self.came][~self.over[: self.came]]
-        return np.setdiff1d(np.arange(self.arrived), still)
 
 
 def moment_of_log(
@@ -133,6 +127,7 @@ def moment(
 ) -> Moment:
     """The rows that are not over of a state whose rows are the first of `jobs`, and later ones."""
     kept = np.union1d(kept_rows(state, came, refused=True), _waited_for(state, jobs, came, later))
+    ended = np.flatnonzero(state.live.state[:came] == DONE).astype(np.int64)
     rows = np.concatenate([kept, later])
     table = jobs.take(rows)
     count = len(kept)
@@ -161,7 +156,7 @@ def moment(
     books = Books(machine, rules.terms, policy, state, own_record, roll)
     roll.table_of_all(books.now_s)  # once, for all candidates
     done_s = _done_s(state)
-    return Moment(books, table, count, rows, came, done_s, _configured_s(state, rules))
+    return Moment(books, table, count, rows, ended, done_s, _configured_s(state, rules))
 
 
 def _waited_for(state: State, jobs: JobTable, came: int, later: IntArray) -> IntArray:

@@ -177,7 +177,7 @@ def plan(
 
     rules = make_rules(scenario, jobs, machine, meanwhile)
     setting = setting_of(scenario, jobs, machine, rules.cap_w,
-                         _logged(trace, machine, scenario.machine.granularity))
+                         _logged(trace, machine, scenario.machine.granularity, dropped))
     made: Composition | Policy
     if policy is not None:
         made = policy
@@ -304,10 +304,14 @@ def _user_shares(scenario: Scenario, jobs: JobTable) -> tuple[float, ...]:
     return tuple(given.get(name, 0.0) / total for name in names)
 
 
-def _logged(trace: Trace, machine: Machine, granularity: str) -> dict[str, Any]:
+def _logged(
+    trace: Trace, machine: Machine, granularity: str, dropped: Dropped | None
+) -> dict[str, Any]:
     """The log's further columns, of the jobs that are left."""
     if not trace.logged:
         return {}
+    if dropped is None:
+        return {name: column[: len(trace.jobs)].copy() for name, column in trace.logged.items()}
     kept = fits(trace.jobs, machine, granularity)
     return {name: column[: len(kept)][kept] for name, column in trace.logged.items()}
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.nearest import did_you_mean
+from wattline.model.reading import is_file
 from wattline.scenario.examples import examples_folder
 
 MARK = "bundled:"
@@ -30,3 +31,10 @@ def log_path(file: str | Path) -> Path:
         raise InputError(f"there is no bundled log '{name}'; there are: {', '.join(known)}"
                          + did_you_mean(name, known))
     return known[name]
+
+
+def file_named(text: str | Path) -> Path | None:
+    """The file that a text of a scenario names, also in the package; None of other texts."""
+    if is_bundled(text):
+        return bundled_logs().get(str(text).removeprefix(MARK))
+    return Path(text) if is_file(text) else None

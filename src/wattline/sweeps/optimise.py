@@ -16,6 +16,7 @@ import numpy as np
 from wattline.analysis.expressions import Constraint, Expression
 from wattline.analysis.folders import run_folder
 from wattline.model.errors import InputError, warn
+from wattline.model.units import counted
 from wattline.scenario.model import Scenario
 from wattline.sweeps.api import written
 from wattline.sweeps.axes import Axis
@@ -35,6 +36,8 @@ BROKEN = 1e300
 """The value of a point that failed: worse than any other."""
 STUDY, ASKED = "search", "asked"
 """How Optuna's journal names the search, and what it was asked for."""
+FAILED = "failed"
+"""How it marks a trial of which a point failed."""
 
 
 def optimise_sweep(
@@ -105,6 +108,10 @@ class _Search:
         self.rows: list[Row] = []
         self.counts = Counts()
         self.said: list[str] = []
+        self.failures = 0
+        """Trials that failed, each time that they were asked for."""
+        self._failed: set[str] = set()
+        """Settings that failed: they are neither simulated nor counted again."""
         self._checked = False
 
     def run(self, trials: int, seed: int, tell: Callable[[int, int], None] | None) -> None:
@@ -112,36 +119,45 @@ class _Search:
         storage = optuna.storages.JournalStorage(
             optuna.storages.journal.JournalFileBackend(str(self.folder / JOURNAL)))
         pruner = optuna.pruners.MedianPruner() if self.prune else optuna.pruners.NopPruner()
-        before = self._check_same(optuna, storage)
+        ended = self._check_same(optuna, storage)
         study = optuna.create_study(
-            study_name=STUDY, storage=storage, sampler=_sampler(optuna, self.goals, seed, before),
-            pruner=pruner, directions=["minimize"] * len(self.goals), load_if_exists=True)
+            study_name=STUDY, storage=storage,
+            sampler=_sampler(optuna, self.goals, seed, len(ended)), pruner=pruner,
+            directions=["minimize"] * len(self.goals), load_if_exists=True)
         study.set_user_attr(ASKED, self._asked())
-        for trial in study.trials:
+        before = [trial for trial in ended if not _has_failed(trial)]
+        for trial in before:
             self._remember(trial)
-        todo = max(0, trials - before)
-        for done in range(1, todo + 1):
+        tried = len(before)
+        # What fails tells nothing of the others: another setting is tried for it.
+        while tried < trials and self.failures < trials:
+            failures = self.failures
             study.optimize(self._trial, n_trials=1)
+            tried += self.failures == failures
             if tell is not None:
-                tell(before + done, trials)
+                tell(tried, trials)
         if before:
-            self.said.append(f"{before} trials are from before")
+            self.said.append(f"{counted(len(before), 'trial')} are from before")
+        if tried < trials:
+            self.said.append(f"{tried:,} of {counted(trials, 'trial')} were made: the search was "
+                             "given up after as many that failed")
         pruned = sum(trial.state.name == "PRUNED" for trial in study.trials)
         if pruned:
             self.said.append(f"{pruned} settings were given up by what they did in the first "
                              "months; they are not among the rows")
 
-    def _check_same(self, optuna: Any, storage: Any) -> int:
-        """How many trials there are from before, of this search and no other."""
+    def _check_same(self, optuna: Any, storage: Any) -> list[Any]:
+        """The trials that ended before, of this search and no other; one in which the search was
+        killed did not."""
         if STUDY not in optuna.get_all_study_names(storage):
-            return 0
+            return []
         before = optuna.load_study(study_name=STUDY, storage=storage)
         was = before.user_attrs.get(ASKED, {})
         other = [name for name, now in self._asked().items() if was.get(name) != now]
         if before.trials and other:
             raise InputError(f"{self.folder} has a search with {' and '.join(other)} other than "
                              "now; name another folder")
-        return len(before.trials)
+        return [trial for trial in before.trials if trial.state.name in ("COMPLETE", "PRUNED")]
 
     def _asked(self) -> dict[str, Any]:
         """What a search must have in common with the one that it goes on with."""
@@ -171,6 +187,9 @@ class _Search:
             low, high = ((math.ceil(each.low), math.floor(each.high)) if each.whole
                          else (each.low, each.high))
             setting[each.field] = suggest(each.field, low, high)
+        name = json.dumps(setting, default=str)
+        if name in self._failed:
+            return self._failing(trial, name)
         seeds = [{"trace.seed": seed} for seed in self.space.seeds] or [{}]
         points = [point_of(self.space, len(self.rows) + place, {**setting, **seed})
                   for place, seed in enumerate(seeds)]
@@ -183,8 +202,7 @@ class _Search:
         trial.set_user_attr("rows", rows)
         figures = [row["figures"] for row in rows if "figures" in row]
         if len(figures) < len(rows):
-            self._tell_excess(trial, [BROKEN] * len(self.limits))
-            return (BROKEN,) * len(self.goals)
+            return self._failing(trial, name)
         if not self._checked:
             check_objectives([each.text for each in self.goals], figures[0])
             for limit in self.limits:
@@ -193,6 +211,14 @@ class _Search:
             self._checked = True
         self._tell_excess(trial, [_mean(each.excess, figures) for each in self.limits])
         return tuple(_finite(_mean(each, figures)) for each in self.goals)
+
+    def _failing(self, trial: Any, name: str) -> tuple[float, ...]:
+        """The value of a setting that failed, which leads the search elsewhere."""
+        self.failures += 1
+        self._failed.add(name)
+        trial.set_user_attr(FAILED, True)
+        self._tell_excess(trial, [BROKEN] * len(self.limits))
+        return (BROKEN,) * len(self.goals)
 
     def _chosen(self, trial: Any, axis: Axis) -> Any:
         # Optuna's choices are simple values: tables are chosen by their place in the list.
@@ -234,6 +260,10 @@ class _Search:
             if trial.should_prune():
                 raise optuna.TrialPruned
             months *= 2
+
+
+def _has_failed(trial: Any) -> bool:
+    return FAILED in trial.user_attrs
 
 
 def _with_said(row: Row, point: Point) -> Row:

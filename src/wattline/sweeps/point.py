@@ -17,6 +17,7 @@ from wattline.model.reading import is_file
 from wattline.model.sources import imported_files, package_digest, plug_in_digest
 from wattline.policies.declaration import AXES
 from wattline.policies.registry import plug_ins
+from wattline.scenario.bundled_logs import file_named
 from wattline.scenario.load import validate
 from wattline.scenario.model import Scenario
 from wattline.scenario.python_policy import code_of
@@ -85,7 +86,8 @@ def content_key(scenario: Scenario) -> str:
     digest = hashlib.sha256("\n".join([*sources, text]).encode())
     for name in sorted(set(_texts(fields))):
         code = _file_of_code(name)
-        for file in imported_files(code) if code else [name] if is_file(name) else []:
+        own = None if code else file_named(name)
+        for file in imported_files(code) if code else [own] if own else []:
             digest.update(f"\n{name}:{file_digest(file)}".encode())
     return digest.hexdigest()
 

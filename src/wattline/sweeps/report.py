@@ -82,8 +82,7 @@ def _chapters(found: SweepResult, objectives: Sequence[str]) -> list[Chapter]:
             [_settings_table("", found, [alike[0] for alike in front[:MOST_ROWS]])],
             _embedded(draw_front(found, objectives)) if len(objectives) > 1 else ""))
         chapters += [Chapter(
-            f"What moves {goal}", "The mean over all settings that have a value: how much an axis "
-            "does by itself, whatever the others are.", [_effects_table(found, goal)],
+            f"What moves {goal}", _effects_sentence(found), [_effects_table(found, goal)],
             _embedded(draw_effects(found, goal))) for goal in objectives]
     chapters.append(Chapter(
         "All settings", "One row per setting" + (
@@ -124,6 +123,15 @@ def _figure(name: str, each: SweptSetting) -> Cell:
     if math.isfinite(half):
         text += f" ± {figure_text(name, half)}"
     return Cell(text, mean)
+
+
+def _effects_sentence(found: SweepResult) -> str:
+    said = "The mean over all settings that have a value"
+    if not found.uneven:
+        return f"{said}: how much an axis does by itself, whatever the others are."
+    return (f"{said}. The values of {', '.join(found.uneven)} did not meet the same settings of "
+            "the other axes (points failed, axes are zipped, or a search chose them): what "
+            "differs there may be the work of those.")
 
 
 def _effects_table(found: SweepResult, objective: str) -> Table:

@@ -154,7 +154,8 @@ class SweepResult:
                      if math.isfinite(value))[:count]
 
     def effects(self, objective: str = OBJECTIVES[0]) -> dict[str, dict[str, float]]:
-        """By axis and value the mean of a figure over all settings that have this value."""
+        """By axis and value the mean of a figure over all settings that have this value; of the
+        axes that `uneven` names, other axes have a part in it."""
         goal = Expression.parse(objective)
         found: dict[str, dict[str, float]] = {}
         for axis in self.axes:
@@ -164,6 +165,21 @@ class SweepResult:
                     sums.setdefault(shown(each.values[axis]), []).append(goal.value(each.means))
             found[axis] = {value: float(np.mean(values)) for value, values in sums.items()}
         return found
+
+    @cached_property
+    def uneven(self) -> tuple[str, ...]:
+        """Axes whose values did not meet the same settings of the other axes: points failed, axes
+        are zipped, or a search chose the points."""
+        found = []
+        for axis in self.axes:
+            met: dict[str, set[str]] = {}
+            for each in self.settings:
+                if each.runs:
+                    others = [shown(value) for name, value in each.values.items() if name != axis]
+                    met.setdefault(shown(each.values[axis]), set()).add(json.dumps(others))
+            if len({frozenset(others) for others in met.values()}) > 1:
+                found.append(axis)
+        return tuple(found)
 
     def differences(
         self, axis: str, first: Any, second: Any, objective: str = OBJECTIVES[0]

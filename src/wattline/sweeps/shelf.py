@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ import pyarrow as pa
 
 from wattline.model.files import replacing
 from wattline.model.jobs import COLUMNS, JobTable
-from wattline.model.reading import is_file
 from wattline.scenario.build import read_trace
+from wattline.scenario.bundled_logs import file_named
 from wattline.scenario.model import Scenario
 from wattline.sweeps.point import file_digest
 from wattline.traces import Trace
@@ -65,8 +66,13 @@ def _stamps(scenario: Scenario) -> list[tuple[int, int]]:
     """When the files that say the jobs were changed, and how large they are."""
     section = scenario.trace
     named = (section.file, section.map, section.parameters.get("types"))
-    found = [os.stat(name) for name in named if isinstance(name, (str, Path)) and is_file(name)]
+    found = [os.stat(file) for file in _files(named)]
     return [(status.st_mtime_ns, status.st_size) for status in found]
+
+
+def _files(named: Iterable[Any]) -> list[Path]:
+    files = [file_named(name) for name in named if isinstance(name, (str, Path))]
+    return [file for file in files if file is not None]
 
 
 def trace_name(scenario: Scenario) -> str:
@@ -79,7 +85,7 @@ def trace_name(scenario: Scenario) -> str:
     if section.file is not None:
         fields["machine"] = machine.granularity
     named = (fields.get("file"), fields.get("map"), fields.get("parameters", {}).get("types"))
-    contents = [file_digest(name) for name in named if isinstance(name, str) and is_file(name)]
+    contents = [file_digest(file) for file in _files(named)]
     text = json.dumps([fields, contents], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 

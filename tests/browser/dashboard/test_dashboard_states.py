@@ -86,7 +86,7 @@ def test_racks_stand_for_nodes_where_there_are_thousands(
          lambda said: said == "r2: 9,900 nodes, –, 9000 idle, 900 down")
 
 
-@pytest.mark.parametrize("address", ["nowhere", "jobs/702", "%", "constructor"])
+@pytest.mark.parametrize("address", ["nowhere", "jobs/702", "%", "constructor", "plan/unknown"])
 def test_an_address_without_a_page_is_said_with_a_way_on(
     served: Dashboard, visit: Visit, address: str
 ) -> None:

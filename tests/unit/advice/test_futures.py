@@ -169,6 +169,30 @@ def test_the_start_of_a_job_is_a_distribution_that_holds_what_happened() -> None
         wl.advise_start(int(trace.jobs.job_id[running]), trace, at=at_s, machine=MACHINE)
 
 
+def test_a_job_that_has_not_come_is_known_in_hindsight_alone() -> None:
+    trace = wl.generate("lublin", seed=3, jobs=150, nodes=64)
+    at_s, job = float(trace.jobs.submit_s[100]), int(trace.jobs.job_id[110])
+    found = wl.advise_start(job, trace, at=at_s, samples=4, arrivals="hindsight", machine=MACHINE)
+    assert found.state == "to come"
+    assert found.start_s["p10"] >= trace.jobs.submit_s[110] - at_s
+    for arrivals in ("none", "last-week"):
+        with pytest.raises(wl.InputError, match="does not wait"):
+            wl.advise_start(job, trace, at=at_s, samples=1, arrivals=arrivals, machine=MACHINE)
+
+
+def test_jobs_that_were_refused_are_no_history() -> None:
+    """They would have run much shorter than they asked for, and never ran."""
+    jobs = wl.JobTable.build(
+        submit_s=np.arange(40.0), run_s=np.where(np.arange(40) % 2, 90.0, 1.0),
+        requested_s=np.full(40, 100.0), procs=np.where(np.arange(40) % 2, 1, 60))
+    machine = wl.Machine(nodes=64, node_idle_w=90, node_active_w=300)
+    # Sixty nodes at work draw more than the cap has room for: every second job is refused.
+    ready = planned(jobs, {"machine": machine, "power": "block", "cap": "12kW"}, False)
+    now = stand_at(ready, 5000.0, 3600.0, "none")
+    assert now.run_times.count == 20
+    assert np.unique(now.moment.ended % 2).tolist() == [1]
+
+
 def test_the_commands_print_what_python_gives() -> None:
     asked = ["--at", "60%", "--samples", "2", "--json", "--draw-seed", "5"]
     said = CliRunner().invoke(cli, ["advise", "policy", "examples/week.toml", "--candidates",

@@ -65,6 +65,25 @@ def test_a_supervisor_leaves_a_policy_that_refuses_jobs_and_stays_with_an_equal_
     assert more_than(-0.8, -0.7) == pytest.approx(0.125)
 
 
+def test_a_case_is_known_by_what_is_in_its_files_wherever_they_lie(tmp_path: Path) -> None:
+    trace = wl.generate("lublin", seed=5, jobs=25, nodes=16)
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        wl.write(trace, tmp_path / folder / "small.csv")
+        (tmp_path / folder / "small.toml").write_text(
+            '[trace]\nfile = "small.csv"\n[machine]\nnodes = 16\n')
+
+    def resumed(source: object, **more: object) -> int:
+        return wl.tuning_regret({"a": source}, caps=["75%"], candidates=["wait"], samples=1,
+                                every="12h", out=tmp_path / "kept", **more).resumed
+
+    assert resumed(str(tmp_path / "here" / "small.toml")) == 0
+    assert resumed(str(tmp_path / "there" / "small.toml")) == 1
+    assert [resumed(trace, **{"machine.nodes": 16}) for _ in range(2)] == [0, 1]
+    bundled = {"trace": {"file": "bundled:tiny.swf"}, "machine": {"nodes": 8}}
+    assert [resumed(bundled) for _ in range(2)] == [0, 1]
+
+
 def test_another_machine_is_another_case_and_one_that_was_cut_off_is_done_again(
     tmp_path: Path
 ) -> None:

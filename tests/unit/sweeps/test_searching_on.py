@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import wattline as wl
+from wattline.sweeps import optimise
 from wattline.sweeps.axes import Axis, Interval, read_axis
 from wattline.sweeps.running import MOST_TRIES, Tries
 from wattline.sweeps.space import space_of
@@ -71,6 +72,45 @@ def test_a_setting_that_is_tried_again_is_no_further_run(tmp_path: Path) -> None
 def test_intervals_are_also_of_short_names_and_expressions(tmp_path: Path, text: str) -> None:
     found = search(tmp_path / "a", {"machine.nodes": [32]}, (text,), seeds=3, trials=1)
     assert found.to_dict()["pareto"][0][text]["half"] > 0
+
+
+def test_a_trial_in_which_the_search_was_killed_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    true = optimise.run_point
+
+    def dies(shelf: Any, number: int, *more: Any) -> Any:
+        if number == 2:
+            raise Killed  # as by SIGKILL: nothing more is written
+        return true(shelf, number, *more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(optimise, "run_point", dies)
+        with pytest.raises(Killed):
+            search(tmp_path / "a", trials=4)
+    found = search(tmp_path / "a", trials=4, resume=True)
+    assert len(found) == 4
+    assert "2 trials are from before" in found.sentences
+
+
+def test_a_setting_that_is_refused_takes_no_trial_and_is_asked_once(tmp_path: Path) -> None:
+    axes = {"policy.order": ["fcfs", "no such order"], "machine.nodes": [32, 64, 96]}
+    found = search(tmp_path / "a", axes, trials=8)
+    tried = [row for row in found.rows if "error" not in row]
+    assert len(tried) == 8
+    refused = [str(row["setting"]) for row in found.rows if "error" in row]
+    assert 1 <= len(refused) == len(set(refused)) == found.counts.failed
+    again = search(tmp_path / "a", axes, trials=8, resume=True)
+    assert (len(again), again.counts.failed, again.counts.computed) == (8, 0, 0)
+
+
+def test_a_search_of_which_all_is_refused_ends(tmp_path: Path) -> None:
+    found = search(tmp_path / "a", {"policy.order": ["no such order", "nor this"]}, trials=5)
+    assert found.counts.failed == 2
+    assert any("given up after as many that failed" in line for line in found.sentences)
 
 
 class Killing:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 
 import wattline as wl
 from wattline.sweeps.point import points_of
+from wattline.sweeps.report import write_report
 from wattline.sweeps.shelf import Shelf, map_trace, write_trace
 from wattline.sweeps.space import read_space
 from wattline.traces import read
@@ -106,6 +108,21 @@ def test_a_setting_that_refuses_jobs_is_not_the_best(tmp_path: Path) -> None:
     assert refusing.means["jobs.not_run"] > 0
     assert [each.values["power.cap"] for each in found.pareto()] == ["none"]
     assert any("fewer jobs ran" in line for line in found.to_dict()["remarks"])
+
+
+def test_means_over_other_settings_than_elsewhere_are_said(tmp_path: Path) -> None:
+    def swept(name: str, nodes: list[int]) -> wl.SweepResult:
+        axes = {"machine.nodes": nodes, "policy.order": ["fcfs", {"name": "wfp", "exponent": 2}]}
+        return wl.run_sweep({"scenario": SCENARIO, "axes": axes}, tmp_path / name, workers=1)
+
+    even = swept("even", [64, 96])
+    assert even.uneven == ()
+    assert "whatever the others are" in (tmp_path / "even" / "report.html").read_text()
+    rows = [row for row in even.rows if row["number"] != 3]  # as where one of the points fails
+    uneven = replace(even, rows=tuple(rows))
+    assert uneven.uneven == ("machine.nodes", "policy.order")
+    page = write_report(uneven, tmp_path / "uneven.html").read_text()
+    assert "did not meet the same settings of the other axes" in page
 
 
 def test_seeds_are_one_setting_and_differences_are_of_pairs(tmp_path: Path) -> None:

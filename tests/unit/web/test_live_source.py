@@ -39,6 +39,14 @@ def test_nodes_classes_and_jobs_are_what_the_controller_sees(site: Site) -> None
     assert [each["id"] for each in live.get("/api/jobs", sort="id", descending=False)["jobs"]] == [
         "7", "8", "9"]
     assert abs(now["epoch_s"] + now["time_s"] - time.time()) < 5
+    assert now["node_max_w"] == 300
+
+
+def test_the_scale_of_a_live_machine_is_the_most_of_its_hungriest_class(site: Site) -> None:
+    said = site.file.read_text().replace('nodes = "n[3-4]" }', 'nodes = "n[3-4]", active_w = 450 }')
+    site.file.write_text(said)
+    site.controller.cycle()
+    assert asking(site).get("/api/now")["node_max_w"] == 450
 
 
 def test_an_order_goes_to_the_desk_and_says_for_whom(site: Site) -> None:

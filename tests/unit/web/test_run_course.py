@@ -48,6 +48,46 @@ def test_joules_so_far_are_the_integral_of_the_job_s_profile(
     assert far > 20  # the mean power of the whole life would be another figure
 
 
+def told_by_events(index: RunIndex, job: int) -> list[tuple[float, float]]:
+    """The power of a job at each of its changes, followed event by event, in the plainest way."""
+    log = index.run.events
+    power_w, holds, before_w = 0.0, False, index.run.machine.power_w_idle
+    found = []
+    for at, kind in enumerate(log.kind.tolist()):
+        change_w = float(log.power_w[at] - before_w)
+        own = int(log.job[at]) == job
+        if own and kind in (EventKind.START, EventKind.RESUME):
+            power_w, holds = float(index.job_idle_w[job]) + change_w, True
+        elif own and kind in (EventKind.PAUSE, EventKind.END):
+            power_w, holds = 0.0, False
+        elif own and kind == EventKind.RATE:
+            power_w += change_w
+        elif holds and kind == EventKind.RATE and int(log.job[at]) == -1:
+            jobs_w = float(before_w - index.free_idle_w[at])
+            power_w *= (jobs_w + change_w) / jobs_w if jobs_w > 0 else 1.0
+        before_w = float(log.power_w[at])
+        if kind != EventKind.SUBMIT and (own or (holds and int(log.job[at]) == -1)):
+            found.append((float(log.time_s[at]), power_w))
+    return found
+
+
+def test_the_steps_of_a_job_are_those_that_its_events_tell_one_by_one(index: RunIndex) -> None:
+    together = 0
+    for job in np.flatnonzero(index.run.ran)[::9].tolist():
+        times_s, power_w = index.course.steps(job)
+        told = told_by_events(index, job)
+        steps = dict(zip(times_s.tolist(), power_w.tolist(), strict=True))
+        for time_s, watts in dict(told).items():
+            if time_s in steps:
+                assert steps[time_s] == pytest.approx(watts, rel=1e-9, abs=1e-6)
+        assert set(steps) <= {time_s for time_s, _ in told}
+        changes = {time_s for (time_s, watts), (_, was_w) in zip(told[1:], told, strict=False)
+                   if abs(watts - was_w) > 1e-6}
+        assert changes <= set(steps)
+        together += len(steps) > 2
+    assert together > 3  # of those that were slowed
+
+
 def test_jobs_and_free_nodes_are_the_machine(index: RunIndex, times_s: list[float]) -> None:
     log, every = index.run.events, np.arange(len(index.run.jobs))
     for time_s in times_s:

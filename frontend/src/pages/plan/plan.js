@@ -11,6 +11,9 @@ import { procure } from "./procure.js";
 
 const PLANS = { configure, procure, bid, placement };
 
+/** Whether there is a plan of this name. */
+export const isPlan = (key) => Object.hasOwn(PLANS, key);
+
 class PlanPage {
   constructor(root, place) {
     this.tabs = h("nav", { class: "subnav", "aria-label": "Plans" }, Object.values(PLANS).map((one) =>

@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from wattline.advice.futures.self_tuning import SelfTuning, more_than, self_tune
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
-from wattline.model.reading import is_file
+from wattline.model.jobs import COLUMNS, JobTable
 from wattline.model.sources import package_digest
+from wattline.scenario.bundled_logs import file_named
 from wattline.scenario.in_python import Source
 from wattline.scenario.load import load
+from wattline.scenario.model import Scenario
+from wattline.traces import Trace, trace_of
+from wattline.traces.frames import is_table
 from wattline.traces.reader import is_log
 
 
@@ -117,7 +122,7 @@ def tuning_regret(
     found, resumed = [], 0
     for done, (name, cap, goal) in enumerate(asked):
         place = _place(out, name, cap, goal, [settings, _content(logs[name]),
-                                              [[key, repr(given[key])] for key in sorted(given)]])
+                                              _said(dict(sorted(given.items())))])
         case = _kept(place)
         resumed += case is not None
         if case is None:
@@ -144,30 +149,32 @@ def _part(progress: Callable[[float], None], done: int, of: int) -> Callable[[fl
     return lambda part: progress((done + part) / of)
 
 
-def _content(source: Source) -> str:
-    """A digest of a log, or of a scenario and the files that it names; of what is no file, one
-    that is never found again."""
-    if not isinstance(source, (str, Path)) or not Path(source).is_file():
-        return uuid.uuid4().hex
-    if is_log(str(source)):
-        return _digest([str(source)])
-    fields = load(source).model_dump(mode="json", exclude_none=True)
-    return _digest([str(source), *sorted(each for each in _texts(fields) if is_file(each))])
+def _content(source: Source) -> Any:
+    """What a log or a scenario says, wherever it lies: a file stands for what is in it."""
+    if isinstance(source, (str, Path)):
+        return _said(str(source) if is_log(source) else load(source))
+    if isinstance(source, (Scenario, Mapping)):
+        return _said(source)
+    jobs = trace_of(source).jobs
+    columns = [np.ascontiguousarray(getattr(jobs, name)).tobytes() for name in COLUMNS]
+    names = json.dumps({kind: list(words) for kind, words in jobs.names.items()}, sort_keys=True)
+    return hashlib.sha256(b"".join([*columns, names.encode()])).hexdigest()
 
 
-def _digest(files: Sequence[str]) -> str:
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(hashlib.sha256(Path(file).read_bytes()).digest())
-    return digest.hexdigest()
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (dict, list)):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _texts(inner)
+def _said(value: Any) -> Any:
+    """The same with the digest of a file's content wherever a file is named."""
+    if isinstance(value, Scenario):
+        return _said(value.model_dump(mode="json", exclude_none=True))
+    if isinstance(value, Mapping):
+        return {str(name): _said(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_said(inner) for inner in value]
+    if isinstance(value, (Trace, JobTable)) or is_table(value):
+        return _content(value)
+    if isinstance(value, (str, Path)):
+        file = file_named(value)
+        return str(value) if file is None else hashlib.sha256(file.read_bytes()).hexdigest()
+    return repr(value)
 
 
 def _place(

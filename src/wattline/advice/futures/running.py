@@ -80,7 +80,7 @@ def stand_at(ready: Plan, at_s: float, horizon_s: float, arrivals: str) -> Now:
     jobs, rules, _, assumed = with_arrivals(ready.jobs, ready.rules, at_s, at_s + horizon_s,
                                                arrivals)
     here = moment_of_log(jobs, ready.machine, ready.policy, rules, at_s, at_s + horizon_s)
-    times = RunTimes(jobs.take(here.history))
+    times = RunTimes(jobs.take(here.ended))
     said: tuple[str, ...] = (
         assumed, f"run times are drawn from {times.count:,} jobs that were over"
         if times.count else "run times are as requested: no job was over")

@@ -225,7 +225,7 @@ class _Supervisor:
         jobs, rules, _, self.assumed = with_arrivals(ready.jobs, ready.rules, at_s,
                                                      until_s, self.arrivals)
         here = world.moment(jobs, rules)
-        now = Now(ready, here, rules, until_s, RunTimes(jobs.take(here.history)), ())
+        now = Now(ready, here, rules, until_s, RunTimes(jobs.take(here.ended)), ())
         draws = now.draws(question.samples, question.seed + self.decisions)
         self.decisions += 1
         ones = (Candidate(here, None if name == self.chosen else _composed(own),

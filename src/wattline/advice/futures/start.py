@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.advice.futures.arrivals import HINDSIGHT
 from wattline.advice.futures.candidates import CURRENT, Choice
 from wattline.advice.futures.instants import instant_s
 from wattline.advice.futures.live import stand_live
@@ -24,6 +25,7 @@ from wattline.scenario.in_python import Source
 QUANTILES = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
 WITHIN = ("10min", "1h", "6h", "24h")
 J_PER_KWH = 3.6e6
+WAITING, TO_COME = "waiting", "to come"
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class StartAdvice:
 
     job: int | str
     state: str
-    """`waiting`, or `to come` where it has not been submitted."""
+    """`waiting`, or in hindsight `to come`: it has not been submitted."""
     at_s: float
     start_s: dict[str, float]
     """Quantiles of the start from `at` on; infinite where it does not start by the horizon."""
@@ -90,12 +92,12 @@ def advise_start(
         raise InputError(f"price_per_kwh is {price_per_kwh:g}, must be a price")
     if live is not None:
         stood = stand_live(live, horizon_s, arrivals, history, allow_code=allow_code)
-        now, row = stood.now, stood.row_of(job)
+        now, row, state = stood.now, stood.row_of(job), WAITING
     else:
         assert at is not None
         ready = planned(scenario, given, allow_code)
         now = stand_at(ready, instant_s(at, ready), horizon_s, arrivals)
-        row = _row_of(now, job)
+        row, state = _row_of(now, job, arrivals)
     moment = now.moment
     at_s = moment.now_s
     one = candidate_of(now, Choice(CURRENT, {}))
@@ -112,7 +114,7 @@ def advise_start(
     waits = np.where(np.isnan(starts), np.inf, np.array(starts))
     energy = _quantiles(np.array(joules))
     return StartAdvice(
-        job, "waiting", at_s, _quantiles(waits),
+        job, state, at_s, _quantiles(waits),
         {text: _share(waits, parse_duration(text), horizon_s) for text in WITHIN},
         energy, None if price_per_kwh is None else {
             name: value / J_PER_KWH * price_per_kwh for name, value in energy.items()},
@@ -128,19 +130,22 @@ def _share(waits_s: FloatArray, within_s: float, horizon_s: float) -> float | No
     return float((waits_s <= within_s).mean())
 
 
-def _row_of(now: Now, named: int | str) -> int:
-    """The row of a job that waits at the instant, by its number in the log."""
+def _row_of(now: Now, named: int | str, arrivals: str) -> tuple[int, str]:
+    """The row of a job that waits at the instant, or comes later, by its number in the log."""
     moment = now.moment
     try:
         job = int(named)
     except ValueError:
         raise InputError(f"'{named}' is no number of a job of the log") from None
     rows = np.flatnonzero((moment.jobs.job_id == job) & moment.waiting)
-    if not rows.size:
-        raise InputError(f"job {job} does not wait at {moment.now_s:g} s"
-                         + (": it runs" if np.any(moment.jobs.job_id[moment.running] == job)
-                            else f"; {int(moment.waiting.sum())} jobs do"))
-    return int(rows[0])
+    if rows.size:
+        return int(rows[0]), WAITING
+    later = moment.came + np.flatnonzero(moment.jobs.job_id[moment.came:] == job)
+    if later.size and arrivals == HINDSIGHT:  # those of last week again are other jobs
+        return int(later[0]), TO_COME
+    raise InputError(f"job {job} does not wait at {moment.now_s:g} s"
+                     + (": it runs" if np.any(moment.jobs.job_id[moment.running] == job)
+                        else f"; {int(moment.waiting.sum())} jobs do"))
 
 
 def _quantiles(values: FloatArray) -> dict[str, float]:

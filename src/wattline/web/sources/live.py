@@ -23,6 +23,7 @@ from wattline.web.settings import HELD_S
 from wattline.web.sources import live_course, live_jobs, live_joules, live_parts
 from wattline.web.sources.acting import ACTIONS, checked
 from wattline.web.sources.live_ledger import LedgerPages
+from wattline.web.sources.part_alarms import part_alarms
 from wattline.web.sources.rates import rates_from
 from wattline.web.sources.shape import (
     About,
@@ -128,11 +129,12 @@ class LiveSource:
             running=status["running"]["count"], queued=status["waiting"]["count"],
             busy_nodes=max(int(nodes["units"]) - idle, 0), nodes=int(nodes["units"]),
             decisions=decisions[:12],
-            alarms=sorted([*self._alarms(seen, stale_s), *live_parts.alarms(by)],
+            alarms=sorted([*self._alarms(seen, stale_s), *part_alarms(by)],
                           key=lambda alarm: alarm.level != "critical"), stale_s=stale_s,
             reservations=live_jobs.reservations(status, self.epoch_s),
             measured=status["measured_w"] is not None, missing=live_parts.missing(self.site),
-            mode=status.get("mode"), mode_since_s=self._mode_since_s(status))
+            mode=status.get("mode"), mode_since_s=self._mode_since_s(status),
+            node_max_w=live_parts.node_max_w(self.site))
 
     def history(self, from_s: float | None, to_s: float | None, points: int) -> History:
         if from_s is not None and to_s is not None and to_s < from_s:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from wattline.controller.configuration import NodeKind, NodePart, SiteConfig
-from wattline.model.units import format_power, parse_hosts
-from wattline.web.sources.shape import Alarm, Part, RackTable
+from wattline.model.units import parse_hosts
+from wattline.web.sources.shape import Part, RackTable
 
 NO_RACK = "(no rack)"
 MISSING = {
@@ -33,13 +33,11 @@ def missing(site: SiteConfig) -> dict[str, str]:
             if not (site.racks if name == "rack" else site.feeds)}
 
 
-def alarms(found: Mapping[str, Sequence[Part]]) -> list[Alarm]:
-    """Parts above what they may carry."""
-    return [Alarm("critical", f"{kind} {part.name} draws {format_power(part.power_w)}, "
-                  f"{format_power(part.power_w - part.cap_w)} above what it may carry", None)
-            for kind in ("rack", "feed") for part in found[kind]
-            if part.power_w is not None and part.cap_w is not None
-            and part.power_w > part.cap_w * (1 + 1e-9)]
+def node_max_w(site: SiteConfig) -> float:
+    """The most that a node of the hungriest class draws."""
+    kinds_w = [kind.active_w for kind in site.kinds]
+    return max([site.node_active_w if watts is None else watts for watts in kinds_w],
+               default=site.node_active_w)
 
 
 def by_rack(site: SiteConfig, names: Sequence[str]) -> list[tuple[str, list[str]]]:

@@ -38,7 +38,10 @@ class Course:
         self.log, self.job_idle_w = log, job_idle_w
         before_w = np.append(idle_w, log.power_w[:-1])
         self.change_w = log.power_w - before_w
-        self.factor = _factors(log, before_w - free_idle_w, self.change_w)
+        together = (log.job == -1) & (log.kind == EventKind.RATE)
+        self.together = np.flatnonzero(together)
+        """Rows of the log at which all jobs change their speed."""
+        self.factor = _factors(together, before_w - free_idle_w, self.change_w)
         steps_s = np.diff(log.time_s, prepend=log.time_s[:1])
         self.spent = np.cumsum(np.append(1.0, self.factor)[:-1] * steps_s)
         """Up to each event: the integral of the factor over time."""
@@ -67,6 +70,19 @@ class Course:
         power_w[owner[last]] = level[last] * self.factor[place[owner[last]]]
         return power_w, energy_j.astype(np.float64)
 
+    def steps(self, job: int) -> tuple[FloatArray, FloatArray]:
+        """When the power of a job changes, and to how many watts; 0 from its end on."""
+        events = len(self.log.time_s)
+        first, last = np.searchsorted(self.key, (job * events, (job + 1) * events))
+        own = self.key[first:last] % events
+        if not len(own):
+            return np.zeros(0), np.zeros(0)
+        among = slice(*np.searchsorted(self.together, (own[0], own[-1])))
+        rows = np.union1d(own, self.together[among])
+        level = self._levels(own, self.log.job[own], np.zeros(len(own), dtype=np.int64))
+        held = level[np.searchsorted(own, rows, side="right") - 1]
+        return self.log.time_s[rows], held * self.factor[rows]
+
     def _levels(self, row: IntArray, job: IntArray, owner: IntArray) -> FloatArray:
         """Watts over the factor after each own event; from nothing at a start, to it at a pause."""
         kind, factor = self.log.kind[row], self.factor[row]
@@ -91,11 +107,10 @@ def drawn_until(time_s: float, course: Course, jobs: IntArray, start_s: FloatArr
                  np.where(exact, energy_j, mean_w * (time_s - start_s)), exact)
 
 
-def _factors(log: EventLog, jobs_w: FloatArray, change_w: FloatArray) -> FloatArray:
+def _factors(together: np.ndarray, jobs_w: FloatArray, change_w: FloatArray) -> FloatArray:
     """The product of all factors by which the jobs changed their power together, at each event."""
-    together = (log.job == -1) & (log.kind == EventKind.RATE) & (jobs_w > 0)
     factor = np.ones(len(jobs_w))
-    np.divide(jobs_w + change_w, jobs_w, out=factor, where=together)
+    np.divide(jobs_w + change_w, jobs_w, out=factor, where=together & (jobs_w > 0))
     known = np.where(np.isfinite(factor) & (factor > 0), factor, 1.0)
     with np.errstate(all="ignore"):
         return np.cumprod(known).astype(np.float64)

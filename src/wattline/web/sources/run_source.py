@@ -11,6 +11,7 @@ from wattline.model.errors import InputError
 from wattline.model.run import EventKind, PowerBound
 from wattline.model.signal import Signal
 from wattline.web.sources import run_jobs, run_joules, run_words
+from wattline.web.sources.part_alarms import part_alarms
 from wattline.web.sources.rates import Rates
 from wattline.web.sources.replaying import HeldClock
 from wattline.web.sources.run_history import history
@@ -82,13 +83,14 @@ class RunSource:
         moment = self.moment()
         cap_w = run_words.cap_at(index, moment.time_s)
         epoch_s = None if self.unix_start_s is None else self.unix_start_s + run.start_s
+        by = self._parts(moment)
         return Now(
             time_s=moment.time_s - run.start_s, epoch_s=epoch_s, power_w=moment.power_w,
             cap_w=cap_w, target_w=self._target_w(moment.time_s), idle_w=run.machine.power_w_idle,
-            max_w=run.machine.power_w_max, by=self._parts(moment), running=len(moment.running),
+            max_w=run.machine.power_w_max, by=by, running=len(moment.running),
             queued=len(moment.waiting), busy_nodes=self._busy_nodes(moment),
             nodes=run.machine.node_count, decisions=run_words.decisions(index, moment.time_s),
-            alarms=run_words.alarms(index, moment, cap_w), stale_s=0.0,
+            alarms=[*run_words.alarms(index, moment, cap_w), *part_alarms(by)], stale_s=0.0,
             node_max_w=float(index.active_w.max()))
 
     def history(self, from_s: float | None, to_s: float | None, points: int) -> History:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from wattline.analysis.summary import time_text
+from wattline.model.fields import name_of
 from wattline.model.run import EventKind
 from wattline.model.units import format_power
 from wattline.web.sources.run_index import Moment, RunIndex
@@ -94,7 +97,19 @@ def why_waiting(index: RunIndex, moment: Moment, row: int) -> str:
         left_w = max(cap_w - moment.power_w, 0.0)
         return (f"power: it adds {format_power(rise_w)} at full speed, {format_power(left_w)} "
                 "are left below the cap")
-    return "its turn"
+    others = len(moment.waiting) > 1
+    if not others:
+        return "the policy, though nodes and power are free"
+    if _backfill(index) == "none":
+        return "the jobs before it in the queue"
+    return ("the earliest start kept for a job before it: nodes and power are free, but to start "
+            "it now could delay that one")
+
+
+def _backfill(index: RunIndex) -> str:
+    policy = index.run.scenario.get("policy")
+    chosen = policy.get("backfill") if isinstance(policy, Mapping) else None
+    return name_of(chosen or "easy")
 
 
 def _rise_w(index: RunIndex, row: int) -> float:
