@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wattline.cli.output import print_json, print_table, progress
+from wattline.grid.qos import met_as_judged
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def bid_together(
     """Choose and print the joint bid of these scenarios."""
     from wattline.demand_response.building import case_of
     from wattline.demand_response.hours import planning_of
-    from wattline.demand_response.jointly import choose_together
+    from wattline.demand_response.jointly import choose_together, unused_of
     from wattline.demand_response.money import assumed_prices, currency_of, currency_words
     from wattline.demand_response.reading import contract_of
     from wattline.model.units import parse_power
@@ -37,9 +38,12 @@ def bid_together(
             names[number] = f"{name}-{number + 1}"
     contracts = [contract_of(scenario) for _, scenario in sites]
     for name, contract in zip(names, contracts, strict=True):
-        if contract.bidding in ("adaptive", "given") or contract.curtailment:
-            raise InputError(f"site '{name}': a joint bid is chosen; give no bid, no `adaptive` "
-                             "bidding and no curtailment")
+        if contract.bidding in ("adaptive", "dayahead", "given") or contract.curtailment:
+            raise InputError(f"site '{name}': a joint bid is chosen; give no bid, no `adaptive` or "
+                             "`dayahead` bidding and no curtailment")
+        for field in unused_of(contract, contracts[0]):
+            click.echo(f"wattline: site '{name}': {field} has no effect: sites that bid together "
+                       "take it from the first", err=True)
     with progress("choosing the joint bid", spoken=True) as tell:
         found = choose_together(
             {name: case_of(s) for name, (_, s) in zip(names, sites, strict=True)},
@@ -67,7 +71,9 @@ def _result(found: Together) -> dict[str, Any]:
             "participates": part.reserve_w > 0,
             "average_power_w": part.average_w, "reserve_w": part.reserve_w,
             "weights": dict(zip(names, part.weights, strict=False)), "cost": part.cost,
-            "constraints_met": run.constraints_met, "reason": found.decisions[name].reason,
+            "constraints_met": met_as_judged(run.outcome.violations, run.quality)
+            if part.reserve_w > 0 else None,
+            "reason": found.decisions[name].reason,
         }
     return {
         "participates": found.participates,
@@ -76,8 +82,7 @@ def _result(found: Together) -> dict[str, Any]:
         "cost": bill.cost if bill else joint.cost,
         "saving": bill.saving if bill else None,
         "tracking": asdict(bill.tracking) if bill else None,
-        "constraints_met": bill.tracking.met and all(
-            q.met for run in found.runs.values() for q in run.quality) if bill else None,
+        "constraints_met": found.constraints_met,
         "cost_apart": found.cost_apart if bill else None,
         "reason": joint.reason,
         "sites": parts,

@@ -219,7 +219,7 @@ def _drop_output() -> None:
 
 
 def _say_running_plain() -> None:
-    _say("these policies are not compiled yet: this small log runs without, and they are compiled "
+    _say("these policies are not compiled yet: this small run goes without, and they are compiled "
          "in the background for the next time")
 
 

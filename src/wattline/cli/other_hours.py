@@ -19,6 +19,9 @@ def print_other_hours(found: dict[str, Any] | None) -> None:
                f"constraints met in {met} ({low:.0%} to {high:.0%} with 95 % confidence), saving "
                f"{share_text(found['saving'][0])}, large errors for {found['exceed_share']:.1%} of "
                f"the time, at most {found['exceed_share_most']:.1%} in one hour")
+    if found["unjudged"]:
+        click.echo(f"  in {found['unjudged']} of these no job was submitted: no quality of service "
+                   "was judged there")
     if found["planned_on"]:
         click.echo("  their signal is the one that the bid was planned on: the file holds one hour "
                    "beside the contract's")

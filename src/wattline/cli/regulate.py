@@ -22,6 +22,7 @@ from wattline.model.units import plain_number
 if TYPE_CHECKING:
     from wattline.demand_response.api import ContractResult
     from wattline.demand_response.run import ContractRun
+    from wattline.grid.qos import TypeQuality
     from wattline.scenario.model import Scenario
 
 
@@ -102,6 +103,22 @@ def _print_events(found: dict[str, Any] | None) -> None:
         click.echo("energy is priced as the events say")
 
 
+def _quality_row(quality: TypeQuality) -> tuple[Any, ...]:
+    """A type in the table; of one without jobs there is nothing to judge."""
+    if not quality.jobs:
+        return (quality.name, 0, 0, None, quality.threshold, None, None)
+    return (quality.name, quality.jobs, quality.unfinished, quality.mean, quality.threshold,
+            f"{quality.violation_share:.1%}", "yes" if quality.met else "NO")
+
+
+def _verdict(result: dict[str, Any]) -> str:
+    if result["violations"]:
+        return "not met: " + "; ".join(result["violations"])
+    if result["constraints_met"] is None:
+        return "no constraint fails, but without a job in the contract there is nothing to judge"
+    return "all constraints met"
+
+
 def _numbers(text: str) -> list[float]:
     try:
         return [plain_number(part) for part in text.split(",")]
@@ -144,15 +161,14 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
         click.echo(f"the saving contains work that was put off: {kept['unfinished']} jobs are "
                    "unfinished at the end")
     _print_events(result.get("events"))
-    rows = [(q.name, q.jobs, q.unfinished, q.mean, q.threshold, f"{q.violation_share:.1%}",
-             "yes" if q.met else "NO") for q in found.quality]
-    if len(rows) > 40:
-        rows = sorted(rows, key=lambda row: -float(row[3]) / float(row[4]))[:40]
+    shown = found.quality
+    if len(shown) > 40:
+        shown = tuple(sorted(shown, key=lambda q: -q.mean / q.threshold)[:40])
         click.echo(f"the 40 of {len(found.quality)} types with the largest mean degradation:")
-    print_table(("type", "jobs", "unfinished", "mean Q", "threshold", "violations", "met"), rows)
-    if result["constraints_met"] is not None:
-        click.echo("all constraints met" if result["constraints_met"]
-                   else "not met: " + "; ".join(result["violations"]))
+    print_table(("type", "jobs", "unfinished", "mean Q", "threshold", "violations", "met"),
+                [_quality_row(q) for q in shown])
+    if result["participates"]:
+        click.echo(_verdict(result))
     print_bound(result["bound"])
     print_remedy(result["remedy"])
     print_other_hours(result.get("other_hours"))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from wattline.analysis.folders import run_folder
 from wattline.cli.choices import Choice
@@ -54,13 +55,15 @@ PARTS = ("thresholds", "default", "workloads", "large", "hours", "long")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",
               help="Draw the savings of the 14 workloads beside the published ones.")
 @json_option
-def command(part: str, signal_file: str, log_file: Path | None, log_starts: tuple[str, ...],
-            hours_each: int, rounds: int, standby: bool, warmup: str, below_idle: bool,
-            forecast: int, hold: float, seed: int, seeds: int, workers: int | None,
-            kept: str, out: Path | None, as_json: bool) -> None:
+@click.pass_context
+def command(context: click.Context, part: str, signal_file: str, log_file: Path | None,
+            log_starts: tuple[str, ...], hours_each: int, rounds: int, standby: bool,
+            warmup: str, below_idle: bool, forecast: int, hold: float, seed: int, seeds: int,
+            workers: int | None, kept: str, out: Path | None, as_json: bool) -> None:
     """Demand response: 100 servers, 14 workloads, 10,000 servers, a real log."""
-    from wattline.studies.regulation.study import RegulationStudy
+    from wattline.studies.regulation.study import USED_BY, RegulationStudy, refuse_unused
 
+    refuse_unused(part, {option: name for option, name in _given(context) if name in USED_BY})
     study = RegulationStudy(
         signal_file=signal_file, log_file=log_file, log_starts=log_starts, hours_each=hours_each,
         rounds=rounds, standby=standby, warmup=warmup, below_idle=below_idle, forecast=forecast,
@@ -72,7 +75,7 @@ def command(part: str, signal_file: str, log_file: Path | None, log_starts: tupl
         with progress(f"regulation: {name}") as tell:
             found = study.run(name, tell)
         result |= found.figures
-        if out is not None:
+        if out is not None and name == "workloads":  # rows of single hours bear the same names
             from wattline.studies.regulation.plots import write_pictures
 
             result.setdefault("pictures", []).extend(map(str, write_pictures(found.rows, out)))
@@ -94,6 +97,12 @@ def command(part: str, signal_file: str, log_file: Path | None, log_starts: tupl
     if not as_json:
         for path in result.get("pictures", ()):
             click.echo(path)
+
+
+def _given(context: click.Context) -> list[tuple[str, str]]:
+    """The options that the user wrote, as they are written and by their names here."""
+    return [(option.opts[0], option.name or "") for option in context.command.params
+            if context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE]
 
 
 def _print_fits(fits: list[dict[str, Any]]) -> None:

@@ -91,7 +91,7 @@ def regulate(
     run = run_contract(case, offered if planned is None else planned)
     figures = contract_figures(made, run, decision)
     figures["bound"] = None if planned is not None else bound_figures(
-        case, offered, figures["constraints_met"])
+        case, offered, figures["participates"] and not figures["violations"])
     figures["start_share"] = 1.0 if offered is None else offered.start_share
     figures["reason"] = offer.reason or figures["reason"]
     figures["remedy"] = _remedy(made, offer, progress)

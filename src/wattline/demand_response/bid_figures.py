@@ -34,8 +34,7 @@ def bid_figures(scenario: Scenario, case: Case, decision: Decision) -> dict[str,
         "assumed": assumed_prices(scenario),
         "saving": outcome.saving if outcome else None,
         "tracking": asdict(outcome.tracking) if outcome else None,
-        "qos": {q.name: {"violation_share": q.violation_share, "threshold": q.threshold}
-                for q in outcome.quality} if outcome else {},
+        "qos": {q.name: q.figures() for q in outcome.quality} if outcome else {},
         # Cost, saving, tracking and QoS are its, where there is no bid.
         "nearest": {"average_power_w": decision.nearest.average_w,
                     "reserve_w": decision.nearest.reserve_w}

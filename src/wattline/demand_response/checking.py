@@ -22,6 +22,8 @@ class OtherHours:
     hours: int
     met: int
     """Hours that meet all constraints, each by itself."""
+    unjudged: int
+    """Those of them without a job, in which the tracking alone was judged."""
     met_share: tuple[float, float]
     """95 % interval of their share."""
     met_together: bool
@@ -62,13 +64,14 @@ def other_hours(
 def summary(runs: Sequence[ContractRun]) -> OtherHours:
     """What to say of the runs of one bid on several hours."""
     met = sum(run.constraints_met for run in runs)
+    unjudged = sum(run.constraints_met and not any(q.jobs for q in run.quality) for run in runs)
     fails: Counter[str] = Counter()
     for run in runs:
         fails.update(["tracking"] if not run.tracking.met else [])
         fails.update(f"QoS of {q.name}" for q in run.quality if not q.met)
     together = pool(runs)
     return OtherHours(
-        len(runs), met, share_interval(met, len(runs)), together.met,
+        len(runs), met, unjudged, share_interval(met, len(runs)), together.met,
         mean_interval([run.settlement.saving for run in runs]), together.tracking.exceed_share,
         max(run.tracking.exceed_share for run in runs), dict(fails.most_common()),
     )

@@ -16,6 +16,7 @@ from wattline.demand_response.run import ContractRun
 from wattline.grid.bidding import Decision
 from wattline.grid.curtailment import KEPT_LEAST, cap_kept, compliance
 from wattline.grid.market import Bid, saved_share
+from wattline.grid.qos import met_as_judged
 from wattline.model.signal import FloatArray, Signal
 from wattline.policies.regulation.rebid import LEAST
 from wattline.scenario.contract_section import ContractSection
@@ -66,11 +67,9 @@ def contract_figures(
         "assumed": [*assumed_prices(scenario), *_unjudged(contract, found)],
         "saving": bill.saving,
         "tracking": asdict(bill.tracking),
-        "qos": {q.name: {"violation_share": q.violation_share, "threshold": q.threshold,
-                         "mean": q.mean, "jobs": q.jobs, "unfinished": q.unfinished}
-                for q in found.quality},
+        "qos": {q.name: q.figures() for q in found.quality},
         # Where nothing was promised there is nothing to keep.
-        "constraints_met": not violations if held else None,
+        "constraints_met": met_as_judged(violations, found.quality) if held else None,
         "violations": violations,
         "participates": held,
         "reason": decision.reason if decision else _run_reason(found),
@@ -105,7 +104,7 @@ def _unjudged(contract: ContractSection, found: ContractRun) -> list[str]:
         said.append("the signal is drawn as a level: full_hz and deadband_hz of the programme "
                     "have no effect on it; give a file of frequencies with signal")
     if not any(quality.jobs for quality in found.quality):
-        said.append("no job was submitted in the contract: no quality of service is judged")
+        said.append("no job was submitted in the contract: there is no quality of service to judge")
     return said
 
 

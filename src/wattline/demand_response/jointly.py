@@ -13,9 +13,15 @@ from wattline.demand_response.run import ContractRun, run_contract
 from wattline.demand_response.settling import settled
 from wattline.grid.bidding import Decision
 from wattline.grid.market import Bid, Contract, Settlement
+from wattline.grid.qos import met_as_judged
 from wattline.grid.sites import JointBid, join, options_of, summed
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
+from wattline.scenario.contract_section import ContractSection
+
+OF_THE_FIRST = ("signal", "signal_start", "programme", "prices", "rounds", "forecast", "hold",
+                "check")
+"""Of the contract, which is one for all sites, and of how it is planned."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +40,28 @@ class Together:
         return self.bill is not None
 
     @property
+    def constraints_met(self) -> bool | None:
+        """Whether the joint bid is kept and the jobs of all that take part get their due."""
+        if self.bill is None:
+            return None
+        taking_part = [run for name, run in self.runs.items() if self.joint.parts[name].bid]
+        quality = [each for run in taking_part for each in run.quality]
+        fails = [each.name for each in quality if not each.met]
+        return met_as_judged(fails if self.bill.tracking.met else ["tracking", *fails], quality)
+
+    @property
     def cost_apart(self) -> float:
         """What the participating sites would pay for these bids under contracts of their own."""
         return sum(
             run.settlement.cost for name, run in self.runs.items()
             if self.joint.parts[name].reserve_w > 0
         )
+
+
+def unused_of(contract: ContractSection, first: ContractSection) -> list[str]:
+    """What a site says that is taken from the first one, where the first says something else."""
+    return [name for name in OF_THE_FIRST if name in contract.model_fields_set
+            and getattr(contract, name) != getattr(first, name)]
 
 
 def choose_together(
@@ -62,7 +84,9 @@ def choose_together(
                              "chosen")
         if (case.duration_s, case.warmup_s) != (first.duration_s, first.warmup_s):
             raise InputError(f"site '{name}': sites that bid together need the same duration")
-        shared[name] = replace(case, signal=first.signal, prices=first.prices,
+        # What may be offered goes with the programme: above the average, below it, or both.
+        load = replace(case.workload, product=first.workload.product)
+        shared[name] = replace(case, workload=load, signal=first.signal, prices=first.prices,
                                programme=first.programme, credited=first.credited)
         decisions[name] = choose(
             shared[name], methods[name], rounds=rounds, **planning,

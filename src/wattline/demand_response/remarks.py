@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wattline.demand_response.bidders import method_of
+from wattline.demand_response.bidders import FROM_AVERAGES, method_of
 from wattline.demand_response.building import (
     ASLEEP_W,
     AUTO,
@@ -13,6 +13,7 @@ from wattline.demand_response.building import (
     log_of,
     parameters_of,
     rule_of,
+    workload_of,
 )
 from wattline.demand_response.logs import SHORTEST_S
 from wattline.demand_response.reading import contract_of
@@ -38,6 +39,13 @@ def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
     elif "rounds" in given and _method(scenario) != "descent":
         found.append(f"rounds has no effect: they are of the descent, and the bid is chosen by "
                      f"{_method(scenario)}")
+    if not _unplanned(scenario) and not choosing and _method(scenario) in FROM_AVERAGES:
+        found += [f"{name} has no effect: {_method(scenario)} takes its bid from averages, and "
+                  "only `wattline bid` then tries it on hours"
+                  for name in ("forecast", "hold") if name in given and getattr(contract, name)]
+    if parameters_of(scenario).mislabelled and not _has_types_alike(scenario):
+        found.append("mislabelled has no effect: a job can only carry the label of a type of its "
+                     "own size, and no two types have the same")
     if not is_log(scenario) and parameters_of(scenario).standby_type and not contract.standby:
         found.append("standby_type has no effect: standby jobs are only run with standby")
     if not choosing and _limited_alone(contract):
@@ -53,6 +61,8 @@ def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
         found.append("start_share has no effect: it is chosen with the bid")
     if contract.weights and choosing:
         found.append("weights have no effect: they are chosen with the bid")
+    if contract.weights and contract.bidding == "adaptive" and contract.curtailment is None:
+        found.append("weights have no effect: beside adaptive bids all types weigh the same")
     beside = contract.curtailment is not None and isinstance(contract.bid, str) and not choosing
     if beside and "bid" in given and contract.bidding not in ("adaptive", "auto"):
         found.append("bid has no effect: beside a curtailment no bid is chosen")
@@ -61,6 +71,12 @@ def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
                      f"{BOOT_S:g} s to boot, {SHUTDOWN_S:g} s to shut down, both at idle power; "
                      "[[machine.classes]] says it")
     return found + (_left_out(scenario) if is_log(scenario) else [])
+
+
+def _has_types_alike(scenario: Scenario) -> bool:
+    """Whether two types have jobs of the same size, so that one can pass for the other."""
+    sizes = [each.servers for each in workload_of(scenario).types]
+    return len(set(sizes)) < len(sizes)
 
 
 def _unplanned(scenario: Scenario) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -36,6 +37,22 @@ class TypeQuality:
     @property
     def met(self) -> bool:
         return self.violation_share <= self.limit
+
+    def figures(self) -> dict[str, float | bool | None]:
+        """For answers: of a type without jobs nothing is known, so it is neither met nor missed."""
+        some = self.jobs > 0
+        return {
+            "violation_share": self.violation_share if some else None, "threshold": self.threshold,
+            "mean": self.mean if some else None, "jobs": self.jobs, "unfinished": self.unfinished,
+            "met": self.met if some else None,
+        }
+
+
+def met_as_judged(violations: Sequence[str], quality: Sequence[TypeQuality]) -> bool | None:
+    """Whether constraints are met; None where none fails and no job was there to judge."""
+    if violations:
+        return False
+    return True if any(each.jobs for each in quality) else None
 
 
 def degradation(sojourn_s: FloatArray, time_s_min: float | FloatArray) -> FloatArray:

@@ -74,6 +74,10 @@ class Memory(KernelArrays):
         """The same memory with other arrays, as they were saved."""
         return type(self)(self.find, **arrays)
 
+    def cycles(self) -> int:
+        """Control cycles that a policy with this memory has in a whole run, where it has any."""
+        return 0
+
     def forget(self, job: int) -> None:
         """A paused job is over, or withdrawn: a memory that lists those leaves it out."""
 

@@ -56,6 +56,11 @@ def test_the_bill_can_be_worked_out_anew_from_the_table(name: str | None, tmp_pa
                 + row["error_price"] * error_w)
         cost += rate * (row["end_s"] - row["start_s"]) / 3.6e6 - row["credit"]
     assert cost == pytest.approx(found.figures["cost"])
+    metered_j = sum(row["power_w"] * (row["end_s"] - row["start_s"]) for row in rows)
+    assert metered_j / 3.6e6 == pytest.approx(found.run.settlement.energy_kwh)
+    idle_j = 1000.0 * found.run.run.start_s  # before the first job, which the run begins with
+    after_j = found.run.actual_w.integral(1200.0, max(found.run.run.end_s, 1200.0))
+    assert metered_j + after_j == pytest.approx(idle_j + found.run.run.energy_j)
     if name is not None:
         assert found.figures["programme"]["credit"] == pytest.approx(
             sum(row["credit"] for row in rows))

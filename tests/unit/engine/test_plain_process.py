@@ -74,6 +74,18 @@ def test_a_combination_that_is_run_often_is_compiled_beside_it_once(monkeypatch)
     assert max(ends[0]) > 0
 
 
+@pytest.mark.parametrize(("cycles", "plain"), [(at_once.MOST_CYCLES // 2, True),
+                                               (at_once.MOST_CYCLES + 1, False)])
+def test_a_contract_with_many_control_cycles_waits_for_the_compiler(monkeypatch, cycles, plain):
+    monkeypatch.setattr(at_once, "may_start_processes", lambda: True)
+    monkeypatch.setattr(at_once, "is_compiled", lambda *parts: False)
+    asked = []
+    monkeypatch.setattr("wattline.engine.simulate.run_plain", asked.append)  # and gives None
+    wl.regulate(workload="W4", servers=10, duration=f"{cycles} s", warmup="0 s", cycle_s=1,
+                bid=(2000, 300), seed=1)
+    assert bool(asked) is plain
+
+
 def test_a_short_journal_is_written_and_asked_again_without_compiling(tmp_path):
     """In a process that would compile, with an empty cache."""
     quick = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "WATTLINE_AT_ONCE": "1",

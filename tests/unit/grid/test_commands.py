@@ -10,7 +10,9 @@ from click.testing import CliRunner
 from tests.support.contracts import contract_text
 
 from wattline.cli.main import cli
+from wattline.cli.study_regulation import command as study_command
 from wattline.model.errors import InputError
+from wattline.studies.regulation.study import PARTS, USED_BY, RegulationStudy, refuse_unused
 
 HOUR = "t_s,y\n" + "".join(f"{t},0.1\n" for t in range(0, 3600, 4))
 
@@ -252,6 +254,34 @@ def test_the_study_refuses_bad_files_before_it_works(tmp_path: Path) -> None:
     assert "an hour is needed" in asked(*study, "--part", "workloads", "--signal", str(short))
     assert "there is no such file" in asked(*study, "--log", str(tmp_path / "none.swf"))
     assert "not be negative" in asked(*study, "--warmup", "-5m")
+    assert "give --log FILE too" in asked(*study, "--log-start", "1d")
+
+
+def test_every_option_of_the_study_is_used_or_refused_by_each_part() -> None:
+    """What a part uses is known by its orders; what it does not is refused by name."""
+    options = [option for option in study_command.params
+               if option.name not in ("part", "as_json")]
+    assert {option.name for option in options} == set(USED_BY)
+    for part in PARTS:
+        for option in options:
+            name = str(option.name)
+            if part in USED_BY[name]:
+                refuse_unused(part, {option.opts[0]: name})
+                continue
+            value = () if option.is_flag else ("1",)
+            said = asked("study", "regulation", "--part", part, option.opts[0], *value)
+            assert f"{option.opts[0]} has no effect on part '{part}'" in said
+
+
+@pytest.mark.parametrize("part", ["default", "workloads", "large", "hours"])
+def test_a_part_of_the_study_uses_what_it_does_not_refuse(part: str, tmp_path: Path) -> None:
+    path = tmp_path / "signal.csv"
+    path.write_text("t_s,y\n" + "".join(f"{t},0.1\n" for t in range(0, 7200, 4)))
+    plain = RegulationStudy(signal_file=str(path))
+    for name, value in (("rounds", 7), ("warmup", "5m"), ("seed", 3), ("hours_each", 2),
+                        ("standby", True), ("below_idle", True), ("forecast", 3)):
+        changed = repr(replace(plain, **{name: value})._orders(part))
+        assert (changed != repr(plain._orders(part))) is (part in USED_BY[name]), name
 
 
 def test_signals_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:

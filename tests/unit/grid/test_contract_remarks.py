@@ -39,6 +39,10 @@ FILLER = {"name": "filler", "nodes": 1, "time_s_min": 30, "time_s_max": 36, "pow
         ({"rounds": 50, "policy": "qoscap"}, True, "the bid is chosen by exhaustive"),
         ({"bid": "dayahead", "check": 3}, False, "check has no effect: bids by the hour"),
         ({"standby_type": FILLER}, False, "standby_type has no effect"),
+        ({"bid": "range", "forecast": 3}, False, "forecast has no effect: range takes its bid"),
+        ({"bid": "adaptive", "weights": [0.5, 0.5]}, False, "all types weigh the same"),
+        ({"types": [FILLER], "workload": None, "servers": 5, "power_w_idle": 90,
+          "mislabelled": 0.5}, False, "mislabelled has no effect"),
     ],
 )
 def test_what_has_no_effect_is_said(fields: dict[str, Any], choosing: bool, words: str) -> None:

@@ -96,12 +96,14 @@ class Desk(Memory):
     mark: Any
     trace: Any
 
+    def cycles(self) -> int:
+        return len(self.level)
+
     def forget(self, job: int) -> None:
         listed = self.paused[: self.control[0].paused]
         kept = listed[listed != job]
         self.paused[: len(kept)] = kept
         self.control[0].paused = len(kept)
-
 
 
 def records(count: int, dtype: np.dtype[Any]) -> Any:

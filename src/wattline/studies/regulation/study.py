@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,26 @@ from wattline.studies.regulation.workloads import (
 )
 
 PARTS = ("thresholds", "default", "workloads", "large", "hours", "long")
+_DRAWN = ("default", "workloads", "large", "hours")
+USED_BY = {
+    "signal_file": (*_DRAWN, "long"), "log_file": ("long",), "log_starts": ("long",),
+    "hours_each": ("default", "workloads", "large"), "rounds": _DRAWN, "warmup": _DRAWN,
+    "standby": ("workloads",), "below_idle": ("workloads",), "forecast": ("workloads",),
+    "hold": ("workloads",), "seed": PARTS, "seeds": _DRAWN, "kept": _DRAWN,
+    "workers": ("default", "workloads", "hours", "long"), "out": ("workloads",),
+}
+"""Which parts look at a setting."""
+
+
+def refuse_unused(part: str, given: Mapping[str, str]) -> None:
+    """Refuse settings that a part by itself would leave unused in silence.
+
+    `given` has their names here by those that users know.
+    """
+    for option, name in given.items():
+        if part != "all" and part not in USED_BY[name]:
+            raise InputError(f"{option} has no effect on part '{part}': it is for "
+                             f"{', '.join(USED_BY[name])}; leave it out")
 
 
 @dataclass(frozen=True)
@@ -60,6 +80,8 @@ class RegulationStudy:
     def __post_init__(self) -> None:
         if self.hold > 0 and self.forecast < 1:
             raise InputError("--hold is a share of forecast hours: give --forecast HOURS too")
+        if self.log_starts and self.log_file is None:
+            raise InputError("--log-start is a place in a log: give --log FILE too")
         if self.log_file is not None and not self.log_file.is_file():  # said before minutes of work
             raise InputError(f"{self.log_file}: there is no such file")
         if parse_duration(self.warmup) < 0:
