@@ -37,6 +37,14 @@ def test_duration(text, seconds):
     assert parse_duration(text) == seconds
 
 
+@pytest.mark.parametrize(("read", "text"), [
+    (parse_power, "1e400"), (parse_power, "1e308GW"), (parse_duration, "1e308d"),
+    (parse_fraction, "-1e400%"), (parse_energy, "1e306kWh")])
+def test_a_number_that_no_float_holds_is_not_infinite(read, text):
+    with pytest.raises(InputError, match=f"'{text}' is too large a number"):
+        read(text)
+
+
 def test_energy():
     assert parse_energy("3.2kWh") == pytest.approx(3.2 * 3.6e6)
     assert parse_energy("3.6MJ") == 3.6e6

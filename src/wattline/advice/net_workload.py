@@ -110,9 +110,9 @@ def cap_signal(cap: Cap, nodes: int, node_w: float, idle_w: float) -> Signal:
         raise InputError(f"{cap}: there is no such file")
     else:
         found = Signal.from_steps(cap, "W")
-    lowest = float(found.value.min())
-    if lowest <= 0:
-        raise InputError(f"the cap is {lowest:g}, must be above 0")
+    for watts in found.value[~((found.value > 0) & (found.value < np.inf))].tolist():
+        raise InputError(f"the cap is {watts:g}, must be above 0 and finite; the power policy none "
+                         "has no cap")
     watts = np.where(found.value <= 1, found.value * nodes * node_w, found.value)
     if watts.min() < nodes * idle_w:
         raise InputError(f"the cap is {watts.min():g} W, below the idle power of {nodes} nodes "

@@ -87,10 +87,11 @@ def place_jobs(
     if threshold is not None and not packets:
         raise InputError("flows look at no queues, so a threshold has no meaning for them; "
                          "ask for packets")
-    warn(topology.remarks)
     exchanges = placed_on(topology, listed, placement, mapping=mapping, seed=seed)
-    return PlacedJobs(try_placement(topology, listed, exchanges, placement, routing=routing,
-                                    threshold=threshold, seed=seed, packets=packets))
+    trial = try_placement(topology, listed, exchanges, placement, routing=routing,
+                          threshold=threshold, seed=seed, packets=packets)
+    warn(trial.remarks)
+    return PlacedJobs(trial)
 
 
 def network_load(

@@ -5,6 +5,7 @@ Files hold SI numbers; these functions stand at the edge, where people type and 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 
@@ -62,7 +63,7 @@ def parse_duration(text: str) -> float:
     match = re.fullmatch(_NUMBER + r"\s*([a-z]*)", cleaned)
     if not match or match[2] not in _TIME_S:
         raise InputError(f"'{text}' is not a time; write it like 90, 90m, 1.5h or 01:30:00")
-    return float(match[1]) * _TIME_S[match[2]]
+    return _finite(float(match[1]) * _TIME_S[match[2]], text)
 
 
 def power_or_share(text: str, whole_w: float) -> float:
@@ -82,7 +83,7 @@ def parse_fraction(text: str) -> float:
     match = re.fullmatch(_NUMBER + r"\s*(%?)", text.strip())
     if not match:
         raise InputError(f"'{text}' is not a fraction; write it like 0.1 or 10%")
-    return float(match[1]) / (100.0 if match[2] else 1.0)
+    return _finite(float(match[1]) / (100.0 if match[2] else 1.0), text)
 
 
 MOST_HOSTS = 1_000_000
@@ -182,7 +183,14 @@ def _scaled(text: str, unit: str, example: str) -> float:
     match = re.fullmatch(_NUMBER + r"\s*([kMGT]?)(?:" + unit + ")?", text.strip())
     if not match:
         raise InputError(f"'{text}' is not understood; write {example}{unit_hint(text, unit)}")
-    return float(match[1]) * _SCALE[match[2]]
+    return _finite(float(match[1]) * _SCALE[match[2]], text)
+
+
+def _finite(value: float, text: str) -> float:
+    """Refuse `1e400`, which a float holds as infinite: no cap, where a cap was written."""
+    if math.isinf(value):
+        raise InputError(f"'{text}' is too large a number")
+    return value
 
 
 def unit_hint(text: str, unit: str = "W") -> str:

@@ -46,6 +46,8 @@ class Trial:
     link_bytes: FloatArray
     link_busy_s: FloatArray
     """Time that each link needs for what it carries."""
+    remarks: tuple[str, ...] = ()
+    """What was assumed of the network, and which ways were left out: a sentence each."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values: what `--json` prints."""
@@ -61,7 +63,7 @@ class Trial:
                  "bytes": float(self.link_bytes[e])}
                 for e in hot if self.link_bytes[e] > 0
             ],
-            "remarks": [*self.topology.remarks, *routing_remarks(self.topology, self.routing)],
+            "remarks": list(self.remarks),
             "link_bytes": {
                 "median": float(np.median(self.link_bytes[:self.topology.links])),
                 "max": float(self.link_bytes[:self.topology.links].max(initial=0.0)),
@@ -112,17 +114,20 @@ def try_placement(topology: Topology, jobs: Sequence[PlacedJob], exchanges: Sequ
                   seed: int = 1, packets: bool = False) -> Trial:
     """Let all jobs, placed by `place_jobs`, exchange their messages once."""
     rule = rule_of(routing, threshold)
-    result = flow_times(flow_book(topology, routing), exchanges, routing=routing, seed=seed + 1)
+    book = flow_book(topology, routing)
+    result = flow_times(book, exchanges, routing=routing, seed=seed + 1)
     if packets:
-        counted = packet_times(packet_book(topology, routing), exchanges,
-                               np.random.default_rng(seed), routing=routing, rule=rule)
+        book = packet_book(topology, routing)
+        counted = packet_times(book, exchanges, np.random.default_rng(seed), routing=routing,
+                               rule=rule)
         result = FlowResult(counted.time_s, result.alone_s,
                             counted.link_packets.astype(np.float64) * 1024.0, 0.0, 0)
     placed = [TrialJob(job.name, exchange.nodes, float(time_s), float(alone_s))
               for job, exchange, time_s, alone_s
               in zip(jobs, exchanges, result.time_s, result.alone_s, strict=True)]
     return Trial(topology, placement, routing, "packet" if packets else "flow", placed,
-                 result.link_bytes, result.link_bytes / topology.capacity_bytes_s)
+                 result.link_bytes, result.link_bytes / topology.capacity_bytes_s,
+                 (*topology.remarks, *routing_remarks(topology, routing), *book.remarks))
 
 
 def host_list(nodes: IntArray) -> str:

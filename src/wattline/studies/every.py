@@ -51,17 +51,22 @@ DOCUMENTS: Mapping[str, Document] = {
         "Placement on dragonflies", "wattline.studies.dragonfly.published",
         small={"quick": True, "workers": 1}, full={"packets": 1000, "repeats": 10},
         measured="wattline.studies.dragonfly.measured", resumes="checkpoint",
-        same="shares and cuts 5 points, shares of cases that are worse 1 point more, times that "
-             "are added a factor of 1.5.\nAfter ± stands half of a 95 % interval over workloads"),
+        same="shares and cuts 5 points, shares of cases that are worse 1 point, more or less; "
+             "times that are added a factor of 1.5.\n"
+             "Cases are tied where a kind of job takes as long, to a part in 1e9 to either side.\n"
+             "After ± stands half of a 95 % interval over workloads"),
     "esp": Document("Power-adaptive scheduling"),
     "fairshare": Document("Fair-share by energy"),
     "hetero": Document("Energy claims on a mixed cluster",
                        same="times, energies and savings 2 per cent of the published figure"),
-    "puppet": Document("Power capping with a Petri net", small={"jobs": 300}),
+    "puppet": Document(
+        "Power capping with a Petri net", small={"jobs": 300},
+        same="a part in 1e9 to either side; a case with equal figures speaks for no claim of more "
+             "or less.\nMinor and comparable are 10 %, more or less"),
     "regulation": Document(
         "Demand response", "wattline.studies.regulation.beside",
         small={"part": "thresholds"}, full={"seeds": 10}, resumes="kept",
-        same="savings 2 points less to 1.5 times as much"),
+        same="savings and errors 2 points, more or less"),
     "rmap": Document(
         "Overprovisioned machines", "wattline.studies.rmap.published",
         small={"seeds": 2, "jobs": 6, "part": "published"}, full={"part": "published"},

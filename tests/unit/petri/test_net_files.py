@@ -117,6 +117,12 @@ def test_levels_alpha_beta_and_a_changing_cap_reach_the_net(tmp_path: Path) -> N
     assert as_pairs.time_s == changed.time_s
 
 
+@pytest.mark.parametrize("cap", [float("nan"), float("inf"), [(0, 800), (5, float("nan"))], 0.0])
+def test_a_cap_is_a_finite_power(cap: object) -> None:
+    with pytest.raises(InputError):
+        wl.run_net("puppet", cap=cap)
+
+
 def test_times_of_a_log_count_from_its_first_submission(tmp_path: Path) -> None:
     log = tmp_path / "log.swf"
     log.write_text("".join(

@@ -9,13 +9,8 @@ from wattline.cli.study_dragonfly import _print_congestor
 from wattline.network.placement import BASELINES
 from wattline.network.topology import dragonfly
 from wattline.studies.dragonfly import congestor
-from wattline.studies.dragonfly.compare import (
-    POLICIES,
-    PlacementComparison,
-    Settings,
-    run_chunk,
-    workload,
-)
+from wattline.studies.dragonfly.compare import POLICIES, Settings, run_chunk, workload
+from wattline.studies.dragonfly.comparison import PlacementComparison
 from wattline.studies.dragonfly.evaluate import Bench
 from wattline.studies.dragonfly.figures import energy
 from wattline.studies.dragonfly.plots import points, quarters

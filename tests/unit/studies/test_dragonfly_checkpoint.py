@@ -12,7 +12,9 @@ from wattline.model.errors import InputError
 from wattline.network.packets import Rule
 from wattline.studies.dragonfly import compare as comparing
 from wattline.studies.dragonfly.checkpoint import SOURCES, Checkpoint
-from wattline.studies.dragonfly.compare import POLICIES, PlacementComparison, Pool, Settings
+from wattline.studies.dragonfly.compare import POLICIES, Pool, Settings
+from wattline.studies.dragonfly.comparison import PlacementComparison
+from wattline.studies.dragonfly.plots import points, quarters
 
 
 @pytest.fixture
@@ -93,7 +95,8 @@ def test_all_that_a_run_is_made_of_is_in_the_digest():
          "print(*(getattr(m, '__file__', None) for m in list(sys.modules.values())))"],
         check=True, capture_output=True, text=True, env={"PYTHONPATH": str(home.parent)}).stdout
     rooms = ("network/", "policies/placement/network/", "studies/dragonfly/")
-    not_asked = {"network/topology/others.py", "studies/dragonfly/checkpoint.py"}
+    not_asked = {"network/topology/others.py", "studies/dragonfly/checkpoint.py",
+                 "studies/dragonfly/comparison.py"}
     made_of = {place for name in imported.split() if str(home) in name
                if (place := Path(name).relative_to(home).as_posix()).startswith(rooms)
                and not place.endswith("__init__.py")}
@@ -112,6 +115,18 @@ def test_quadrants_and_ties_add_up():
     parts = ("strictly_better", "only_small_better", "only_large_better", "strictly_worse", "tied")
     assert [against[part] for part in parts] == pytest.approx([0.2] * 5)
     assert (against["tied_else_better"], against["tied_else_worse"]) == (0.2, 0.0)
+
+
+@pytest.mark.parametrize("rounding", [4e-16, -4e-16])
+def test_times_that_differ_by_rounding_are_ties(rounding):
+    times = np.ones((3, len(POLICIES), 2))
+    times[:, POLICIES.index("jokanovic")] = [(1 + rounding, 2), (1 + rounding, 0.5), (1, 1)]
+    found = PlacementComparison(POLICIES, times, times[..., 0], times[..., 0])
+    against = found.against(["jokanovic"])
+    assert against["tied"] == 1.0
+    assert against["strictly_better"] == against["strictly_worse"] == 0.0
+    assert against["tied_else_better"] == against["tied_else_worse"] == pytest.approx(1 / 3)
+    assert set(quarters(points(found, ["jokanovic"])).values()) == {0.0}
 
 
 def test_cases_of_one_workload_count_as_one_in_the_interval():

@@ -68,6 +68,17 @@ def test_the_kept_figures_of_a_comparison_are_all_of_its_cases():
         assert sum(parts) == pytest.approx(1.0, abs=0.02)  # kept to two or three figures
 
 
+@pytest.mark.parametrize(("worse", "verdict"), [
+    (0.039, "holds"), (0.021, "holds"), (0.041, "fails"), (0.019, "holds, smaller"),
+    (0.01, "fails")])
+def test_losses_differ_by_a_point_to_either_side(worse, verdict):
+    """Published are 3 %; far fewer is not what was published either, and is said."""
+    row = found(packets_in_steps={**AGAINST, "strictly_worse": worse, "workloads": 7, "runs": 2})[
+        "strictly worse than seven baselines, packets in steps"]
+    assert row[4] == verdict
+    assert ("worse less often than published" in row[5]) is (worse < 0.02)
+
+
 @pytest.mark.parametrize(("cut", "verdict"), [
     ((0.2, 0.5), "holds"), ((0.1, 0.4), "holds in part"), ((0.3, 0.4), "holds"),
     ((0.19, 0.21), "holds, smaller"), ((0.05, 0.2), "fails"), ((0.01, 0.05), "fails"),

@@ -14,6 +14,7 @@ from wattline.cli.main import cli
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.studies.puppet import plots, sensitivity
+from wattline.studies.puppet.allocation_claims import _within
 from wattline.studies.puppet.cases import busy_parts
 from wattline.studies.puppet.figures import FIGURES, all_cases, energy_until
 from wattline.studies.puppet.plots import bar_heights, write_pictures
@@ -158,13 +159,31 @@ def test_one_case_on_the_wrong_side_leaves_the_average() -> None:
     def margins(*values: float) -> dict[str, list[Margin]]:
         return {"waiting": [Margin(f"case {i}", value) for i, value in enumerate(values)]}
 
-    assert judge(margins(0.1, 0.0, 0.2)).verdict == "holds"
+    assert judge(margins(0.1, 0.0, 0.2), ties_hold=True).verdict == "holds"
     missed = judge(margins(0.1, -0.05, 0.2, float("nan")))
     assert (missed.verdict, missed.right, missed.cases) == ("holds on average", 2, 3)
     assert missed.worst == "waiting, case 1: by 5.0 % on the wrong side"
     assert judge(margins(0.1, -0.5)).verdict == "fails"
     # The mean of every aspect has to hold, not that of all together.
     assert judge(margins(9.0) | {"EDP": [Margin("a", -0.1)]}).verdict == "fails"
+
+
+def test_a_tie_speaks_for_not_worse_and_for_no_claim_of_more() -> None:
+    for tie in (1e-12, 0.0, -1e-12):
+        cases = {"waiting": [Margin("one", 0.1), Margin("two", tie)]}
+        assert judge(cases, ties_hold=True).verdict == "holds"
+        strict = judge(cases)
+        assert (strict.verdict, strict.right, strict.worst) == (
+            "holds on average", 1, "waiting, two: equal")
+        alone = {"waiting": [Margin("one", tie)]}
+        assert judge(alone, ties_hold=True).verdict == "holds"
+        assert judge(alone).verdict == "fails"
+
+
+@pytest.mark.parametrize(("ratio", "right"), [(1.09, True), (0.91, True), (1.11, False),
+                                              (0.89, False)])
+def test_comparable_is_the_same_to_either_side(ratio: float, right: bool) -> None:
+    assert (_within(ratio) >= 0) is right
 
 
 def test_tables_show_what_hangs_on_assumptions(workload: Workload, result: PuppetResult) -> None:

@@ -30,8 +30,9 @@ def seeds(*savings: float) -> list[Row]:
 
 
 @pytest.mark.parametrize(("savings", "verdict"), [
-    ((0.28, 0.30), "holds"), ((0.20, 0.22), "holds, smaller"), ((0.50, 0.52), "holds, larger"),
-    ((0.04, 0.05), "fails")])
+    ((0.28, 0.30), "holds"), ((0.27, 0.28), "holds"), ((0.30, 0.31), "holds"),
+    ((0.20, 0.22), "holds, smaller"), ((0.32, 0.33), "holds, larger"),
+    ((0.50, 0.52), "holds, larger"), ((0.04, 0.05), "fails")])
 def test_a_saving_is_judged_by_its_mean_over_seeds(
     savings: tuple[float, ...], verdict: str
 ) -> None:
@@ -52,6 +53,7 @@ def test_baselines_are_published_to_break_the_qos() -> None:
     broken = replace(ROW, name="baselines", policy="tracking", qos_met=False, error=0.03)
     assert shown("default", broken)[0].verdict == "holds"
     assert shown("default", replace(broken, error=0.326))[0].verdict == "fails"
+    assert shown("default", replace(broken, error=0.003))[0].why.endswith("the error is smaller")
     assert shown("default", replace(broken, qos_met=True))[0].verdict == "fails"
 
 

@@ -11,7 +11,7 @@ from wattline.model.machine import NodeClass
 from wattline.network.placement import BASELINES
 from wattline.studies.dragonfly import document
 from wattline.studies.dragonfly.allocator import JOKANOVIC_CODE
-from wattline.studies.dragonfly.compare import PlacementComparison
+from wattline.studies.dragonfly.comparison import PlacementComparison
 from wattline.studies.dragonfly.endpoints import summarize_settings
 from wattline.studies.dragonfly.rules import rule_rows
 from wattline.studies.dragonfly.study import RandomWorkloads, Study

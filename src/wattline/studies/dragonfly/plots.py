@@ -12,7 +12,7 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 from wattline.network.placement import BASELINES
-from wattline.studies.dragonfly.compare import PlacementComparison
+from wattline.studies.dragonfly.comparison import TIE, PlacementComparison
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +33,8 @@ def points(comparison: PlacementComparison, policies: Sequence[str]) -> dict[str
 
 def quarters(cloud: Mapping[str, FloatArray]) -> dict[str, float]:
     """Share of all points in each part of the picture; ties are in none."""
-    small, large = np.sign(np.concatenate(list(cloud.values())) - 1.0).T
+    off = np.concatenate(list(cloud.values())) - 1.0
+    small, large = np.where(np.abs(off) <= TIE, 0.0, np.sign(off)).T
     return {"both slower": float(((small > 0) & (large > 0)).mean()),
             "small slower": float(((small > 0) & (large < 0)).mean()),
             "large slower": float(((small < 0) & (large > 0)).mean()),

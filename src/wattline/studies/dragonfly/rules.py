@@ -11,13 +11,8 @@ from wattline.network.packets import Rule
 from wattline.network.placement import BASELINES
 from wattline.studies.dragonfly.allocator import JOKANOVIC_CODE
 from wattline.studies.dragonfly.checkpoint import Checkpoint
-from wattline.studies.dragonfly.compare import (
-    PlacementComparison,
-    Pool,
-    Settings,
-    chunks_of,
-    compare,
-)
+from wattline.studies.dragonfly.compare import Pool, Settings, chunks_of, compare
+from wattline.studies.dragonfly.comparison import PlacementComparison
 
 THRESHOLDS = (1.0, 2.0)
 

@@ -11,13 +11,8 @@ from wattline.model.errors import InputError
 from wattline.network.traffic import PATTERNS
 from wattline.studies.dragonfly import congestor, endpoints
 from wattline.studies.dragonfly.checkpoint import Checkpoint
-from wattline.studies.dragonfly.compare import (
-    PlacementComparison,
-    Pool,
-    Settings,
-    chunks_of,
-    compare,
-)
+from wattline.studies.dragonfly.compare import Pool, Settings, chunks_of, compare
+from wattline.studies.dragonfly.comparison import PlacementComparison
 from wattline.studies.dragonfly.rules import RuleResult, rule_chunks, run_rules
 from wattline.studies.dragonfly.tables import (
     RATIOS,

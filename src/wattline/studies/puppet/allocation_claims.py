@@ -18,7 +18,8 @@ from wattline.studies.puppet.runs import ORDERS, CappedCase
 from wattline.studies.puppet.verdicts import Finding, Judgement, Margin, finding, mean
 
 MINOR = 0.10
-"""What is taken for a minor impact, and for comparable: the publication gives no figure."""
+"""What is taken for a minor impact, and for comparable, more or less: the publication gives no
+figure."""
 METHODS = ("dvfs", "block", "wait")
 
 
@@ -38,7 +39,7 @@ def wait_beats_block(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Findi
                             "block": mean(b.edp for _, b in pairs)}},
         lambda judgement: chaos(judgement) if judgement.worst.startswith("waiting") else (
             "utilisation and EDP hang on when the last large job of a part ends, which small jobs "
-            "that pass can move either way; worst: " + judgement.worst))
+            "that pass can move either way; worst: " + judgement.worst), ties_hold=True)
 
 
 def allocation_trade(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
@@ -70,11 +71,11 @@ def minor_until_tight(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Find
         ("allocation-minor-until-tight", "text to figure 14"),
         f"With allocation the impact is minor at 80 to 60 % (within {MINOR:.0%}) and very obvious "
         "at 40 %",
-        {"utilisation": [Margin(label(r.case), MINOR - (1 - r.utilisation)) for r in moderate],
-         "waiting": [Margin(label(r.case), MINOR - (r.wait - 1)) for r in moderate],
-         "EDP": [Margin(label(r.case), MINOR - (r.edp - 1)) for r in moderate],
+        {"utilisation": [Margin(label(r.case), _within(r.utilisation)) for r in moderate],
+         "waiting": [Margin(label(r.case), _within(r.wait)) for r in moderate],
+         "EDP": [Margin(label(r.case), _within(r.edp)) for r in moderate],
          "EDP at 40 %": [Margin("mean", tight["edp"] - 1 - MINOR)]},
-        {f"{cap:.0%}": means(row) for cap, row in rows.items()}, why)
+        {f"{cap:.0%}": means(row) for cap, row in rows.items()}, why, ties_hold=True)
 
 
 def comparable_unless_tight(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
@@ -95,16 +96,16 @@ def comparable_unless_tight(ratios: Ratios, busy: tuple[int, ...], parts: int) -
         ("allocation-comparable-unless-tight", "introduction and conclusions"),
         f"Allocation is comparable with DVFS (within {MINOR:.0%}) unless the cap is tight (40 %) "
         "and the load high",
-        {"utilisation": [Margin(label(w.case), MINOR - (1 - w.utilisation / d.utilisation))
+        {"utilisation": [Margin(label(w.case), _within(w.utilisation / d.utilisation))
                          for w, d in pairs],
-         "waiting": [Margin(label(w.case), MINOR - (times_wait(w, d) - 1)) for w, d in pairs],
-         "EDP": [Margin(label(w.case), MINOR - (w.edp / d.edp - 1)) for w, d in pairs]},
+         "waiting": [Margin(label(w.case), _within(times_wait(w, d))) for w, d in pairs],
+         "EDP": [Margin(label(w.case), _within(w.edp / d.edp)) for w, d in pairs]},
         {"edp_wait_over_dvfs": {
             f"{cap:.0%}": mean(w.edp / d.edp for w, d in pairs if w.case.cap == cap)
             for cap in CAPS},
          "wait_of_wait_over_dvfs": {
             f"{cap:.0%}": mean(times_wait(w, d) for w, d in pairs if w.case.cap == cap)
-            for cap in CAPS}}, why)
+            for cap in CAPS}}, why, ties_hold=True)
 
 
 def worse_when_tight(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
@@ -212,7 +213,12 @@ def under_the_cap(ratios: Ratios, curve: DayCurve) -> Finding:
          "highest power": [Margin("all runs", 1 - nearest),
                            Margin("by the time of day", 1 - curves / curve.cap_w)]},
         {"runs": len(capped), "seconds_above_cap": above_s, "highest_power_over_cap": nearest},
-        lambda judgement: "this must not happen: please report it with the log")
+        lambda judgement: "this must not happen: please report it with the log", ties_hold=True)
+
+
+def _within(ratio: float) -> float:
+    """By how much a ratio is nearer to 1 than what is minor; far below 1 is as far off as above."""
+    return MINOR - abs(ratio - 1)
 
 
 def _idle_span(ratios: Ratios, part: int, order: str) -> float:

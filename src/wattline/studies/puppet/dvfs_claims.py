@@ -106,4 +106,4 @@ def beta_and_edp(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
         "With DVFS, a higher beta (time more sensitive to frequency) does not raise EDP",
         margins,
         {"mean_edp_ratio": {f"beta {beta:g}": mean(r.edp for r in row)
-                            for beta, row in rows.items()}}, why)
+                            for beta, row in rows.items()}}, why, ties_hold=True)

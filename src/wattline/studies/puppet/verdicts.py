@@ -14,7 +14,7 @@ import numpy as np
 
 HOLDS, ON_AVERAGE, FAILS = "holds", "holds on average", "fails"
 SLACK = 1e-9
-"""For comparisons that would be equal but for rounding."""
+"""Margins of no more than this, to either side, are ties: equal but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -39,21 +39,26 @@ class Judgement:
     cases: int
 
 
-def judge(margins: Margins) -> Judgement:
-    """It holds if every case does; on average, if the mean of every aspect does."""
+def judge(margins: Margins, *, ties_hold: bool = False) -> Judgement:
+    """It holds if every case does; on average, if the mean of every aspect does.
+
+    `ties_hold`: the claim is that something is not worse, so that a tie speaks for it. A tie speaks
+    for no claim that something is more or less.
+    """
     every = [(aspect, margin) for aspect, listed in margins.items() for margin in listed
              if not np.isnan(margin.by)]  # no ratio, where nothing waits without a cap
     if not every:
         return Judgement(FAILS, "no case can be compared: nothing waits without a cap", 0, 0)
-    right = sum(margin.by >= -SLACK for _, margin in every)
+    least = -SLACK if ties_hold else SLACK
+    right = sum(margin.by > least for _, margin in every)
     aspect, worst = min(every, key=lambda pair: pair[1].by)
     means = [mean(margin.by for known, margin in every if known == aspect_)
              for aspect_ in {known for known, _ in every}]
     if right == len(every):
         return Judgement(HOLDS, "", right, len(every))
-    text = f"{aspect}, {worst.case}: by {100 * -worst.by:.1f} % on the wrong side"
-    verdict = ON_AVERAGE if min(means) >= 0 else FAILS
-    return Judgement(verdict, text, right, len(every))
+    how = "equal" if abs(worst.by) <= SLACK else f"by {100 * -worst.by:.1f} % on the wrong side"
+    verdict = ON_AVERAGE if min(means) > least else FAILS
+    return Judgement(verdict, f"{aspect}, {worst.case}: {how}", right, len(every))
 
 
 @dataclass(frozen=True)
@@ -86,10 +91,10 @@ class Finding:
 
 def finding(
     name: tuple[str, str], claim: str, margins: Margins, figures: dict[str, object],
-    why: Callable[[Judgement], str],
+    why: Callable[[Judgement], str], *, ties_hold: bool = False,
 ) -> Finding:
     """A claim by its name and source; `why` is asked only where it does not hold."""
-    judgement = judge(margins)
+    judgement = judge(margins, ties_hold=ties_hold)
     reason = "" if judgement.verdict == HOLDS else why(judgement)
     return Finding(name[0], claim, name[1], judgement, figures, reason)
 
