@@ -124,3 +124,20 @@ def test_limits_are_numbers_and_policies_are_names_or_objects():
         advise_cap(scenario(), policies=[wl.Dvfs(cap="80%")], **given)
     with pytest.raises(InputError, match="no power policy is named"):
         advise_cap(scenario(), policies=[], **given)
+
+
+@pytest.mark.parametrize(("given", "like"), [
+    ({"wait": "+10"}, r"'\+10' has no percent sign; write \+10%"),
+    ({"slowdown": "+1"}, r"write \+1%"), ({"energy": "+0.5"}, r"write \+0.5%"),
+    ({"wait": "+10min"}, r"write \+10%")])
+def test_more_than_without_a_cap_needs_its_percent_sign(given, like):
+    with pytest.raises(InputError, match=like):
+        Limits(**given)
+
+
+def test_a_limit_that_nobody_gave_is_never_broken():
+    from wattline.advice.limits import Figures, broken
+
+    no_job_ran = Figures(wait_s=float("nan"), slowdown=float("nan"), energy_j=1.0, refused=3)
+    limit = Limits(wait="+10%").resolve(Figures(1.0, 1.0, 1.0, 0))
+    assert broken(no_job_ran, limit) == ("wait", "refused")
