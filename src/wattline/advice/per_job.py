@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from wattline.analysis.describe import unix_start_s
+from wattline.analysis.naming import named_runs
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.run import Outcome, Run
@@ -24,6 +25,10 @@ from wattline.model.shown import Shown
 from wattline.model.signal import FloatArray
 from wattline.model.states import WORDS, run_states
 from wattline.model.units import counted
+from wattline.scenario.side_by_side import Compared, run_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EQUAL_S = 1.0
 """Up to this change of its end nobody notices."""
@@ -121,6 +126,14 @@ class PerJob(Shown):
             "notes": list(self.notes),
         }
 
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per group: all jobs, then those of each user, size and hour."""
+        import pandas as pd
+
+        named = {"all": (self.total,), **self.groups}
+        rows = [{"by": by, **_plain(group)} for by, groups in named.items() for group in groups]
+        return pd.DataFrame(rows).set_index(["by", "name"])
+
     def plot(self, path: str | Path) -> Path:
         """Draw the change of all jobs, and the shares of the hurt by size and hour."""
         from wattline.advice.per_job_plot import draw_per_job
@@ -160,8 +173,13 @@ class _Matched:
         return np.asarray(self.both & (self.harm[0] == self.harm[1]))
 
 
-def compare_jobs(first: Run, second: Run, names: tuple[str, str] = ("first", "second")) -> PerJob:
+def compare_jobs(
+    first: Compared, second: Compared, names: tuple[str, str] | None = None
+) -> PerJob:
     """Compare two runs job by job; sizes are in `unit`, what the first run gave each job.
+
+    Runs are given as to `compare`: as runs, their folders, or what is still to be simulated. They
+    are called what their scenarios are, or `names`.
 
     >>> import wattline as wl
     >>> trace = wl.generate("lublin", seed=1, jobs=30, nodes=32)
@@ -172,6 +190,12 @@ def compare_jobs(first: Run, second: Run, names: tuple[str, str] = ("first", "se
     >>> found.total.hurt > found.total.gained
     True
     """
+    runs = [run_of(each) for each in (first, second)]
+    one, other = named_runs(runs)
+    return _compared(*runs, names or (one, other))
+
+
+def _compared(first: Run, second: Run, names: tuple[str, str]) -> PerJob:
     rows = _match(first.jobs, second.jobs, names)
     if not rows[0].size:
         raise InputError(f"{names[0]} and {names[1]} have no job in common: jobs are matched by "

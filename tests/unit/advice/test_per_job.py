@@ -213,3 +213,19 @@ def test_killed_jobs_stand_in_table_picture_and_report(tmp_path, monkeypatch):
     answer = CliRunner().invoke(cli, ["compare", "free", "strict", "--per-job", "--no-report"])
     assert answer.exit_code == 0, answer.output
     assert "killed or failed in strict only, and so neither hurt nor gained: 1 job" in answer.output
+
+
+def test_runs_are_given_by_folder_and_have_their_own_names(tmp_path):
+    run = fcfs_run(four_jobs())
+    for name in ("one", "two"):
+        rundir.write(replace(run, scenario={**run.scenario, "name": name}), tmp_path / name)
+    found = compare_jobs(tmp_path / "one", str(tmp_path / "two"))
+    assert (found.first, found.second) == ("one", "two")
+    table = found.to_pandas()
+    assert table.loc[("all", "all"), "jobs"] == 4
+    assert len(table) == 1 + sum(map(len, found.groups.values()))
+
+
+def test_what_is_no_run_is_refused():
+    with pytest.raises(InputError, match="not int"):
+        compare_jobs(fcfs_run(four_jobs()), 5)
