@@ -202,7 +202,8 @@ def advise_cap(
     free_run = free_plan.run()
     free = _figures(free_run)
     idle_w = free_plan.machine.power_w_idle
-    choices, searches = [], []
+    choices: list[CapChoice] = []
+    searches: list[_Search] = []
     for place, keeper in enumerate(keepers.values()):
         search = _Search(replace(found, scenario=free_plan.scenario, trace=free_plan.trace),
                          keeper, limits.resolve(free))

@@ -192,7 +192,7 @@ def compare_jobs(
     """
     runs = [run_of(each) for each in (first, second)]
     one, other = named_runs(runs)
-    return _compared(*runs, names or (one, other))
+    return _compared(runs[0], runs[1], names or (one, other))
 
 
 def _compared(first: Run, second: Run, names: tuple[str, str]) -> PerJob:
