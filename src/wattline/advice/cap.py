@@ -10,8 +10,8 @@ peak breaks it, caps in even steps are tried first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,17 +22,18 @@ from wattline.model.machine import Machine as RunMachine
 from wattline.model.run import Run
 from wattline.model.units import counted, format_power
 from wattline.policies.going_together import KEEPERS
-from wattline.scenario.build import Plan, plan
-from wattline.scenario.in_python import Source, asked
+from wattline.scenario.in_python import CAPS, Asked, PolicyChoice, Source, asked
 from wattline.scenario.load import changed, validate
 from wattline.scenario.model import Scenario
 from wattline.scenario.objects import Keeper, Machine, PolicyObject
+from wattline.scenario.unused import unused
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TOLERANCE = 0.002
 """Bisection ends when two caps differ by this part of the peak."""
+LEAST_TOLERANCE = 1e-6
 STEPS = 8
 """Caps in so many even steps are tried, to see what bisection passes over."""
 
@@ -132,6 +133,15 @@ class CapAdvice:
         return draw_caps(self, Path(path))
 
 
+def _of_left_jobs(choices: Sequence[CapChoice], free: Figures) -> Iterator[str]:
+    """Where a cap may refuse jobs, its figures have none of them, and look the better for it."""
+    more = [choice.policy for choice in choices
+            if choice.figures is not None and choice.figures.refused > free.refused]
+    if more:
+        yield (f"{', '.join(more)}: some jobs never run under the cap; wait, slowdown and energy "
+               "are those of the jobs that are left")
+
+
 def _watts(cap_w: float | None) -> str:
     return "none" if cap_w is None else format_power(cap_w)
 
@@ -154,13 +164,18 @@ def advise_cap(
     energy: str | float | None = None, refused: int = 0,
     policies: str | PolicyObject | Sequence[str | PolicyObject] = KEEPERS,
     trace: Source | None = None, machine: Machine | RunMachine | None = None,
+    order: PolicyChoice | None = None, backfill: PolicyChoice | None = None,
+    power: str | PolicyObject | None = None, configure: PolicyChoice | None = None,
+    placement: PolicyChoice | None = None,
     tolerance: float = TOLERANCE, allow_code: bool = False,
     progress: Callable[[float], None] | None = None, **fields: Any,
 ) -> CapAdvice:
     """The tightest cap within these limits for each of these power policies.
 
-    The jobs, the machine and further fields are given as to `simulate`; limits each as more than
-    without a cap (`"+10%"`) or absolute (`"30min"`), or together as `Limits`.
+    The jobs, the machine, policies and further fields are given as to `simulate`, but no cap: it
+    is what is looked for. `power` names one power policy, `policies` several. Limits are given
+    each as more than without a cap (`"+10%"`) or absolute (`"30min"`), or together as `Limits`.
+    Bisection ends when two caps differ by `tolerance` of the peak.
 
     >>> import wattline as wl
     >>> trace = wl.generate("lublin", seed=1, jobs=40, nodes=32)
@@ -169,26 +184,70 @@ def advise_cap(
     >>> found.idle_w <= found.choices[0].cap_w <= found.peak_w
     True
     """
-    limits = limits or Limits(wait, slowdown, energy, refused)
-    found = asked(scenario, trace=trace, machine=machine, allow_code=allow_code, fields=fields)
-    scenario, allow_code = found.scenario, found.allow_code
+    limits = _limits(limits, wait, slowdown, energy, refused)
+    if not LEAST_TOLERANCE <= tolerance < 1:
+        raise InputError(f"tolerance is {tolerance:g}, must be at least {LEAST_TOLERANCE:g} and "
+                         "below 1: a part of the peak")
+    _refuse_caps(fields)
+    keepers = _keepers(_policies(policies, power))
+    axes = {"order": order, "backfill": backfill, "configure": configure, "placement": placement}
+    found = asked(scenario, trace=trace, machine=machine, policies=axes, allow_code=allow_code,
+                  fields=fields, called="advise_cap()")
+    scenario = found.scenario
     if scenario.policy.python is not None:
         raise InputError("policy.python: a policy in Python keeps a cap in its own way; caps are "
                          "advised for the power policies that are shipped")
-    keepers = _keepers(policies)
     report = progress or (lambda fraction: None)
-    free_plan = plan(_with(scenario, {"name": "none"}, None), found.trace, allow_code=allow_code)
+    free_plan = replace(found, scenario=_with(scenario, {"name": "none"}, None)).plan()
     free_run = free_plan.run()
     free = _figures(free_run)
     idle_w = free_plan.machine.power_w_idle
-    choices = []
+    choices: list[CapChoice] = []
+    searches: list[_Search] = []
     for place, keeper in enumerate(keepers.values()):
-        search = _Search(free_plan, keeper, limits.resolve(free), allow_code)
+        search = _Search(replace(found, scenario=free_plan.scenario, trace=free_plan.trace),
+                         keeper, limits.resolve(free))
+        searches.append(search)
         choices.append(search.find(idle_w, free_run.power_w_peak, tolerance))
         report((place + 1) / len(keepers))
-    warn(free_run.remarks)
+    # What only a power policy reads is without effect where none of them reads it.
+    idle = set(unused(free_plan))
+    read = {line for line in idle for search in searches if line not in search.unused}
+    remarks = (*(line for line in free_run.remarks if line not in read),
+               *_of_left_jobs(choices, free))
+    warn(remarks)
     return CapAdvice(free_run.power_w_peak, idle_w, free, limits, tuple(choices),
-                     free_run.assumed, free_run.remarks)
+                     free_run.assumed, remarks)
+
+
+def _limits(
+    limits: Limits | None, wait: str | float | None, slowdown: str | float | None,
+    energy: str | float | None, refused: int,
+) -> Limits:
+    if limits is None:
+        return Limits(wait, slowdown, energy, refused)
+    named = {"wait": wait, "slowdown": slowdown, "energy": energy, "refused": refused or None}
+    beside = [name for name, value in named.items() if value is not None]
+    if beside:
+        raise InputError(f"limits are given as Limits and as {beside[0]}; give all of them in one "
+                         "way")
+    return limits
+
+
+def _refuse_caps(fields: Mapping[str, Any]) -> None:
+    for name in fields:
+        if name.replace("__", ".") in ("cap", "watch_cap", *CAPS):
+            raise InputError(f"{name}: the cap is what is looked for; leave it out")
+
+
+def _policies(
+    policies: str | PolicyObject | Sequence[str | PolicyObject], power: str | PolicyObject | None
+) -> str | PolicyObject | Sequence[str | PolicyObject]:
+    if power is None:
+        return policies
+    if policies is not KEEPERS:
+        raise InputError("power policies are given as power and as policies; leave one out")
+    return power
 
 
 def _keepers(
@@ -213,11 +272,11 @@ def _keepers(
 class _Search:
     """Caps under one policy, each simulated once."""
 
-    def __init__(
-        self, free: Plan, keeper: Mapping[str, Any], limit: Figures, allow_code: bool
-    ) -> None:
-        self.free, self.keeper, self.limit, self.allow_code = free, keeper, limit, allow_code
+    def __init__(self, free: Asked, keeper: Mapping[str, Any], limit: Figures) -> None:
+        self.free, self.keeper, self.limit = free, keeper, limit
         self.policy = str(keeper["name"])
+        self.unused: set[str] = set()
+        """Settings that this policy does not read either."""
         self.tried: list[Tried] = []
 
     def find(self, idle_w: float, peak_w: float, tolerance: float) -> CapChoice:
@@ -247,8 +306,9 @@ class _Search:
 
     def keeps(self, cap_w: float) -> Tried:
         """Whether all limits are kept under this cap, by a run."""
-        made = _with(self.free.scenario, self.keeper, cap_w)
-        run = plan(made, self.free.trace, allow_code=self.allow_code).run()
+        ready = replace(self.free, scenario=_with(self.free.scenario, self.keeper, cap_w)).plan()
+        self.unused = set(unused(ready))
+        run = ready.run()
         figures = _figures(run)
         found = Tried(cap_w, figures, broken(figures, self.limit), run.time_above_cap_s)
         self.tried.append(found)

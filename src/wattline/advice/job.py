@@ -66,6 +66,9 @@ def advise_job(
         raise InputError(f"--nodes is {nodes}, must be at least 1")
     asked = sources or Sources()
     price, carbon = _rate(price, price_from, start), _rate(carbon, carbon_from, start)
+    if start and all(rate is None or is_flat(rate) for rate in (price, carbon)):
+        raise InputError("--start is a date in a table; give one with --price FILE or --carbon "
+                         "FILE")
     names: list[str] = []
     found = [known for known in _all(asked, application, nodes, names) if known.options]
     if not found:
@@ -77,7 +80,7 @@ def advise_job(
     notes = dict.fromkeys(note for known in (*found, predicted) for note in known.notes)
     return JobAdvice(
         application, tuple(options), pareto_front(options), best_of(options),
-        (*notes, *_of_rates(options, price, carbon), *_scope(found, application, names)),
+        (*notes, *_of_rates(options, price, carbon, start), *_scope(found, application, names)),
         currency_of(price))
 
 
@@ -157,14 +160,15 @@ def _unknown(application: str, nodes: int | None, names: Iterable[str]) -> str:
 
 
 def _of_rates(
-    options: list[JobOption], price: Signal | None, carbon: Signal | None
+    options: list[JobOption], price: Signal | None, carbon: Signal | None, start: str
 ) -> Iterator[str]:
     """What costs and grams rest on."""
     for name, rate in (("prices", price), ("carbon intensities", carbon)):
         if rate is not None and not is_flat(rate):
             longest_s = max(option.time_s for option in options)
             yield (end_note(f"the table of {name}", rate, longest_s)
-                   or f"the job starts at second 0 of the table of {name} (--start)")
+                   or (f"the job starts at {start} in the table of {name}" if start else
+                       f"the job starts at the first row of the table of {name} (--start)"))
     if price is not None:
         yield "costs are those of the energy; the hours of the nodes are not charged"
 

@@ -68,25 +68,33 @@ class Limits:
 def broken(found: Figures, limit: Figures) -> tuple[str, ...]:
     """The limits that a run breaks; sums of floats are not compared to the last bit."""
     slack = 1.0 + 1e-9
-    kept = {
-        "wait": found.wait_s <= limit.wait_s * slack,
-        "slowdown": found.slowdown <= limit.slowdown * slack,
-        "energy": found.energy_j <= limit.energy_j * slack,
+
+    def kept(value: float, most: float) -> bool:
+        return most == float("inf") or value <= most * slack  # without any job the value is nan
+
+    good = {
+        "wait": kept(found.wait_s, limit.wait_s),
+        "slowdown": kept(found.slowdown, limit.slowdown),
+        "energy": kept(found.energy_j, limit.energy_j),
         "refused": found.refused <= limit.refused,
     }
-    return tuple(name for name, good in kept.items() if not good)
+    return tuple(name for name, holds in good.items() if not holds)
 
 
 def _limit(
     option: str, given: str | float, free: float, parse: Callable[[str], float]
 ) -> float:
     text = str(given).strip()
-    if text.startswith("+") or (text.startswith("-") and text.endswith("%")):
+    if text.startswith(("+", "-")) and text.endswith("%"):
         sign = -1.0 if text.startswith("-") else 1.0
         try:
             return free * (1.0 + sign * parse_fraction(text[1:]))
         except InputError:
             raise InputError(f"{option}: '{text}' is no share; write it like +10%") from None
+    if text.startswith("+"):  # read as a factor, +10 would allow eleven times as much
+        like = f"{text}%" if _is_number(text) else "+10%"
+        raise InputError(f"{option}: '{text}' has no percent sign; write {like} for so much more "
+                         "than without a cap, or a limit without the +")
     if text.endswith("%"):
         raise InputError(f"{option}: write +{text}: so much more than without a cap; or -{text}")
     try:
@@ -96,3 +104,11 @@ def _limit(
     if not value >= 0:
         raise InputError(f"{option}: {text} must not be negative")
     return float(value)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

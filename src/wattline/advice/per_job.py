@@ -2,7 +2,8 @@
 
 Jobs are matched by their number and the number of their life. What counts is when a job is done:
 waiting and running slower hurt alike. A job that ran in one run only is counted apart, because
-there is no telling how much later "never" is.
+there is no telling how much later "never" is; so is a job that was killed in one run only: it is
+out of the way sooner, and its work is not done.
 """
 
 from __future__ import annotations
@@ -10,18 +11,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from wattline.analysis.describe import unix_start_s
+from wattline.analysis.naming import named_runs
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
-from wattline.model.run import Run
+from wattline.model.run import Outcome, Run
 from wattline.model.shown import Shown
 from wattline.model.signal import FloatArray
+from wattline.model.states import WORDS, run_states
 from wattline.model.units import counted
+from wattline.scenario.side_by_side import Compared, run_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EQUAL_S = 1.0
 """Up to this change of its end nobody notices."""
@@ -45,8 +52,13 @@ class Group:
     """Ran in the first run only."""
     won: int
     """Ran in the second run only."""
+    killed: int
+    """Killed, or failed, in the second run only."""
+    spared: int
+    """Killed, or failed, in the first run only."""
     later_s_mean: float
-    """How much later they are done in the mean, of those that ran in both; negative for earlier."""
+    """How much later they are done in the mean, of those that ran in both and ended alike; negative
+    for earlier."""
     later_s_p50: float
     later_s_p95: float
     wait_s_first: float
@@ -55,7 +67,8 @@ class Group:
 
     @property
     def same(self) -> int:
-        return self.jobs - self.hurt - self.gained - self.lost - self.won
+        apart = self.lost + self.won + self.killed + self.spared
+        return self.jobs - self.hurt - self.gained - apart
 
 
 @dataclass(frozen=True)
@@ -97,7 +110,7 @@ class PerJob(Shown):
     only_second: int
     notes: tuple[str, ...]
     later_s: FloatArray
-    """Of every job that ran in both, how much later it is done."""
+    """Of every job that ran in both and ended alike, how much later it is done."""
     unit: str = "nodes"
     """Of sizes: nodes, or cores where the runs share nodes."""
 
@@ -112,6 +125,14 @@ class PerJob(Shown):
             "only_first": self.only_first, "only_second": self.only_second,
             "notes": list(self.notes),
         }
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per group: all jobs, then those of each user, size and hour."""
+        import pandas as pd
+
+        named = {"all": (self.total,), **self.groups}
+        rows = [{"by": by, **_plain(group)} for by, groups in named.items() for group in groups]
+        return pd.DataFrame(rows).set_index(["by", "name"])
 
     def plot(self, path: str | Path) -> Path:
         """Draw the change of all jobs, and the shares of the hurt by size and hour."""
@@ -131,14 +152,34 @@ class _Matched:
     later_s: FloatArray
     wait_s: tuple[FloatArray, FloatArray]
     energy_j: tuple[FloatArray, FloatArray]
+    harm: tuple[IntArray, IntArray]
+    """How badly it ended: 0 completed, 1 failed, 2 killed at its requested time."""
 
     @property
     def both(self) -> Mask:
         return np.asarray(self.ran_first & self.ran_second)
 
+    @property
+    def killed(self) -> Mask:
+        return np.asarray(self.both & (self.harm[1] > self.harm[0]))
 
-def compare_jobs(first: Run, second: Run, names: tuple[str, str] = ("first", "second")) -> PerJob:
+    @property
+    def spared(self) -> Mask:
+        return np.asarray(self.both & (self.harm[1] < self.harm[0]))
+
+    @property
+    def comparable(self) -> Mask:
+        """Ran in both runs, and ended alike."""
+        return np.asarray(self.both & (self.harm[0] == self.harm[1]))
+
+
+def compare_jobs(
+    first: Compared, second: Compared, names: tuple[str, str] | None = None
+) -> PerJob:
     """Compare two runs job by job; sizes are in `unit`, what the first run gave each job.
+
+    Runs are given as to `compare`: as runs, their folders, or what is still to be simulated. They
+    are called what their scenarios are, or `names`.
 
     >>> import wattline as wl
     >>> trace = wl.generate("lublin", seed=1, jobs=30, nodes=32)
@@ -149,6 +190,12 @@ def compare_jobs(first: Run, second: Run, names: tuple[str, str] = ("first", "se
     >>> found.total.hurt > found.total.gained
     True
     """
+    runs = [run_of(each) for each in (first, second)]
+    one, other = named_runs(runs)
+    return _compared(runs[0], runs[1], names or (one, other))
+
+
+def _compared(first: Run, second: Run, names: tuple[str, str]) -> PerJob:
     rows = _match(first.jobs, second.jobs, names)
     if not rows[0].size:
         raise InputError(f"{names[0]} and {names[1]} have no job in common: jobs are matched by "
@@ -169,7 +216,7 @@ def compare_jobs(first: Run, second: Run, names: tuple[str, str] = ("first", "se
         only_second=len(second.jobs) - len(matched.second),
         notes=tuple(_notes(matched, said, moved, names, (len(first.jobs), len(second.jobs)),
                            (_unit(first), _unit(second)))),
-        later_s=matched.later_s[matched.both],
+        later_s=matched.later_s[matched.comparable],
         unit=_unit(first),
     )
 
@@ -197,7 +244,14 @@ def _matched(first: Run, second: Run, one: IntArray, other: IntArray) -> _Matche
         wait_s=(first.schedule.start_s[one] - submits[0],
                 second.schedule.start_s[other] - submits[1]),
         energy_j=(first.schedule.energy_j[one], second.schedule.energy_j[other]),
+        harm=(_harm(first)[one], _harm(second)[other]),
     )
+
+
+def _harm(run: Run) -> IntArray:
+    completed = WORDS.index("COMPLETED")
+    killed = run.schedule.outcome == Outcome.KILLED
+    return np.asarray(np.where(killed, 2, run_states(run) != completed), dtype=np.int64)
 
 
 def _grouped(matched: _Matched, label: IntArray, names: Sequence[str]) -> tuple[Group, ...]:
@@ -207,9 +261,9 @@ def _grouped(matched: _Matched, label: IntArray, names: Sequence[str]) -> tuple[
 
 
 def _group(name: str, matched: _Matched, of: Mask) -> Group:
-    both = of & matched.both
-    later_s = matched.later_s[both]
-    energies = [float(energy_j[both].sum()) for energy_j in matched.energy_j]
+    alike = of & matched.comparable
+    later_s = matched.later_s[alike]
+    energies = [float(energy_j[alike].sum()) for energy_j in matched.energy_j]
     return Group(
         name,
         jobs=int(of.sum()),
@@ -217,11 +271,13 @@ def _group(name: str, matched: _Matched, of: Mask) -> Group:
         gained=int((later_s < -EQUAL_S).sum()),
         lost=int((of & matched.ran_first & ~matched.ran_second).sum()),
         won=int((of & ~matched.ran_first & matched.ran_second).sum()),
+        killed=int((of & matched.killed).sum()),
+        spared=int((of & matched.spared).sum()),
         later_s_mean=_mean(later_s),
         later_s_p50=_quantile(later_s, 0.5),
         later_s_p95=_quantile(later_s, 0.95),
-        wait_s_first=_mean(matched.wait_s[0][both]),
-        wait_s_second=_mean(matched.wait_s[1][both]),
+        wait_s_first=_mean(matched.wait_s[0][alike]),
+        wait_s_second=_mean(matched.wait_s[1][alike]),
         energy_ratio=energies[1] / energies[0] if energies[0] > 0 else np.nan,
     )
 
@@ -262,7 +318,7 @@ def _hours(run: Run, matched: _Matched) -> tuple[tuple[IntArray, list[str]], str
 
 def _most(first: Run, second: Run, matched: _Matched, sign: float) -> Iterator[Changed]:
     """Those that changed most: hurt for -1, gained for 1."""
-    rows = np.flatnonzero(matched.both & (sign * matched.later_s < -EQUAL_S))
+    rows = np.flatnonzero(matched.comparable & (sign * matched.later_s < -EQUAL_S))
     jobs = first.jobs
     for row in rows[np.argsort(sign * matched.later_s[rows], kind="stable")][:MOST_JOBS].tolist():
         at = int(matched.first[row])

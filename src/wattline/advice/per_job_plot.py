@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wattline.advice.per_job import Group, PerJob
     from wattline.model.signal import FloatArray
 
-HURT, GAINED = CAP_COLOUR, COLOURS[2]
+HURT, GAINED, KILLED = CAP_COLOUR, COLOURS[2], SOFT
 MARKS = ((60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"), (36000.0, "10 h"), (864000.0, "10 d"))
 _POINTS = 2000
 
@@ -62,6 +62,10 @@ def _draw_changes(axes: Axes, found: PerJob) -> None:
                           label=f"hurt: {total.hurt:,}")
         axes.fill_between(share, later_s, 0, where=later_s < -EQUAL_S, color=GAINED, alpha=0.35,
                           label=f"gained: {total.gained:,}")
+    for count, run in ((total.killed, found.second), (total.spared, found.first)):
+        if count:  # they have no place on the line: their ends cannot be compared
+            axes.plot([], [], "s", color=KILLED, label=f"killed in {run} only: {count:,}")
+    if len(found.later_s) or total.killed or total.spared:
         axes.legend(frameon=False, loc="upper left")
     axes.set_yscale("symlog", linthresh=60.0)
     low_s, high_s = axes.get_ylim()
@@ -83,6 +87,8 @@ def _draw_shares(axes: Axes, groups: tuple[Group, ...], label: str) -> None:
     gained = [-(group.gained + group.won) / group.jobs for group in groups]
     axes.bar(place, hurt, color=HURT, alpha=0.7)
     axes.bar(place, gained, color=GAINED, alpha=0.7)
+    axes.bar(place, [group.killed / group.jobs for group in groups], bottom=hurt, color=KILLED)
+    axes.bar(place, [-group.spared / group.jobs for group in groups], bottom=gained, color=KILLED)
     axes.axhline(0, color=SOFT, linewidth=0.8)
     axes.set_ylim(-1, 1)
     axes.yaxis.set_major_formatter(lambda share, _: f"{abs(share):.0%}")

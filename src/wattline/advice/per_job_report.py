@@ -22,17 +22,22 @@ def per_job_chapter(found: PerJob) -> Chapter:
         sentences=(
             f"Of {total.jobs:,} jobs {total.hurt:,} are hurt, done more than a second later, and "
             f"{total.gained:,} gain; {total.lost:,} ran in the first run only, {total.won:,} in "
-            "the second only.", *(f"{note[0].upper()}{note[1:]}." for note in found.notes)),
+            "the second only.",
+            f"Killed or failed in the second run only: {total.killed:,}; in the first only: "
+            f"{total.spared:,}. These are neither hurt nor gained.",
+            *(f"{note[0].upper()}{note[1:]}." for note in found.notes)),
         tables=tuple(_tables(found)),
         picture_title="Who was hurt, and who gained",
         caption="Above: all jobs by how much later they are done. Below: the shares of jobs that "
-                "are hurt (up) or gain (down), by size and by hour of submission.",
+                "are hurt (up) or gain (down), by size and by hour of submission; grey: killed "
+                "in the second run only (up), in the first only (down).",
         draw=lambda: per_job_figure(found),
     )
 
 
 def _tables(found: PerJob) -> list[Table]:
-    users = sorted(found.groups["user"], key=lambda each: (-each.hurt - each.lost, each.name))
+    users = sorted(found.groups["user"], key=lambda each: (
+        -each.hurt - each.lost - each.killed, each.name))
     more = f", the {MOST_GROUPS} hurt most of {len(users):,}" if len(users) > MOST_GROUPS else ""
     tables = [_group_table(f"By user{more}", "User", users[:MOST_GROUPS]),
               _group_table("By size", found.unit.capitalize(), found.groups["size"]),
@@ -47,7 +52,7 @@ def _group_table(title: str, head: str, groups: Sequence[Group]) -> Table:
         (head, [Cell(group.name, None if head == "User" else place)
                 for place, group in enumerate(groups)]),
         *((name, [count_cell(getattr(group, name.lower())) for group in groups])
-          for name in ("Jobs", "Hurt", "Gained", "Same", "Lost", "Won")),
+          for name in ("Jobs", "Hurt", "Gained", "Same", "Lost", "Won", "Killed", "Spared")),
         column("Later, mean", TIME, [group.later_s_mean for group in groups]),
         column("Median", TIME, [group.later_s_p50 for group in groups]),
         column("95 % below", TIME, [group.later_s_p95 for group in groups]),

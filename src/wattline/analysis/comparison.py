@@ -40,6 +40,18 @@ class Comparison:
     """
 
     runs: Mapping[str, Result]
+    said: tuple[str, ...] = ()
+    """What is to be said of all runs together."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What must be known of the figures: of each run by its name, and of all together."""
+        own = [f"{name}: {line}" for name, run in self.runs.items() for line in run.remarks]
+        return (*own, *cap_notes(self.runs), *self.said)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures of each run by its name, and the remarks."""
+        return {"runs": dict(self.figures), "remarks": list(self.remarks)}
 
     @cached_property
     def figures(self) -> dict[str, dict[str, Any]]:
@@ -93,14 +105,13 @@ class Comparison:
         widths = [max(len(row[i]) for row in (headers, *lines)) for i in range(len(headers))]
         table = ["  ".join(text.ljust(w) for text, w in zip(row, widths, strict=True)).rstrip()
                  for row in (headers, ["-" * w for w in widths], *lines)]
-        return "\n".join([*table, *(f"note: {line}" for line in cap_notes(self.runs))])
+        notes = (*cap_notes(self.runs), *self.said)
+        return "\n".join([*table, *(f"note: {line}" for line in notes)])
 
     def _repr_html_(self) -> str:
         from wattline.analysis.html_tables import html_table
 
-        notes = [f"{name}: {line}" for name, run in self.runs.items() for line in run.remarks]
-        notes += cap_notes(self.runs)
-        return html_table(*comparison(list(self.runs), self.rows), notes)
+        return html_table(*comparison(list(self.runs), self.rows), self.remarks)
 
 
 def compare(

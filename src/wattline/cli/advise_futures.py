@@ -143,7 +143,7 @@ def _policy_live(
 @click.option("--horizon", default="7d", show_default=True, help="How far to look.")
 @click.option("--samples", type=click.IntRange(1, 100_000), default=100, show_default=True,
               help="Draws of run times.")
-@click.option("--price-per-kwh", type=float, metavar="PRICE", help="To say what it costs.")
+@click.option("--price", metavar="X", help="Price of a kWh, like 0.25 or 0.25EUR.")
 @arrivals_option
 @seed_option
 @scenario_options
@@ -151,7 +151,7 @@ def _policy_live(
 def start(
     job: str, scenario: str | None, trace: str | None, at: str | None, live: bool,
     config: Path | None, history: str | None, horizon: str, samples: int,
-    price_per_kwh: float | None, arrivals: str, seed: int, as_json: bool, **options: Any,
+    price: str | None, arrivals: str, seed: int, as_json: bool, **options: Any,
 ) -> None:
     """Say when a job that waits will start: a distribution, with its joules and cost.
 
@@ -162,7 +162,7 @@ def start(
     site = which(live, config, scenario or trace or at, "SCENARIO, --trace and --at")
     refuse_live_only(live, {"--history": history})
     asked: dict[str, Any] = {
-        "horizon": horizon, "samples": samples, "price_per_kwh": price_per_kwh,
+        "horizon": horizon, "samples": samples, "price": price,
         "arrivals": arrivals, "seed": seed}
     if site is not None:
         asked |= {"live": site, "history": history_of(history, options),
@@ -228,6 +228,7 @@ def _print_policies(found: PolicyAdvice, when: str) -> None:
 
 def _print_start(found: StartAdvice) -> None:
     from wattline.analysis.summary import energy_text, time_text
+    from wattline.traces.tariffs import NO_CURRENCY
 
     def said(value_s: float) -> str:
         return "later" if math.isinf(value_s) else f"in {time_text(value_s)}"
@@ -241,7 +242,8 @@ def _print_start(found: StartAdvice) -> None:
                  for text, share in found.by.items()])
     energy = found.energy_j
     cost = "" if found.cost is None else (
-        f"; costs {found.cost['p50']:.2f} ({found.cost['p10']:.2f} to {found.cost['p90']:.2f})")
+        f"; costs {found.cost['p50']:.2f} ({found.cost['p10']:.2f} to {found.cost['p90']:.2f}) "
+        f"{found.currency or NO_CURRENCY}")
     click.echo(f"uses {energy_text(energy['p50'])} ({energy_text(energy['p10'])} to "
                f"{energy_text(energy['p90'])}){cost}")
     for line in found.assumed:

@@ -22,6 +22,7 @@ from wattline.cli.scenario_options import (
     changes_from,
     code_allowed,
     load_scenario,
+    option_of,
     scenario_options,
 )
 from wattline.cli.simulating import (
@@ -73,12 +74,17 @@ def command(
     from wattline.analysis.naming import unique_name
     from wattline.analysis.other_caps import against_other_caps
     from wattline.analysis.summary import compare_table
-    from wattline.scenario.sweep import combinations, parse_variations
+    from wattline.scenario.sweep import all_alike, combinations, parse_variations
 
     scenarios = tuple(each for path in scenarios for each in rundir.runs_below(path))
     paths: tuple[str | None, ...] = scenarios or ((None,) if trace else MAIN_JOB)
     changes = changes_from(options)
     _check_runs(paths, trace, vary, changes)
+    variations = parse_variations(vary)
+    for field in variations:
+        if field in changes:
+            raise InputError(f"{option_of(field)} and --vary {field} both set {field}; leave one "
+                             "out")
     folder = run_folder("compare", out)
     runs: dict[str, Any] = {}
     figures: dict[str, Any] = {}
@@ -87,7 +93,7 @@ def command(
     page = None
     # All scenarios are checked before the first of them costs any time.
     todo = [_todo(path, trace, changes, varied, options)
-            for varied in combinations(parse_variations(vary)) for path in paths]
+            for varied in combinations(variations) for path in paths]
     check_per_job(per_job, plot, len(todo))
     _clear_old(folder)
     with whole_or_gone(folder):
@@ -104,6 +110,7 @@ def command(
             with progress("drawing the report") as advance:
                 page = report(runs, folder / "report", advance, chapters=chapters(beside))
     figures = against_other_caps(runs, figures)
+    alike = all_alike(figures, variations)
     if as_json:
         print_json({
             "runs": {name: {"jobs": len(run.jobs), "engine_s": run.engine_s,
@@ -111,12 +118,15 @@ def command(
                             "assumed": run.assumed, "remarks": run.remarks,
                             "metrics": figures[name]} for name, run in runs.items()},
             "report": None if page is None else str(page),
+            "remarks": list(alike),
             **({"per_job": {pair.second: pair.to_dict() for pair in beside}} if per_job else {}),
         })
         return
     print_comparison(list(runs), compare_table(runs, figures))
     say_caps(runs)
     say_assumed(runs)
+    for line in alike:
+        click.echo(f"note: {line}")
     for name, run in runs.items():
         click.echo(f"{name}: {counted(len(run.jobs), 'job')} simulated in {run.engine_s:.3g} s")
     for pair in beside:

@@ -21,8 +21,8 @@ MOST_GROUPS = 10
 """Users that are printed: those who are hurt most in the mean; --json has all."""
 LEAST_S = 1e-6
 """Less than this is what subtracting times leaves over."""
-HEADERS = ("jobs", "hurt", "gained", "same", "never ran", "later, mean", "median", "95 % below",
-           "energy ratio")
+HEADERS = ("jobs", "hurt", "gained", "same", "never ran", "killed", "later, mean", "median",
+           "95 % below", "energy ratio")
 
 
 def check_per_job(per_job: bool, plot: str | None, runs: int) -> None:
@@ -61,6 +61,10 @@ def print_per_job(found: PerJob) -> None:
     click.echo(f"{found.second} beside {found.first}, job by job: {counted(total.jobs, 'job')}, "
                f"{total.hurt:,} hurt, {total.gained:,} gained (done more than a second later, or "
                "earlier)")
+    for count, run in ((total.killed, found.second), (total.spared, found.first)):
+        if count:
+            click.echo(f"killed or failed in {run} only, and so neither hurt nor gained: "
+                       f"{counted(count, 'job')}")
     _print("", (total,))
     if len(users) <= MOST_GROUPS:
         _print("user", users)
@@ -87,10 +91,15 @@ def _print(title: str, groups: tuple[Group, ...]) -> None:
 def _row(group: Group) -> tuple[object, ...]:
     from wattline.analysis.summary import ratio_text
 
-    never = f"{group.lost:,}" + (f" (first: {group.won:,})" if group.won else "")
-    return (group.name, group.jobs, group.hurt, group.gained, group.same, never,
+    return (group.name, group.jobs, group.hurt, group.gained, group.same,
+            _second_only(group.lost, group.won), _second_only(group.killed, group.spared),
             later_text(group.later_s_mean), later_text(group.later_s_p50),
             later_text(group.later_s_p95), ratio_text(group.energy_ratio))
+
+
+def _second_only(second: int, first: int) -> str:
+    """How many jobs in the second run only, and in the first only where there are any."""
+    return f"{second:,}" + (f" (first: {first:,})" if first else "")
 
 
 def _job_row(job: Changed) -> tuple[object, ...]:

@@ -119,7 +119,19 @@ def changes_from(options: dict[str, Any]) -> dict[str, Any]:
     for flag in ("strict", "drop_larger"):
         if options.get(flag):
             changes[f"trace.{flag}"] = True
-    return changes | parse_settings(options.get("settings") or ())
+    settings = parse_settings(options.get("settings") or ())
+    for field in settings:
+        if field in changes:
+            raise InputError(f"{option_of(field)} and --set {field} both set {field}; leave one "
+                             "out")
+    return changes | settings
+
+
+def option_of(field: str) -> str:
+    """The option that sets a field; `--set` where there is none for it alone."""
+    flags = {"trace.strict": "--strict", "trace.drop_larger": "--drop-larger"}
+    named = {each: option for option, (each, _, _) in FIELDS.items()} | flags
+    return named.get(field, f"--set {field}")
 
 
 def load_scenario(path: str | None, trace: str | None, changes: dict[str, Any]) -> Any:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import warnings
 from collections.abc import Iterable
+from pathlib import Path
 
 _OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*\w)"
                      r"(?: ([A-Z][A-Z,]*\b|[-+]?\d+(?:[.,]\d+)*%?(?!\w)))?")
+_PACKAGE = str(Path(__file__).parent.parent) + os.sep
 _OF_SLURM = {"cpu-freq", "json", "noheader", "parsable2"}
 _OTHER_NAMES = {"power-policy": "power"}
 
@@ -68,13 +71,22 @@ class WattlineWarning(UserWarning):
     """
 
 
-def warn(lines: Iterable[str], *, stacklevel: int = 3) -> None:
-    """Warn of each line, where the caller's caller stands.
+def warn(lines: Iterable[str]) -> None:
+    """Warn of each line, where the code of whoever called the package stands.
 
     Python shows the same from one line of code only once.
     """
+    level = _level_outside()
     for line in lines:
-        warnings.warn(in_callers_terms(line), WattlineWarning, stacklevel=stacklevel)
+        warnings.warn(in_callers_terms(line), WattlineWarning, stacklevel=level)
+
+
+def _level_outside() -> int:
+    """How many frames above `warn` the package was called from: one function may call another."""
+    frame, level = sys._getframe(2), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 class InputError(WattlineError):

@@ -166,12 +166,15 @@ def changed(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
     """`field=value` pairs as typed on the command line; values as in TOML, else as text."""
-    changes = {}
+    changes: dict[str, Any] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or not name:
             raise InputError(f"'{setting}' is not a setting; write it like power.cap=0.7")
-        changes[name.strip()] = parse_value(value)
+        field = name.strip()
+        if field in changes:
+            raise InputError(f"--set {field} is given twice; leave one out")
+        changes[field] = parse_value(value)
     return changes
 
 

@@ -54,7 +54,8 @@ def needs_text(job: Mapping[str, Any]) -> str:
 
 
 def _counted(count: int, run: Run) -> str:
-    return f"{count:,} of {len(run.jobs):,} jobs {'was' if count == 1 else 'were'}"
+    jobs = "job" if len(run.jobs) == 1 else "jobs"
+    return f"{count:,} of {len(run.jobs):,} {jobs} {'was' if count == 1 else 'were'}"
 
 
 def refusals(plan: Plan, run: Run, refused: Flags) -> str:
@@ -62,8 +63,10 @@ def refusals(plan: Plan, run: Run, refused: Flags) -> str:
     rows = np.flatnonzero(refused)
     if not rows.size:
         return ""
-    count = _counted(rows.size, run) + " refused at submission because they could never start; "
-    return f"{count}the first is {_of(plan, int(rows[0]), run.budget.get('no_room', ()))}"
+    who = "it" if rows.size == 1 else "they"
+    count = _counted(rows.size, run) + f" refused at submission because {who} could never start; "
+    first = "it" if rows.size == 1 else "the first"
+    return f"{count}{first} is {_of(plan, int(rows[0]), run.budget.get('no_room', ()))}"
 
 
 def _of(plan: Plan, row: int, no_room: Sequence[Mapping[str, Any]]) -> str:

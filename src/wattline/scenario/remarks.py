@@ -13,6 +13,7 @@ from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.scenario.build import Plan
 from wattline.scenario.model import PowerSection, Scenario
+from wattline.scenario.unused import unused
 from wattline.traces import Trace
 
 
@@ -52,6 +53,7 @@ def remarks(plan: Plan) -> list[str]:
     if plan.rules.cap_counts == "jobs":
         found.append("power.cap_counts is 'jobs': the cap is held against running jobs; idle nodes "
                      f"draw up to {format_power(plan.machine.power_w_idle)} beyond it")
+    found += unused(plan)
     found += _of_cores(plan.scenario)
     found += _of_ledger(plan.scenario)
     if isinstance(policy, Composition) and plan.tables is not None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from wattline.analysis import comparison
 from wattline.analysis.comparison import Comparison
+from wattline.analysis.result import open_run
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.reading import is_file
@@ -44,6 +45,12 @@ def compare(
     one = isinstance(runs, (Run, str, Path, Scenario, Trace, JobTable)) or is_table(runs)
     listed = [runs] if one or not isinstance(runs, Iterable) else runs
     return comparison.compare([_run(each, given) for each in (*listed, *more)])
+
+
+def run_of(each: Compared) -> Run:
+    """The run itself, read from its folder or simulated."""
+    found = _run(each, {})
+    return found if isinstance(found, Run) else open_run(found)
 
 
 def _run(each: Compared, given: Mapping[str, Any]) -> Run | str | Path:

@@ -21,6 +21,8 @@ from wattline.scenario.parameters import WORKLOAD
 
 _PARAMETERS = ("trace", "machine", "cap", "watch_cap", "policy")
 """What `simulate` takes beside the axes and the fields of a scenario."""
+_WORDS = ("assumed", "remarks")
+"""Among the figures of a run, what is no figure."""
 _SIZES = {"machine", "machine.nodes", "machine.classes"}
 """What decides how large a machine is."""
 _MADE_FOR = "trace.parameters.nodes"
@@ -53,6 +55,7 @@ def sweep(
     def load(changes: Mapping[str, Any]) -> Scenario:
         return asked_for(scenario, changes, allow_code).scenario
 
+    _refuse_twice(given, listed)
     same, fitted = same_jobs(load, given, listed)
     for varied in combinations(listed):
         changes, dropped = without_watched(load, {**given, **same, **varied}, varied)
@@ -68,7 +71,38 @@ def sweep(
         warn(runs[name].remarks)
         if progress is not None:
             progress(len(runs) / len(todo))
-    return Comparison(runs)
+    found = Comparison(runs)
+    alike = all_alike(found.figures, listed)
+    warn(alike)
+    return replace(found, said=alike)
+
+
+def all_alike(
+    figures: Mapping[str, Mapping[str, Any]], varied: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """A line where what was varied changed no figure of any run."""
+    texts = {repr({name: value for name, value in found.items() if name not in _WORDS})
+             for found in figures.values()}
+    if len(figures) < 2 or not varied or len(texts) > 1:
+        return ()
+    return (f"all {len(figures)} runs come out alike: {' and '.join(varied)} changed nothing",)
+
+
+def _refuse_twice(given: Mapping[str, Any], varied: Iterable[str]) -> None:
+    """What is varied cannot be given too: it would be dropped without a word."""
+    fields = {_field_of(name): name for name in given}
+    for name in varied:
+        other = fields.get(_field_of(name))
+        if other is not None:
+            raise InputError(f"{other} is given and {name} is varied, which is the same; leave one "
+                             "out")
+
+
+def _field_of(name: str) -> str:
+    """The field of a scenario that a name of `simulate` stands for."""
+    if name in AXES:
+        return f"policy.{name}"
+    return f"power.{name}" if name in ("cap", "watch_cap") else name.replace("__", ".")
 
 
 def with_keeper(

@@ -72,7 +72,7 @@ def _puppet(progress: Progress, trace: str | None = None, nodes: int | None = No
     from wattline.studies.puppet.workloads import workload_of
 
     workload, remarks = workload_of(trace, nodes, node_active_w, jobs, seed, arrivals)
-    warn(remarks, stacklevel=4)
+    warn(remarks)
     found = puppet.study(workload, progress)
     return puppet.as_json(found) | {"published": rows(found)}
 
@@ -100,11 +100,11 @@ def _rmap(progress: Progress, table: tuple[str, ...] = (), apps: str | None = No
     tables, remarks = tables_of(table, apps, nodes, columns, chosen.power)
     packages = packages_of(table, apps, nodes) if part in ("all", "combinations") else None
     if part in PARTS:
-        warn(remarks, stacklevel=4)
+        warn(remarks)
         return {part: run_part(part, tables, setting, progress, loads, packages)}
     found = run_study(tables, setting, progress)
     left_out = (f"'{name}' is left out: {why}" for name, why in found.left_out.items())
-    warn((*remarks, *left_out, *found.notes), stacklevel=4)
+    warn((*remarks, *left_out, *found.notes))
     every = tuple(name for name in PARTS if name != "unseen" or table)
     parts = {name: run_part(name, tables, setting, silent, loads, packages)
              for name in {"all": every, "published": WITH_PUBLISHED}.get(part, ())}

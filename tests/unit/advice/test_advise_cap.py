@@ -124,3 +124,57 @@ def test_limits_are_numbers_and_policies_are_names_or_objects():
         advise_cap(scenario(), policies=[wl.Dvfs(cap="80%")], **given)
     with pytest.raises(InputError, match="no power policy is named"):
         advise_cap(scenario(), policies=[], **given)
+
+
+@pytest.mark.parametrize(("given", "like"), [
+    ({"wait": "+10"}, r"'\+10' has no percent sign; write \+10%"),
+    ({"slowdown": "+1"}, r"write \+1%"), ({"energy": "+0.5"}, r"write \+0.5%"),
+    ({"wait": "+10min"}, r"write \+10%")])
+def test_more_than_without_a_cap_needs_its_percent_sign(given, like):
+    with pytest.raises(InputError, match=like):
+        Limits(**given)
+
+
+def test_a_limit_that_nobody_gave_is_never_broken():
+    from wattline.advice.limits import Figures, broken
+
+    no_job_ran = Figures(wait_s=float("nan"), slowdown=float("nan"), energy_j=1.0, refused=3)
+    limit = Limits(wait="+10%").resolve(Figures(1.0, 1.0, 1.0, 0))
+    assert broken(no_job_ran, limit) == ("wait", "refused")
+
+
+def small(**given):
+    machine = wl.Machine(nodes=10, node_idle_w=100, node_active_w=300)
+    asked = {"wait": "+50%", "policies": "block", "machine": machine, "tolerance": 0.1, **given}
+    return advise_cap(trace(), **asked)
+
+
+def test_policies_are_taken_as_simulate_takes_them():
+    by_name, by_object = small(order="sjf", backfill="none"), small(order=wl.Sjf(), backfill="none")
+    assert by_name.free == by_object.free != small().free
+    one = small(policies=("block", "wait", "dvfs", "watts", "adaptive")[:1])
+    assert [each.policy for each in one.choices] == ["block"]
+
+
+def test_a_setting_of_a_power_policy_is_not_called_unused():
+    assert not any("has no effect" in line for line in small(policies="dvfs", power__beta=0.4)
+                   .remarks)
+
+
+@pytest.mark.parametrize(("given", "words"), [
+    ({"power__cap": 2000}, "power__cap: the cap is what is looked for"),
+    ({"watch_cap": 2000}, "watch_cap: the cap is what is looked for"),
+    ({"limits": Limits(wait="1h")}, "limits are given as Limits and as wait"),
+    ({"tolerance": 0}, "tolerance is 0"), ({"tolerance": -1}, "tolerance is -1"),
+    ({"power": "wait"}, "as power and as policies"),
+    ({"nonsense": 1}, r"advise_cap\(\)"),
+])
+def test_what_cannot_be_asked_is_refused(given, words):
+    with pytest.raises(InputError, match=words):
+        small(**given)
+
+
+def test_the_remarks_say_that_figures_are_of_the_jobs_that_are_left():
+    found = small(wait=None, refused=8)
+    assert found.choices[0].figures.refused > 0
+    assert any("the jobs that are left" in line for line in found.remarks)

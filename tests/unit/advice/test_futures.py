@@ -159,10 +159,11 @@ def test_the_start_of_a_job_is_a_distribution_that_holds_what_happened() -> None
     waits = np.flatnonzero((trace.jobs.submit_s <= at_s) & (run.schedule.start_s > at_s))
     row = int(waits[-1])
     found = wl.advise_start(int(trace.jobs.job_id[row]), trace, at=at_s, samples=8,
-                            machine=MACHINE, price_per_kwh=0.3)
+                            machine=MACHINE, price="0.3EUR")
     assert found.start_s["p10"] <= found.start_s["p50"] <= found.start_s["p90"]
     assert list(found.by.values()) == sorted(found.by.values())
     assert found.cost is not None
+    assert found.currency == "EUR"
     assert found.cost["p50"] == pytest.approx(found.energy_j["p50"] / 3.6e6 * 0.3)
     running = int(np.flatnonzero((run.schedule.start_s <= at_s) & (run.schedule.end_s > at_s))[0])
     with pytest.raises(wl.InputError, match="it runs"):

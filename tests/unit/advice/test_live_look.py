@@ -83,7 +83,7 @@ def test_a_waiting_job_has_the_same_starts_live_and_by_the_log(stood: tuple[Path
     file, at_s = stood
     now = stand_at(plan_under("block"), at_s, 86400.0, "none")
     waiting = now.moment.jobs.job_id[now.moment.waiting].tolist()
-    asked = {"samples": 4, "arrivals": "none", "price_per_kwh": 0.3}
+    asked = {"samples": 4, "arrivals": "none", "price": 0.3}
     by_log = wl.advise_start(waiting[-1], log(), at=at_s, machine=MACHINE, power="block",
                              cap=CAP_W, placement="first-fit", **asked)
     live = wl.advise_start(str(waiting[-1]), live=file, **asked)

@@ -168,3 +168,64 @@ def test_the_report_of_the_command_has_who_was_hurt(folders, tmp_path):
     assert all(f"<h3>{title}</h3>" in page for title in (
         "Who was hurt, and who gained", "By hour of submission", "Hurt most"))
     assert [path.name for path in (tmp_path / "out" / "report").glob("chapter-1-*.png")]
+
+
+def killed(run, rows):
+    """The same run, in which these jobs were killed half-way."""
+    outcome, end_s = run.schedule.outcome.copy(), run.schedule.end_s.copy()
+    for row in rows:
+        outcome[row] = Outcome.KILLED
+        end_s[row] -= 50
+    return replace(run, schedule=replace(run.schedule, end_s=end_s, outcome=outcome))
+
+
+def test_a_job_that_was_killed_in_one_run_only_neither_gained_nor_was_hurt():
+    run = fcfs_run(four_jobs())
+    found = compare_jobs(killed(run, [1]), killed(run, [0, 3]))
+    assert (found.total.killed, found.total.spared) == (2, 1)
+    assert (found.total.hurt, found.total.gained, found.total.same) == (0, 0, 1)
+    assert found.total.later_s_mean == 0
+    assert found.most_gained == found.most_hurt == ()
+    assert {group.name: group.killed for group in found.groups["user"]} == {
+        "ada": 1, "bob": 0, "unknown": 1}
+    assert found.to_dict()["total"]["killed"] == 2
+
+
+def test_a_job_that_was_killed_in_both_runs_is_compared():
+    run = killed(fcfs_run(four_jobs()), [0])
+    found = compare_jobs(run, moved(run, [30, 0, 0, 0]))
+    assert (found.total.killed, found.total.spared, found.total.hurt) == (0, 0, 1)
+
+
+def test_killed_jobs_stand_in_table_picture_and_report(tmp_path, monkeypatch):
+    from wattline.advice.per_job_plot import per_job_figure
+    from wattline.advice.per_job_report import per_job_chapter
+
+    run = fcfs_run(four_jobs())
+    found = compare_jobs(run, killed(run, [1]), ("free", "strict"))
+    legend = per_job_figure(found).axes[0].get_legend()
+    assert "killed in strict only: 1" in [text.get_text() for text in legend.get_texts()]
+    assert per_job_chapter(found).sentences[1].startswith(
+        "Killed or failed in the second run only: 1;")
+    for name, each in (("free", run), ("strict", killed(run, [1]))):
+        rundir.write(each, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    answer = CliRunner().invoke(cli, ["compare", "free", "strict", "--per-job", "--no-report"])
+    assert answer.exit_code == 0, answer.output
+    assert "killed or failed in strict only, and so neither hurt nor gained: 1 job" in answer.output
+
+
+def test_runs_are_given_by_folder_and_have_their_own_names(tmp_path):
+    run = fcfs_run(four_jobs())
+    for name in ("one", "two"):
+        rundir.write(replace(run, scenario={**run.scenario, "name": name}), tmp_path / name)
+    found = compare_jobs(tmp_path / "one", str(tmp_path / "two"))
+    assert (found.first, found.second) == ("one", "two")
+    table = found.to_pandas()
+    assert table.loc[("all", "all"), "jobs"] == 4
+    assert len(table) == 1 + sum(map(len, found.groups.values()))
+
+
+def test_what_is_no_run_is_refused():
+    with pytest.raises(InputError, match="not int"):
+        compare_jobs(fcfs_run(four_jobs()), 5)

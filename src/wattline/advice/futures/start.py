@@ -21,10 +21,11 @@ from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 from wattline.model.units import parse_duration
 from wattline.scenario.in_python import Source
+from wattline.traces.rates import is_flat, price_from
+from wattline.traces.tariffs import currency_of
 
 QUANTILES = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
 WITHIN = ("10min", "1h", "6h", "24h")
-J_PER_KWH = 3.6e6
 WAITING, TO_COME = "waiting", "to come"
 
 
@@ -54,18 +55,21 @@ class StartAdvice:
     samples: int
     seconds: float
     assumed: tuple[str, ...]
+    currency: str | None = None
+    """Of the cost, where the price names one."""
 
     def to_dict(self) -> dict[str, Any]:
         """What `wattline advise start --json` prints."""
         return {name: getattr(self, name) for name in (
-            "job", "state", "at_s", "start_s", "by", "energy_j", "cost", "samples", "seconds")} | {
+            "job", "state", "at_s", "start_s", "by", "energy_j", "cost", "currency", "samples",
+            "seconds")} | {
             "assumed": list(self.assumed)}
 
 
 def advise_start(
     job: int | str, scenario: Source | None = None, *, at: float | str | None = None,
     live: str | Path | None = None, history: Source | None = None, horizon: float | str = "7d",
-    samples: int = 100, price_per_kwh: float | None = None, arrivals: str = "last-week",
+    samples: int = 100, price: float | str | None = None, arrivals: str = "last-week",
     seed: int = 1, allow_code: bool = False,
     progress: Callable[[float], None] | None = None, **given: Any,
 ) -> StartAdvice:
@@ -73,7 +77,7 @@ def advise_start(
 
     At an instant of a log (`at`) `job` is its number there; live, with the file of a site, the
     number that Slurm gave it. Jobs are run ahead with run times drawn from the history, under the
-    policy that is there.
+    policy that is there. `price` is that of a kWh, like `0.25` or `"0.25EUR"`.
 
     >>> import wattline as wl
     >>> trace = wl.generate("lublin", seed=6, jobs=80, nodes=32)
@@ -88,8 +92,10 @@ def advise_start(
     horizon_s = parse_duration(horizon) if isinstance(horizon, str) else float(horizon)
     if not horizon_s > 0:
         raise InputError("horizon must be above 0")
-    if price_per_kwh is not None and not 0 <= price_per_kwh < math.inf:
-        raise InputError(f"price_per_kwh is {price_per_kwh:g}, must be a price")
+    rate = None if price is None else price_from(str(price))
+    if rate is not None and not is_flat(rate):
+        raise InputError("--price: one price of a kWh is needed here, like 0.25EUR, not a table: "
+                         "when the job starts is what is asked")
     if live is not None:
         stood = stand_live(live, horizon_s, arrivals, history, allow_code=allow_code)
         now, row, state = stood.now, stood.row_of(job), WAITING
@@ -116,11 +122,11 @@ def advise_start(
     return StartAdvice(
         job, state, at_s, _quantiles(waits),
         {text: _share(waits, parse_duration(text), horizon_s) for text in WITHIN},
-        energy, None if price_per_kwh is None else {
-            name: value / J_PER_KWH * price_per_kwh for name, value in energy.items()},
+        energy, None if rate is None else {
+            name: value * float(rate.value[0]) for name, value in energy.items()},
         samples, time.monotonic() - begin_s,
         (*now.assumed, "joules are those of its own size at full power: a cap that slows it, or a "
-                       "configuration, changes them"))
+                       "configuration, changes them"), currency_of(rate))
 
 
 def _share(waits_s: FloatArray, within_s: float, horizon_s: float) -> float | None:
