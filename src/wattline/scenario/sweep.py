@@ -71,10 +71,10 @@ def sweep(
         warn(runs[name].remarks)
         if progress is not None:
             progress(len(runs) / len(todo))
-    found = Comparison(runs)
-    alike = all_alike(found.figures, listed)
+    compared = Comparison(runs)
+    alike = all_alike(compared.figures, listed)
     warn(alike)
-    return replace(found, said=alike)
+    return replace(compared, said=alike)
 
 
 def all_alike(
