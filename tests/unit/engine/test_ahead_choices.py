@@ -74,10 +74,10 @@ def test_a_job_that_is_over_is_kept_for_those_after_it_and_counts_as_history() -
     here, found = _ahead(ready, 0.8)
     assert here.over.any()
     assert not (here.over & (here.running | here.waiting)).any()
-    assert set(here.log_row[here.over]) <= set(here.history)
+    assert set(here.log_row[here.over]) <= set(here.ended)
     assert (found.end_s[here.over] <= here.now_s).all()
     run = ready.run()
-    assert len(here.history) == int((run.schedule.end_s <= here.now_s).sum())
+    assert len(here.ended) == int((run.schedule.end_s <= here.now_s).sum())
 
 
 @pytest.mark.parametrize("name", ["moldable", "claims"])
