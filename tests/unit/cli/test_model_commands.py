@@ -166,7 +166,7 @@ def test_power_that_contradicts_itself_is_said_wherever_it_is_used(tmp_path):
         (["configure", "BT-MZ", "--power", "3kW", "--table", "nowhere.csv"],
          "nowhere.csv: there is no such file"),
         (["configure", "SPhot", "--power", "3kW", "--plot", "/nowhere/p.png"], "cannot be drawn"),
-        (["configure", "BT-MZ", "--power", "1e999W"], "must be above 0 and finite"),
+        (["configure", "BT-MZ", "--power", "1e999W"], "is too large a number"),
         (["fit"], "give a TABLE"),
         (["fit", "x.csv", "--seed", "-1"], "-1 is not in the range"),
         (["fit", "nowhere.csv"], "nowhere.csv: there is no"),

@@ -197,5 +197,5 @@ def test_the_least_share_of_the_programme_judges_a_curtailment(tmp_path: Path) -
 def test_what_is_not_judged_is_said() -> None:
     found = wl.regulate(**SHORT | {"duration": "1s", "cycle_s": 1, "programme": "fcr"})
     said = " ".join(found.figures["assumed"])
-    assert "no quality of service is judged" in said
+    assert "there is no quality of service to judge" in said
     assert "full_hz and deadband_hz of the programme have no effect" in said

@@ -88,7 +88,7 @@ def test_a_full_machine_just_before_a_period_ends_does_not_exceed_the_next(tmp_p
     assert all(row["energy_j"] <= 6 * KWH for row in found["by_period"])
     said = ("it needs 4 kWh above idle power in one period, and the most that a period gives is "
             "2 kWh")
-    assert "the first is job 2 (10 nodes): " + said in result.stderr
+    assert "it is job 2 (10 nodes): " + said in result.stderr
     assert json.loads((tmp_path / "run" / "metrics.json").read_text())["budget"] == found
     called("report", tmp_path / "run")
     page = (tmp_path / "run" / "report" / "index.html").read_text()
@@ -204,4 +204,4 @@ def test_a_job_that_runs_longer_than_it_asked_for_is_named_for_it(tmp_path):
 def test_a_comparison_names_them_too(tmp_path):
     path = ten(tmp_path, NO_ROOM, SMALL)
     result = called("compare", path, path, "--no-report", "--out", tmp_path / "both")
-    assert result.stderr.count("the first is job 2 (10 nodes): it needs 2 kWh above idle") == 2
+    assert result.stderr.count("it is job 2 (10 nodes): it needs 2 kWh above idle") == 2

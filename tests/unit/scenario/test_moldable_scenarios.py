@@ -90,7 +90,7 @@ def test_a_job_without_a_configuration_is_refused_and_blocks_nobody(files, rule,
     found = json.loads(result.stdout)
     assert found["refused"] == 1
     assert "1 of 3 jobs was refused" in result.stderr
-    assert "the first is job 1 (app on 1 node): " in result.stderr
+    assert "it is job 1 (app on 1 node): " in result.stderr
     assert reason in result.stderr
     assert "never ran" not in result.stderr
 
