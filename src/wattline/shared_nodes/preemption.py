@@ -16,6 +16,7 @@ from wattline.shared_nodes.choosing import choose
 from wattline.shared_nodes.fitting import gather_copies
 from wattline.shared_nodes.limits import may_run
 from wattline.shared_nodes.machine import CANCEL, KEEP, SUSPEND
+from wattline.shared_nodes.outcome import PREEMPTED
 from wattline.shared_nodes.queueing import BY_QOS, may_preempt_by_qos
 from wattline.shared_nodes.starting import picked_tres
 from wattline.shared_nodes.state import GRACE, RUNNING, Books
@@ -214,7 +215,7 @@ def _send_away(st: Books, job: int) -> None:
     if mode == SUSPEND:
         suspend_job(st, job)
     else:
-        send_back(st, job, bool(mode != CANCEL and st.ask[job].requeue != 0))
+        send_back(st, job, bool(mode != CANCEL and st.ask[job].requeue != 0), PREEMPTED)
 
 
 @kernel_part

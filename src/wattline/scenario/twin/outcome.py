@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wattline.model.jobs import JobTable
+from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import Machine
 from wattline.model.run import EventKind, EventLog, Outcome, Run, Schedule
 from wattline.model.signal import FloatArray, Signal
@@ -26,8 +26,7 @@ def run_of(found: outcome.Schedule, jobs: JobTable, shared: SharedMachine, machi
     schedule = Schedule(
         start_s=np.where(ran, found.start_s, np.nan), end_s=np.where(ran, found.end_s, np.nan),
         nodes=cpus, energy_j=energy_j,
-        outcome=np.where(ran, np.where(found.state == outcome.KILLED, Outcome.KILLED,
-                                       Outcome.COMPLETED), Outcome.NOT_RUN).astype(np.int64),
+        outcome=np.where(ran, _outcomes(found), Outcome.NOT_RUN).astype(np.int64),
         configuration=np.zeros(len(jobs), dtype=np.int64))
     idle_w = float(shared.nodes.idle_w.sum())
     events = _events(found, jobs, schedule, ran, idle_w)
@@ -47,6 +46,16 @@ def run_of(found: outcome.Schedule, jobs: JobTable, shared: SharedMachine, machi
                "requeues": float(found.requeues.sum()),
                "suspended_jobs": float(np.unique(found.gap_job).size),
                "suspended_h": float(found.suspended_s.sum()) / 3600.0})
+
+
+def _outcomes(found: outcome.Schedule) -> IntArray:
+    """How the jobs that ran ended."""
+    stopped = {outcome.KILLED: Outcome.KILLED, outcome.NODE_FAILED: Outcome.NODE_FAILED,
+               outcome.PREEMPTED: Outcome.PREEMPTED}
+    ended = np.full(len(found.state), Outcome.COMPLETED, dtype=np.int64)
+    for state, how in stopped.items():
+        ended[found.state == state] = how
+    return ended
 
 
 def _events(found: outcome.Schedule, jobs: JobTable, schedule: Schedule,
