@@ -83,17 +83,23 @@ def _events(found: outcome.Schedule, jobs: JobTable, schedule: Schedule,
     busy = np.cumsum((takes - gives) * schedule.nodes[np.maximum(job, 0)]) if len(jobs) else takes
     waits = (kind == EventKind.SUBMIT) & (value == 0)
     queued = np.cumsum(waits.astype(np.int64) - (kind == EventKind.START))
-    return EventLog(time_s=time_s, kind=kind, job=job, power_w=_power(found, time_s, idle_w),
+    if found.requeues.any() or found.gap_job.size:
+        # Earlier runs of a requeued job have no rows, and one that was suspended may have had
+        # other CPUs before: what the rules counted themselves is right.
+        busy = _logged(found, found.event_busy_cpus, time_s, 0)
+        queued = _logged(found, found.event_queued, time_s, 0)
+    return EventLog(time_s=time_s, kind=kind, job=job,
+                    power_w=_logged(found, found.event_power_w, time_s, idle_w),
                     busy=busy.astype(np.int64), queued=queued.astype(np.int64), value=value)
 
 
-def _power(found: outcome.Schedule, time_s: FloatArray, idle_w: float) -> FloatArray:
-    """The machine's power from each time on: all nodes idle before the first change."""
+def _logged(found: outcome.Schedule, what: FloatArray | IntArray, time_s: FloatArray,
+            before: float) -> FloatArray:
+    """A figure of the machine from each time on; `before` its first change."""
     if not found.event_time_s.size:
-        return np.full(time_s.size, idle_w)
+        return np.full(time_s.size, float(before))
     at = np.searchsorted(found.event_time_s, time_s, "right") - 1
-    known: FloatArray = found.event_power_w[np.maximum(at, 0)]
-    return np.where(at >= 0, known, idle_w)
+    return np.where(at >= 0, what[np.maximum(at, 0)], float(before))
 
 
 def _above(events: EventLog, end_s: float, cap_w: Signal | None) -> tuple[float, float]:
