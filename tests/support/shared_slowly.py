@@ -83,7 +83,7 @@ def _let_end(st: Any, job: int) -> None:
 
 
 def _watts_fit(st: Any, job: int, start_s: float, held: int) -> bool:
-    return not st.rules[0].capped or bool(cap_allows(st, job, start_s, held, 0.0))
+    return not st.rules[0].capped or bool(cap_allows(st, job, start_s, held, 0.0, 0))
 
 
 def rank_that_is_enough(st: Any, job: int, least: int) -> int:

@@ -11,8 +11,9 @@ import numpy as np
 from wattline.analysis.budget import budget_lines
 from wattline.analysis.scenario_fields import fields
 from wattline.analysis.summary import energy_text, lookup, number_text, power_text, time_text
-from wattline.model.run import Run
+from wattline.model.run import LOST, Run
 from wattline.model.signal import Signal
+from wattline.model.states import STOPPED
 from wattline.model.units import counted
 
 _LAST_DATE_S = 253_402_300_800.0
@@ -118,6 +119,9 @@ def _result(run: Run, figures: Mapping[str, Any]) -> Iterator[str]:
         f"{counted(ran, 'job')} ran, {counts['not_run']:,} never did")
     if counts["killed"]:
         text += f"; {counts['killed']:,} were killed at their requested time"
+    for lost in LOST:
+        if counts.get(lost.name.lower()):
+            text += f"; {counts[lost.name.lower()]:,} were lost ({STOPPED[lost]})"
     if ran:
         text += (f". Half of them waited {time_text(lookup(figures, 'wait_s.p50'))} or less, "
                  f"and on average {time_text(lookup(figures, 'wait_s.mean'))}")

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wattline.model.jobs import IntArray
-from wattline.model.run import Outcome, Run
+from wattline.model.run import LOST, Outcome, Run
 from wattline.model.signal import FloatArray
 
 SLOWDOWN_BOUND_S = 10.0
@@ -35,6 +35,8 @@ class JobFigures:
     nodes: IntArray
     unit_s: FloatArray
     energy_j: FloatArray
+    done: npt.NDArray[np.bool_]
+    """Not lost while they ran: turnarounds and slowdowns are of these."""
 
     def __len__(self) -> int:
         return len(self.row)
@@ -56,6 +58,7 @@ def job_figures(run: Run) -> JobFigures:
         nodes=nodes,
         unit_s=nodes * held_s,
         energy_j=run.schedule.energy_j[row],
+        done=run.schedule.outcome[row] < min(LOST),
     )
 
 
@@ -96,8 +99,8 @@ def _totals(run: Run, jobs: JobFigures, used_unit_s: float) -> dict[str, Any]:
     return {
         "jobs": _counts(run),
         "wait_s": spread(jobs.wait_s),
-        "turnaround_s": spread(jobs.turnaround_s),
-        "bounded_slowdown": spread(jobs.bounded_slowdown),
+        "turnaround_s": spread(jobs.turnaround_s[jobs.done]),
+        "bounded_slowdown": spread(jobs.bounded_slowdown[jobs.done]),
         "utilisation": _ratio(used_unit_s, run.units * makespan_s),
         "makespan_s": makespan_s,
         "energy_j": run.energy_j,
@@ -163,7 +166,8 @@ def size_label(code: int) -> str:
 
 def _counts(run: Run) -> dict[str, int]:
     by_outcome = np.bincount(run.schedule.outcome, minlength=len(Outcome))
-    counts = {outcome.name.lower(): int(by_outcome[outcome]) for outcome in Outcome}
+    counts = {outcome.name.lower(): int(by_outcome[outcome]) for outcome in Outcome
+              if outcome not in LOST or by_outcome[outcome]}
     return {"total": len(run.jobs), **counts}
 
 
@@ -175,12 +179,13 @@ def _makespan_s(run: Run, jobs: JobFigures) -> float:
 
 def _fairness(run: Run, jobs: JobFigures) -> dict[str, float]:
     """How evenly the users were served: Jain's index and worst over mean, of mean slowdowns."""
-    user = run.jobs.user[jobs.row]
+    user = run.jobs.user[jobs.row[jobs.done]]
+    slowdown = jobs.bounded_slowdown[jobs.done]
     if not np.any(user >= 0):
         return {"users": 0, "jain": float("nan"), "max_over_mean": float("nan")}
     users, rows = _grouped(user)
     means = np.array([
-        jobs.bounded_slowdown[mine].mean()
+        slowdown[mine].mean()
         for who, mine in zip(users, rows, strict=True) if who >= 0
     ])
     return {
@@ -264,11 +269,12 @@ def _by_class(run: Run, jobs: JobFigures, used_unit_s: float) -> list[dict[str, 
 def _waits(jobs: JobFigures, rows: Rows | None) -> dict[str, Any]:
     """How many jobs, and how they fared; without rows it is not known which jobs are meant."""
     chosen = np.zeros(0, np.intp) if rows is None else rows
+    done = chosen[jobs.done[chosen]]
     return {
         "jobs": len(chosen) if rows is not None else None,
         "wait_s": spread(jobs.wait_s[chosen]),
-        "turnaround_s": spread(jobs.turnaround_s[chosen]),
-        "bounded_slowdown": spread(jobs.bounded_slowdown[chosen]),
+        "turnaround_s": spread(jobs.turnaround_s[done]),
+        "bounded_slowdown": spread(jobs.bounded_slowdown[done]),
     }
 
 

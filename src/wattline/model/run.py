@@ -47,6 +47,14 @@ class Outcome(IntEnum):
     COMPLETED = 1
     KILLED = 2
     """It reached its requested time under the rule `overrun = kill`."""
+    NODE_FAILED = 3
+    """A node failed under it while it ran, and it was not run again."""
+    PREEMPTED = 4
+    """It gave way to another while it ran, and was not run again."""
+
+
+LOST = (Outcome.NODE_FAILED, Outcome.PREEMPTED)
+"""Jobs that were stopped before their work was done: how long they took says nothing."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,12 +23,17 @@ FAILED_CODE, LAST_SWF_CODE = 0, 5
 
 WORDS = (*dict.fromkeys(STATES.values()), "PENDING")
 
+STOPPED: Mapping[Outcome, str] = {
+    Outcome.KILLED: "TIMEOUT", Outcome.NODE_FAILED: "NODE_FAIL", Outcome.PREEMPTED: "PREEMPTED",
+}
+"""What Slurm calls it where a simulation ends a job."""
+
 
 def run_states(run: Run) -> IntArray:
     """The state of each job of a simulation, as a place in `WORDS`.
 
     The simulation repeats the run times of the log, so a job ends as its log says; only where the
-    simulation stopped it at its requested time, that is how it ended. Where the log says nothing,
+    simulation stopped it, that is how it ended. Where the log says nothing,
     it ran to its end. A job that never ran was refused (CANCELLED) or still waits (PENDING).
     """
     place = {word: number for number, word in enumerate(WORDS)}
@@ -36,6 +41,7 @@ def run_states(run: Run) -> IntArray:
     status = run.jobs.status
     told = (status >= 0) & (status < len(STATES))
     found = np.where(told, of_status[np.where(told, status, 0)], place["COMPLETED"])
-    found = np.where(run.schedule.outcome == Outcome.KILLED, place["TIMEOUT"], found)
+    for outcome, word in STOPPED.items():
+        found = np.where(run.schedule.outcome == outcome, place[word], found)
     idle = np.where(run.refused, place["CANCELLED"], place["PENDING"])
     return np.where(run.ran, found, idle).astype(np.int64)

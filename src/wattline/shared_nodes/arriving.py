@@ -161,11 +161,11 @@ def leave(st: Books, job: int) -> None:
 
 
 @kernel_part
-def send_back(st: Books, job: int, may_requeue: bool) -> None:
-    """A running job loses its nodes: into the queue again, or cancelled where it may not."""
+def send_back(st: Books, job: int, may_requeue: bool, lost_by: int) -> None:
+    """A running job loses its nodes: into the queue again, or over (`lost_by`) where it may not."""
     live = st.live[job]
     if not may_requeue:
-        live.state = CANCELLED
+        live.state = lost_by
         leave(st, job)
         return
     stop_job(st, job)

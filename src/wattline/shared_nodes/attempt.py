@@ -23,7 +23,7 @@ def attempt(st: Books, entry: int) -> int:
 def start_picked(st: Books, entry: int, held: int) -> int:
     """Start the job on the nodes of `pick` if power and limits let it."""
     job = st.entry[entry].job
-    if st.rules[0].capped != 0 and not cap_allows(st, job, st.clock[0].now_s, held, 0.0):
+    if st.rules[0].capped != 0 and not cap_allows(st, job, st.clock[0].now_s, held, 0.0, 0):
         return BUSY
     picked_tres(st, entry)
     if st.rules[0].enforce_limits != 0 and not may_run(st, entry):

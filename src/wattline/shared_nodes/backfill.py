@@ -299,5 +299,5 @@ def _hold_watts(st: Books, entry: int, held: int) -> int:
         return 0
     st.held_begin[held] = st.clock[0].held_begin_s
     st.held_end[held] = st.clock[0].held_end_s
-    st.held_w[held] = picked_watts(st, st.entry[entry].job) + woken_watts(st)
+    st.held_w[held] = picked_watts(st, st.entry[entry].job, 0) + woken_watts(st)
     return 1

@@ -29,13 +29,15 @@ def cap_at(st: Books, time_s: float) -> float:
 
 
 @kernel_part
-def cap_allows(st: Books, job: int, start_s: float, held: int, freed_w: float) -> bool:
+def cap_allows(
+    st: Books, job: int, start_s: float, held: int, freed_w: float, bank: int
+) -> bool:
     """Whether the job on the nodes that were picked stays under the cap from its start on.
 
     `held` is how many reservations of this backfill cycle hold watts, `freed_w` the watts of
-    running jobs that would give way, which have `leaves` set.
+    running jobs that would give way, which have `leaves` set, and `bank` says where they are gone.
     """
-    watts = picked_watts(st, job) + woken_watts(st) - freed_w
+    watts = picked_watts(st, job, bank) + woken_watts(st) - freed_w
     rules = st.rules[0]
     booted_s = start_s + (rules.resume_timeout_s if rules.suspend_time_s >= 0.0 else 0.0)
     end_s = killed_at(st, job, booted_s)

@@ -19,7 +19,7 @@ from wattline.shared_nodes.machine import (
     SharedMachine,
     device_totals,
 )
-from wattline.shared_nodes.outcome import CANCELLED, KILLED, RAN, Schedule
+from wattline.shared_nodes.outcome import KILLED, NODE_FAILED, PREEMPTED, RAN, Schedule
 from wattline.shared_nodes.requests import AFTER, SINGLETON, Dependencies, Requests
 from wattline.shared_nodes.rules import Rules
 
@@ -48,7 +48,7 @@ def _first(bad: Any, text: str) -> Iterator[str]:
 
 
 def _ran(found: Schedule) -> Any:
-    return np.isin(found.state, (RAN, KILLED, CANCELLED)) & ~np.isnan(found.start_s)
+    return np.isin(found.state, (RAN, KILLED, NODE_FAILED, PREEMPTED)) & ~np.isnan(found.start_s)
 
 
 def _ran_s(found: Schedule) -> FloatArray:

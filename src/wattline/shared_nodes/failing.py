@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.arriving import send_back
+from wattline.shared_nodes.outcome import NODE_FAILED
 from wattline.shared_nodes.state import DOWN, DRAINED, UP, Books
 from wattline.shared_nodes.waking import something_changed
 
@@ -25,7 +26,7 @@ def node_fails(st: Books, node: int, drain: bool) -> None:
         while place < clock.running:
             job = st.running[place]
             if _is_on(st, job, node):
-                send_back(st, job, bool(st.ask[job].requeue != 0))
+                send_back(st, job, bool(st.ask[job].requeue != 0), NODE_FAILED)
             else:
                 place += 1
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from wattline.shared_nodes.machine import FloatArray, IntArray
 
-WAITING, RAN, KILLED, REFUSED, CANCELLED, NEVER = 0, 1, 2, 3, 4, 5
-"""KILLED: at its limit. REFUSED: at submission. NEVER: waits for what cannot happen."""
+WAITING, RAN, KILLED, REFUSED, CANCELLED, NEVER, NODE_FAILED, PREEMPTED = range(8)
+"""KILLED: at its limit. REFUSED: at submission. CANCELLED: before it ran. NEVER: waits for what
+cannot happen. NODE_FAILED, PREEMPTED: lost its nodes while it ran, and was not requeued."""
 
 REASONS = (
     "", "no node has what it asks for", "unknown or closed partition", "over the partition's time",

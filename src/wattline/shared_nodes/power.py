@@ -9,12 +9,11 @@ from wattline.shared_nodes.state import ASLEEP, Books
 
 
 @kernel_part
-def picked_watts(st: Books, job: int) -> float:
-    """What the job would add to the machine on the nodes that were picked."""
+def picked_watts(st: Books, job: int, bank: int) -> float:
+    """What the job would add to the machine on the nodes that were picked, as free as in `bank`."""
     total = 0.0
     for place in range(st.clock[0].picked):
-        node = st.pick[place]
-        total += node_watts(st, job, node, given_cpus(st, job, node, st.pick_cpus[place]))
+        total += node_watts(st, job, place, bank)
     return total
 
 
@@ -38,36 +37,48 @@ def given_cpus(st: Books, job: int, node: int, cpus: int) -> int:
 
 
 @kernel_part
-def node_watts(st: Books, job: int, node: int, cpus: int) -> float:
-    """Added by the job on one node; measured watts contain the node's idle power."""
+def node_watts(st: Books, job: int, place: int, bank: int) -> float:
+    """Added by the job on one picked node; measured watts contain the node's idle power."""
     ask = st.ask[job]
+    node = st.pick[place]
     if not np.isnan(ask.node_w):
         return float(max(ask.node_w - st.node_idle_w[node], 0.0))
-    watts = float(cpus * st.node_cpu_w[node] * ask.load)
+    cpus = st.pick_cpus[place]
+    watts = float(given_cpus(st, job, node, cpus) * st.node_cpu_w[node] * ask.load)
     if ask.any_gres == 0 and ask.exclusive == 0:
         return watts
     rules = st.rules[0]
     for kind in range(rules.kinds):
         watts += (st.kind_w[node * rules.kinds + kind]
-                  * devices_asked(st, job, node, kind, cpus))
+                  * devices_used(st, job, node, kind, cpus, bank))
     return watts
 
 
 @kernel_part
-def devices_asked(st: Books, job: int, node: int, kind: int, cpus: int) -> int:
-    """Devices of a kind that the job uses on a node if it has the first that match.
+def devices_used(st: Books, job: int, node: int, kind: int, cpus: int, bank: int) -> int:
+    """Devices of a kind that the job uses on a node: the first free ones that match, as it takes
+    them when it starts; where a plan needs more, the first of those that others still hold.
 
     An exclusive job holds all of them, but only those that it asked for draw power.
     """
     rules = st.rules[0]
+    here = node * rules.kinds
+    bank_here = (bank * rules.nodes + node) * rules.kinds
     count = 0
     for choice in range(rules.choices):
         if not st.choice_kind[choice * rules.kinds + kind]:
             continue
-        left = st.need[job * rules.choices + choice] + (
+        asked = st.need[job * rules.choices + choice] + (
             st.need_task[job * rules.choices + choice] * (cpus // st.ask[job].cpus_per_task))
-        for earlier in range(kind):
-            if st.choice_kind[choice * rules.kinds + earlier]:
-                left -= st.node_gres[node * rules.kinds + earlier]
-        count += max(left, 0)
-    return int(min(count, st.node_gres[node * rules.kinds + kind]))
+        free_before, free_all, held_before = 0, 0, 0
+        for other in range(rules.kinds):
+            if st.choice_kind[choice * rules.kinds + other]:
+                free = st.gres_free[bank_here + other]
+                free_all += free
+                if other < kind:
+                    free_before += free
+                    held_before += st.node_gres[here + other] - free
+        free = st.gres_free[bank_here + kind]
+        count += min(max(asked - free_before, 0), free)
+        count += min(max(asked - free_all - held_before, 0), st.node_gres[here + kind] - free)
+    return int(min(count, st.node_gres[here + kind]))

@@ -16,6 +16,7 @@ from wattline.shared_nodes.choosing import choose
 from wattline.shared_nodes.fitting import gather_copies
 from wattline.shared_nodes.limits import may_run
 from wattline.shared_nodes.machine import CANCEL, KEEP, SUSPEND
+from wattline.shared_nodes.outcome import PREEMPTED
 from wattline.shared_nodes.queueing import BY_QOS, may_preempt_by_qos
 from wattline.shared_nodes.starting import picked_tres
 from wattline.shared_nodes.state import GRACE, RUNNING, Books
@@ -68,7 +69,7 @@ def _take_until_it_fits(st: Books, entry: int, count: int) -> int:
 def _fits_in_copy(st: Books, entry: int, freed_w: float) -> bool:
     job = st.entry[entry].job
     return bool(gather_copies(st, entry) and choose(st, job) and (
-        st.rules[0].capped == 0 or cap_allows(st, job, st.clock[0].now_s, 0, freed_w)))
+        st.rules[0].capped == 0 or cap_allows(st, job, st.clock[0].now_s, 0, freed_w, 1)))
 
 
 @kernel_part
@@ -208,14 +209,13 @@ def _let_go(st: Books, needed: int) -> bool:
 @kernel_part
 def _send_away(st: Books, job: int) -> None:
     live = st.live[job]
-    live.preempted = 0
     mode = st.part[st.entry[live.entry].partition].preempt_mode
     if st.rules[0].preempt == BY_QOS:
         mode = st.qos_mode[st.ask[job].qos]
     if mode == SUSPEND:
         suspend_job(st, job)
     else:
-        send_back(st, job, bool(mode != CANCEL and st.ask[job].requeue != 0))
+        send_back(st, job, bool(mode != CANCEL and st.ask[job].requeue != 0), PREEMPTED)
 
 
 @kernel_part

@@ -121,6 +121,8 @@ def _take_node(st: Books, entry: int, place: int) -> float:
     st.row_node[index] = node
     st.row_cpus[index] = cpus
     st.row_memory[index] = memory
+    # Before devices are taken: their watts are those of the free ones that it is about to take.
+    st.live[job].watts += node_watts(st, job, place, 0)
     _take_devices(st, job, node, index, st.pick_cpus[place])
     ready_s = node_taken(st, node)
     st.cpus_free[node] -= cpus
@@ -134,7 +136,6 @@ def _take_node(st: Books, entry: int, place: int) -> float:
     st.part_cpus[row.partition * rules.nodes + node] += cpus
     node_moved(st, node)
     st.clock[0].busy_cpus += cpus
-    st.live[job].watts += node_watts(st, job, node, cpus)
     st.live[job].idle_w += st.node_idle_w[node] * cpus / st.node_cpus[node]
     return ready_s
 
@@ -203,6 +204,7 @@ def stop_job(st: Books, job: int) -> None:
             if st.node_power[node] == 0:
                 clock.power_w += st.node_idle_w[node]
     live.generation += 1
+    live.preempted = 0  # a grace that had begun is over with the run
     live.phase = QUEUED
     for licence in range(rules.licences):
         st.licence_free[licence] += st.need_licence[job * rules.licences + licence]

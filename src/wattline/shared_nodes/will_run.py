@@ -60,7 +60,7 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
 
 @kernel_part
 def _watts_fit(st: Books, job: int, start_s: float, held: int) -> bool:
-    return bool(st.rules[0].capped == 0 or cap_allows(st, job, start_s, held, 0.0))
+    return bool(st.rules[0].capped == 0 or cap_allows(st, job, start_s, held, 0.0, 0))
 
 
 @kernel_part

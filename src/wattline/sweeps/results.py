@@ -16,6 +16,7 @@ import numpy as np
 from wattline.analysis.expressions import Constraint, Expression, figure_of
 from wattline.analysis.intervals import mean_interval
 from wattline.model.errors import InputError
+from wattline.model.run import Outcome
 from wattline.sweeps.axes import SEED
 from wattline.sweeps.running import Counts
 
@@ -54,7 +55,8 @@ class SweptSetting:
     @property
     def ran(self) -> float:
         """Jobs that ran, per run."""
-        return sum(self.means.get(f"jobs.{how}", 0.0) for how in ("completed", "killed"))
+        return sum(self.means.get(f"jobs.{how.name.lower()}", 0.0) for how in Outcome
+                   if how != Outcome.NOT_RUN)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -100,6 +100,13 @@ def test_a_later_eligible_time_is_when_it_may_begin(tmp_path: Path) -> None:
     assert found.made.requests.begin_s.tolist() == [5.0]
 
 
+def test_who_started_was_eligible(tmp_path: Path) -> None:
+    row = _row(Submit="2025-03-04T08:10:00", Eligible="2025-03-04T08:10:00")
+    job, = site(tmp_path, HEADER + row, kind="sacct").log.jobs
+    assert job.submit_s == job.start_s
+    assert job.begin_s <= job.submit_s
+
+
 def test_accounts_that_ran_and_are_not_in_the_file_get_a_share(tmp_path: Path) -> None:
     found = site(tmp_path, HEADER + _row() + _row("6", User="old", Account="gone"), kind="sacct")
     assert found.made.unfit == ()

@@ -128,8 +128,9 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
     _gres(row, job, told)
     _licences(row, job, told)
     _power(row, job)
-    if times["Eligible"] > submit_s:
-        job.eligible_s = times["Eligible"]
+    eligible_s = min(start_s, times["Eligible"])  # when it started it was, whatever the log says
+    if eligible_s > submit_s:
+        job.eligible_s = eligible_s
         if job.dependency is None:
             job.begin_s = job.eligible_s
             filled.note(ELIGIBLE, job_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wattline.model.jobs import JobTable
+from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import Machine
 from wattline.model.run import EventKind, EventLog, Outcome, Run, Schedule
 from wattline.model.signal import FloatArray, Signal
@@ -26,8 +26,7 @@ def run_of(found: outcome.Schedule, jobs: JobTable, shared: SharedMachine, machi
     schedule = Schedule(
         start_s=np.where(ran, found.start_s, np.nan), end_s=np.where(ran, found.end_s, np.nan),
         nodes=cpus, energy_j=energy_j,
-        outcome=np.where(ran, np.where(found.state == outcome.KILLED, Outcome.KILLED,
-                                       Outcome.COMPLETED), Outcome.NOT_RUN).astype(np.int64),
+        outcome=np.where(ran, _outcomes(found), Outcome.NOT_RUN).astype(np.int64),
         configuration=np.zeros(len(jobs), dtype=np.int64))
     idle_w = float(shared.nodes.idle_w.sum())
     events = _events(found, jobs, schedule, ran, idle_w)
@@ -47,6 +46,16 @@ def run_of(found: outcome.Schedule, jobs: JobTable, shared: SharedMachine, machi
                "requeues": float(found.requeues.sum()),
                "suspended_jobs": float(np.unique(found.gap_job).size),
                "suspended_h": float(found.suspended_s.sum()) / 3600.0})
+
+
+def _outcomes(found: outcome.Schedule) -> IntArray:
+    """How the jobs that ran ended."""
+    stopped = {outcome.KILLED: Outcome.KILLED, outcome.NODE_FAILED: Outcome.NODE_FAILED,
+               outcome.PREEMPTED: Outcome.PREEMPTED}
+    ended = np.full(len(found.state), Outcome.COMPLETED, dtype=np.int64)
+    for state, how in stopped.items():
+        ended[found.state == state] = how
+    return ended
 
 
 def _events(found: outcome.Schedule, jobs: JobTable, schedule: Schedule,
@@ -74,17 +83,23 @@ def _events(found: outcome.Schedule, jobs: JobTable, schedule: Schedule,
     busy = np.cumsum((takes - gives) * schedule.nodes[np.maximum(job, 0)]) if len(jobs) else takes
     waits = (kind == EventKind.SUBMIT) & (value == 0)
     queued = np.cumsum(waits.astype(np.int64) - (kind == EventKind.START))
-    return EventLog(time_s=time_s, kind=kind, job=job, power_w=_power(found, time_s, idle_w),
+    if found.requeues.any() or found.gap_job.size:
+        # Earlier runs of a requeued job have no rows, and one that was suspended may have had
+        # other CPUs before: what the rules counted themselves is right.
+        busy = _logged(found, found.event_busy_cpus, time_s, 0)
+        queued = _logged(found, found.event_queued, time_s, 0)
+    return EventLog(time_s=time_s, kind=kind, job=job,
+                    power_w=_logged(found, found.event_power_w, time_s, idle_w),
                     busy=busy.astype(np.int64), queued=queued.astype(np.int64), value=value)
 
 
-def _power(found: outcome.Schedule, time_s: FloatArray, idle_w: float) -> FloatArray:
-    """The machine's power from each time on: all nodes idle before the first change."""
+def _logged(found: outcome.Schedule, what: FloatArray | IntArray, time_s: FloatArray,
+            before: float) -> FloatArray:
+    """A figure of the machine from each time on; `before` its first change."""
     if not found.event_time_s.size:
-        return np.full(time_s.size, idle_w)
+        return np.full(time_s.size, float(before))
     at = np.searchsorted(found.event_time_s, time_s, "right") - 1
-    known: FloatArray = found.event_power_w[np.maximum(at, 0)]
-    return np.where(at >= 0, known, idle_w)
+    return np.where(at >= 0, what[np.maximum(at, 0)], float(before))
 
 
 def _above(events: EventLog, end_s: float, cap_w: Signal | None) -> tuple[float, float]:

@@ -226,14 +226,18 @@ def _reasons(found: outcome.Schedule) -> Mapping[str, float]:
 
 
 def turned_away(found: outcome.Schedule, requests: Requests) -> tuple[str, ...]:
-    """Jobs that the simulation refused or kept waiting, by reason with the first of their ids.
+    """Jobs that were refused, kept waiting or lost, by reason with the first of their ids.
 
     Those that did not fit when the log was read are among the remarks of the log already.
     """
     said = Counter()
     ended = {outcome.REFUSED: "refused at its submission", outcome.NEVER: "waits for ever"}
+    lost = {outcome.NODE_FAILED: "lost while it ran, as a node failed, and not requeued",
+            outcome.PREEMPTED: "lost while it ran, as it was preempted, and not requeued"}
     known = np.zeros(len(found.state), np.int64) if requests.refused is None else requests.refused
     for row in np.flatnonzero(np.isin(found.state, list(ended)) & (known == 0)).tolist():
         reason = outcome.REASONS[int(found.reason[row])] or "what it waits for never comes"
         said.note(f"{ended[int(found.state[row])]}: {reason}", requests.job_ids[row])
+    for row in np.flatnonzero(np.isin(found.state, list(lost))).tolist():
+        said.note(lost[int(found.state[row])], requests.job_ids[row])
     return said.lines()
