@@ -19,7 +19,6 @@ from wattline.model.errors import InputError, warn
 from wattline.model.units import counted
 from wattline.scenario.model import Scenario
 from wattline.sweeps.api import written
-from wattline.sweeps.axes import Axis
 from wattline.sweeps.cache import NoCache, PointCache, cache_file
 from wattline.sweeps.point import Point, point_of
 from wattline.sweeps.results import SweepResult, check_objectives
@@ -167,6 +166,7 @@ class _Search:
             "constraints": [each.text for each in self.limits],
             "axes": [[axis.field, list(axis.values)] for axis in space.axes]
             + [[each.field, each.low, each.high] for each in space.intervals],
+            "zip": [list(group) for group in space.together],
             "seeds": list(space.seeds), "a scenario": dict(space.base)}
         return dict(json.loads(json.dumps(asked, default=str)))
 
@@ -181,7 +181,9 @@ class _Search:
         self.rows.append(row)
 
     def _trial(self, trial: Any) -> tuple[float, ...]:
-        setting = {axis.field: self._chosen(trial, axis) for axis in self.space.axes}
+        setting: dict[str, Any] = {}
+        for choices in self.space.choices():
+            setting |= _chosen(trial, choices)
         for each in self.space.intervals:
             suggest = trial.suggest_int if each.whole else trial.suggest_float
             low, high = ((math.ceil(each.low), math.floor(each.high)) if each.whole
@@ -190,9 +192,8 @@ class _Search:
         name = json.dumps(setting, default=str)
         if name in self._failed:
             return self._failing(trial, name)
-        seeds = [{"trace.seed": seed} for seed in self.space.seeds] or [{}]
         points = [point_of(self.space, len(self.rows) + place, {**setting, **seed})
-                  for place, seed in enumerate(seeds)]
+                  for place, seed in enumerate(self.space.draws())]
         known = self.cache.find(point.key for point in points)
         if self.prune and any(point.key not in known for point in points):
             self._first_months(points, trial)
@@ -219,10 +220,6 @@ class _Search:
         trial.set_user_attr(FAILED, True)
         self._tell_excess(trial, [BROKEN] * len(self.limits))
         return (BROKEN,) * len(self.goals)
-
-    def _chosen(self, trial: Any, axis: Axis) -> Any:
-        # Optuna's choices are simple values: tables are chosen by their place in the list.
-        return axis.values[trial.suggest_categorical(axis.field, list(range(len(axis.values))))]
 
     def _tell_excess(self, trial: Any, excess: Sequence[float]) -> None:
         for limit, value in zip(self.limits, excess, strict=True):
@@ -260,6 +257,13 @@ class _Search:
             if trial.should_prune():
                 raise optuna.TrialPruned
             months *= 2
+
+
+def _chosen(trial: Any, choices: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    # Optuna's choices are simple values: tables, and values of axes that go together, are chosen by
+    # their place in the list.
+    place: int = trial.suggest_categorical(" and ".join(choices[0]), list(range(len(choices))))
+    return choices[place]
 
 
 def _has_failed(trial: Any) -> bool:
