@@ -33,6 +33,8 @@ JOURNAL = "search.jsonl"
 """Optuna's own; a sweep has another."""
 BROKEN = 1e300
 """The value of a point that failed: worse than any other."""
+EDGE = 1e-300
+"""By how much a strict constraint is broken by what is just as large as its bound."""
 STUDY, ASKED = "search", "asked"
 """How Optuna's journal names the search, and what it was asked for."""
 FAILED = "failed"
@@ -223,7 +225,9 @@ class _Search:
 
     def _tell_excess(self, trial: Any, excess: Sequence[float]) -> None:
         for limit, value in zip(self.limits, excess, strict=True):
-            trial.set_constraint(limit.text, _finite(value))
+            # To Optuna 0 is kept; a strict constraint is not.
+            at_edge = value == 0 and not limit.allows(value)
+            trial.set_constraint(limit.text, EDGE if at_edge else _finite(value))
 
     def _row(self, point: Point, known: Row | None) -> Row:
         setting = dict(point.setting)

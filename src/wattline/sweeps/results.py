@@ -117,7 +117,7 @@ class SweepResult:
         any other: to refuse jobs saves joules and hours, but is no way to be best."""
         limits = [Constraint.parse(each) for each in self.subject_to]
         return tuple(each for each in self._with_all_jobs
-                     if all(limit.excess.value(each.means) <= 0 for limit in limits))
+                     if all(limit.is_kept(each.means) for limit in limits))
 
     @property
     def _whole(self) -> list[SweptSetting]:

@@ -217,7 +217,7 @@ def _candidate(
 
 def broken_part(limit: Constraint, rows: Sequence[Mapping[str, float]]) -> float:
     """In which part of the draws a limit is broken; what is no number does not keep one."""
-    return float(np.mean([not limit.excess.value(row) <= 0 for row in rows]))
+    return float(np.mean([not limit.is_kept(row) for row in rows]))
 
 
 def planned(scenario: Source | None, given: Mapping[str, Any], allow_code: bool) -> Plan:

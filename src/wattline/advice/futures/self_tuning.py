@@ -180,10 +180,10 @@ def broken_limits(figures: Mapping[str, float], limits: Sequence[str]) -> list[s
     # Without a cap no time is above it: a look ahead says 0 of it, a whole run that there is none.
     known = {name: 0.0 if name == "time_above_cap_s" and np.isnan(value) else value
              for name, value in figures.items()}
-    read = [Constraint.parse(limit).excess for limit in limits]
-    return [limit for limit, excess in zip(limits, read, strict=True)
-            if all(figure_of(name, known) for name in excess.names)
-            and not excess.value(known) <= 0]
+    read = [Constraint.parse(limit) for limit in limits]
+    return [limit.text for limit in read
+            if all(figure_of(name, known) for name in limit.excess.names)
+            and not limit.is_kept(known)]
 
 
 def _broken(figures: Mapping[str, float], limits: Sequence[str]) -> tuple[str, ...]:
