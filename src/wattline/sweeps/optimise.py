@@ -20,7 +20,7 @@ from wattline.model.units import counted
 from wattline.scenario.model import Scenario
 from wattline.sweeps.api import written
 from wattline.sweeps.cache import NoCache, PointCache, cache_file
-from wattline.sweeps.point import Point, point_of
+from wattline.sweeps.point import Point, point_of, sources_of
 from wattline.sweeps.results import SweepResult, check_objectives
 from wattline.sweeps.running import Counts, check_folder, resumable
 from wattline.sweeps.shelf import Shelf
@@ -37,6 +37,8 @@ EDGE = 1e-300
 """By how much a strict constraint is broken by what is just as large as its bound."""
 STUDY, ASKED = "search", "asked"
 """How Optuna's journal names the search, and what it was asked for."""
+RESTED_ON = "rested on"
+"""How it keeps the settings of a trial's points, each with what its result rests on."""
 FAILED = "failed"
 """How it marks a trial of which a point failed."""
 
@@ -126,6 +128,7 @@ class _Search:
             sampler=_sampler(optuna, self.goals, seed, len(ended)), pruner=pruner,
             directions=["minimize"] * len(self.goals), load_if_exists=True)
         study.set_user_attr(ASKED, self._asked())
+        self._check_contents(ended)
         before = [trial for trial in ended if not _has_failed(trial)]
         for trial in before:
             self._remember(trial)
@@ -159,6 +162,25 @@ class _Search:
             raise InputError(f"{self.folder} has a search with {' and '.join(other)} other than "
                              "now; name another folder")
         return [trial for trial in before.trials if trial.state.name in ("COMPLETE", "PRUNED")]
+
+    def _check_contents(self, ended: Sequence[Any]) -> None:
+        """What was found on other logs, or by other code, is not mixed with what is found now."""
+        other: dict[str, None] = {}
+        unseen = 0
+        for trial in ended:
+            then = trial.user_attrs.get(RESTED_ON, [])
+            unseen += not all(rested_on for _, rested_on in then)
+            for setting, rested_on in then:
+                scenario = point_of(self.space, 0, setting).scenario if rested_on else None
+                now = {} if scenario is None else sources_of(scenario)
+                other |= dict.fromkeys(name for name in sorted(rested_on.keys() | now.keys())
+                                       if rested_on.get(name) != now.get(name))
+        if other:
+            raise InputError(f"{self.folder} has a search with another content of "
+                             f"{' and '.join(other)} than now; name another folder")
+        if unseen:
+            self.said.append(f"{counted(unseen, 'trial')} from before rest on what cannot be seen "
+                             "(code, a database): it may have changed since")
 
     def _asked(self) -> dict[str, Any]:
         """What a search must have in common with the one that it goes on with."""
@@ -196,6 +218,8 @@ class _Search:
             return self._failing(trial, name)
         points = [point_of(self.space, len(self.rows) + place, {**setting, **seed})
                   for place, seed in enumerate(self.space.draws())]
+        trial.set_user_attr(RESTED_ON, [[dict(point.setting), sources_of(point.scenario)]
+                                        for point in points if point.scenario is not None])
         known = self.cache.find(point.key for point in points)
         if self.prune and any(point.key not in known for point in points):
             self._first_months(points, trial)
