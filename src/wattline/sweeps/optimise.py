@@ -35,6 +35,9 @@ BROKEN = 1e300
 """The value of a point that failed: worse than any other."""
 EDGE = 1e-300
 """By how much a strict constraint is broken by what is just as large as its bound."""
+NOT_RUN, ALL_RAN = Expression.parse("jobs.not_run"), "all jobs ran"
+FIRST_TRIALS = 10
+"""So many are drawn at random, before Optuna learns from them."""
 STUDY, ASKED = "search", "asked"
 """How Optuna's journal names the search, and what it was asked for."""
 RESTED_ON = "rested on"
@@ -116,6 +119,8 @@ class _Search:
         self._failed: set[str] = set()
         """Settings that failed: they are neither simulated nor counted again."""
         self._checked = False
+        self._missed: list[float] = []
+        """Jobs that did not run, by trial."""
 
     def run(self, trials: int, seed: int, tell: Callable[[int, int], None] | None) -> None:
         optuna = _optuna()
@@ -195,9 +200,12 @@ class _Search:
         return dict(json.loads(json.dumps(asked, default=str)))
 
     def _remember(self, trial: Any) -> None:
-        for row in trial.user_attrs.get("rows", ()):
+        rows = trial.user_attrs.get("rows", ())
+        for row in rows:
             self._keep(row)
             self.counts.cached += 1
+        if rows:
+            self._missing([row["figures"] for row in rows])
 
     def _keep(self, row: Row) -> None:
         self.counts.points += 1
@@ -237,7 +245,19 @@ class _Search:
                     check_objectives([name], figures[0])
             self._checked = True
         self._tell_excess(trial, [_mean(each.excess, figures) for each in self.limits])
+        trial.set_constraint(ALL_RAN, self._missing(figures))
         return tuple(_finite(_mean(each, figures)) for each in self.goals)
+
+    def _missing(self, figures: Sequence[Mapping[str, float]]) -> float:
+        """Jobs of a setting that did not run: to refuse them is no way to be best.
+
+        Where some did not run under any of the first settings, only those count that ran under
+        another: where all settings break a constraint alike, nobody looks at the objective.
+        """
+        missing = _mean(NOT_RUN, figures)
+        self._missed.append(missing)
+        least = min(self._missed) if len(self._missed) > FIRST_TRIALS else 0.0
+        return _finite(missing - least)
 
     def _failing(self, trial: Any, name: str) -> tuple[float, ...]:
         """The value of a setting that failed, which leads the search elsewhere."""
@@ -245,6 +265,7 @@ class _Search:
         self._failed.add(name)
         trial.set_user_attr(FAILED, True)
         self._tell_excess(trial, [BROKEN] * len(self.limits))
+        trial.set_constraint(ALL_RAN, BROKEN)
         return (BROKEN,) * len(self.goals)
 
     def _tell_excess(self, trial: Any, excess: Sequence[float]) -> None:
