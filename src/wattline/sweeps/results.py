@@ -46,6 +46,10 @@ class SweptSetting:
     figures: tuple[Mapping[str, float], ...] = field(default=(), repr=False)
     """Of each run."""
 
+    def mean_of(self, goal: Expression) -> float:
+        """The mean over the runs of an expression's value in each of them."""
+        return mean_interval([goal.value(each) for each in self.figures])[0]
+
     def half_of(self, expression: str) -> float:
         """Half the width of the 95 % interval of a figure or an expression of figures."""
         goal = Expression.parse(expression)
@@ -117,7 +121,7 @@ class SweepResult:
         any other: to refuse jobs saves joules and hours, but is no way to be best."""
         limits = [Constraint.parse(each) for each in self.subject_to]
         return tuple(each for each in self._with_all_jobs
-                     if all(limit.is_kept(each.means) for limit in limits))
+                     if all(limit.allows(each.mean_of(limit.excess)) for limit in limits))
 
     @property
     def _whole(self) -> list[SweptSetting]:
@@ -139,7 +143,7 @@ class SweepResult:
         figures."""
         wanted = [Expression.parse(each) for each in objectives or self.objectives]
         whole = self.comparable
-        values = np.array([[goal.value(each.means) for goal in wanted] for each in whole])
+        values = np.array([[each.mean_of(goal) for goal in wanted] for each in whole])
         places: dict[tuple[float, ...], list[SweptSetting]] = {}
         for number, each in enumerate(whole):
             if np.isfinite(values[number]).all() and not _is_beaten(values, number):
@@ -149,7 +153,7 @@ class SweepResult:
     def best(self, objective: str = OBJECTIVES[0], count: int = 5) -> tuple[SweptSetting, ...]:
         """The settings with the smallest value of a figure, or of an expression of figures."""
         goal = Expression.parse(objective)
-        valued = [(goal.value(each.means), each) for each in self.comparable]
+        valued = [(each.mean_of(goal), each) for each in self.comparable]
         return tuple(each for value, each in sorted(valued, key=lambda pair: pair[0])
                      if math.isfinite(value))[:count]
 
@@ -162,7 +166,7 @@ class SweepResult:
             sums: dict[str, list[float]] = {}
             for each in self.settings:
                 if each.runs:
-                    sums.setdefault(shown(each.values[axis]), []).append(goal.value(each.means))
+                    sums.setdefault(shown(each.values[axis]), []).append(each.mean_of(goal))
             found[axis] = {value: float(np.mean(values)) for value, values in sums.items()}
         return found
 
@@ -246,7 +250,7 @@ class SweepResult:
         each = alike[0]
         return {"setting": dict(each.values), "runs": each.runs,
                 "alike": [dict(other.values) for other in alike[1:]],
-                **{text: {"mean": Expression.parse(text).value(each.means),
+                **{text: {"mean": each.mean_of(Expression.parse(text)),
                           "half": each.half_of(text)} for text in self.objectives}}
 
 
