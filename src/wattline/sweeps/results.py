@@ -16,6 +16,7 @@ import numpy as np
 from wattline.analysis.expressions import Constraint, Expression, figure_of
 from wattline.analysis.intervals import mean_interval
 from wattline.model.errors import InputError
+from wattline.model.units import counted
 from wattline.sweeps.axes import SEED
 from wattline.sweeps.running import Counts
 
@@ -45,6 +46,8 @@ class SweptSetting:
     failed: int = 0
     figures: tuple[Mapping[str, float], ...] = field(default=(), repr=False)
     """Of each run."""
+    seeds: tuple[Any, ...] = ()
+    """Of each run that did not fail."""
 
     def mean_of(self, goal: Expression) -> float:
         """The mean over the runs of an expression's value in each of them."""
@@ -158,29 +161,29 @@ class SweepResult:
                      if math.isfinite(value))[:count]
 
     def effects(self, objective: str = OBJECTIVES[0]) -> dict[str, dict[str, float]]:
-        """By axis and value the mean of a figure over all settings that have this value; of the
-        axes that `uneven` names, other axes have a part in it."""
+        """By axis and value the mean of a figure over the settings that have this value, of which
+        no run failed and under which all jobs ran; of the axes that `uneven` names, other axes have
+        a part in it."""
         goal = Expression.parse(objective)
         found: dict[str, dict[str, float]] = {}
         for axis in self.axes:
             sums: dict[str, list[float]] = {}
-            for each in self.settings:
-                if each.runs:
-                    sums.setdefault(shown(each.values[axis]), []).append(each.mean_of(goal))
+            for each in self._with_all_jobs:
+                sums.setdefault(shown(each.values[axis]), []).append(each.mean_of(goal))
             found[axis] = {value: float(np.mean(values)) for value, values in sums.items()}
         return found
 
     @cached_property
     def uneven(self) -> tuple[str, ...]:
-        """Axes whose values did not meet the same settings of the other axes: points failed, axes
-        are zipped, or a search chose the points."""
+        """Axes whose values did not meet the same settings of the other axes and the same seeds:
+        points failed, jobs were refused, axes are zipped, or a search chose the points."""
         found = []
         for axis in self.axes:
             met: dict[str, set[str]] = {}
-            for each in self.settings:
-                if each.runs:
-                    others = [shown(value) for name, value in each.values.items() if name != axis]
-                    met.setdefault(shown(each.values[axis]), set()).add(json.dumps(others))
+            for each in self._with_all_jobs:
+                others = [shown(value) for name, value in each.values.items() if name != axis]
+                others.append(shown(sorted(map(shown, each.seeds))))
+                met.setdefault(shown(each.values[axis]), set()).add(json.dumps(others))
             if len({frozenset(others) for others in met.values()}) > 1:
                 found.append(axis)
         return tuple(found)
@@ -212,9 +215,13 @@ class SweepResult:
         runs, each kind once."""
         whole, alike, good = len(self._whole), len(self._with_all_jobs), len(self.comparable)
         said = []
+        partly = sum(1 for each in self.settings if each.runs and each.failed)
+        if partly:
+            said.append(f"of {counted(partly, 'setting')} some seeds failed; they are not among "
+                        "the best, on the front or in the effects")
         if alike < whole:
             said.append(f"under {whole - alike:,} of {whole:,} settings fewer jobs ran than under "
-                        "others; they are not among the best, nor on the front")
+                        "others; they are not among the best, on the front or in the effects")
         if good < alike:
             said.append(f"{alike - good:,} of {alike:,} settings break a constraint "
                         f"({', '.join(self.subject_to)})"
@@ -263,7 +270,8 @@ def _grouped(axes: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> SweptSet
         values={name: rows[0]["setting"].get(name) for name in axes}, runs=len(good),
         means={name: mean for name, (mean, _) in spread.items()},
         halves={name: half for name, (_, half) in spread.items()},
-        failed=len(rows) - len(good), figures=tuple(good))
+        failed=len(rows) - len(good), figures=tuple(good),
+        seeds=tuple(row["setting"].get(SEED) for row in rows if "error" not in row))
 
 
 def _is_beaten(values: Any, number: int) -> bool:
