@@ -156,8 +156,8 @@ class Question:
         if not 0 <= risk <= 1:
             raise InputError(f"risk is {risk}, must be 0 to 1")
         horizon_s = parse_duration(horizon) if isinstance(horizon, str) else float(horizon)
-        if not horizon_s > 0:
-            raise InputError(f"horizon is {horizon}, must be above 0")
+        if not 0 < horizon_s < math.inf:
+            raise InputError(f"horizon is {horizon}, must be above 0 and finite")
         return cls(samples, objective, Expression.parse(objective),
                    tuple(Constraint.parse(each) for each in limits), risk, horizon_s, seed)
 

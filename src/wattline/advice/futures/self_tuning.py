@@ -5,6 +5,7 @@ What it gains is measured beside every fixed policy, and beside the best of them
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -136,8 +137,8 @@ def self_tune(
         raise InputError("self-tuning chooses between policies along the axes; this one is "
                          "written in Python")
     every_s = parse_duration(every) if isinstance(every, str) else float(every)
-    if not every_s > 0:
-        raise InputError(f"every is {every}, must be above 0")
+    if not 0 < every_s < math.inf:
+        raise InputError(f"every is {every}, must be above 0 and finite")
     choices = read_choices(candidates, ready.scenario)
     plans = {choice.name: ready if not choice.changes else plan_of(ready, choice)
              for choice in choices}
