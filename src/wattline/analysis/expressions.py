@@ -50,10 +50,19 @@ class Expression:
 
 @dataclass(frozen=True)
 class Constraint:
-    """`wait_s.p95 <= 3600`: how far it is broken, 0 or less where it holds."""
+    """`wait_s.p95 <= 3600`: by how much the smaller side is larger than it may be."""
 
     text: str
     excess: Expression
+    strict: bool = False
+    """With `<` and `>`: an excess of 0 breaks it."""
+
+    def allows(self, excess: float) -> bool:
+        """Whether it holds with such an excess; what is no number does not keep it."""
+        return excess < 0 if self.strict else excess <= 0
+
+    def is_kept(self, figures: Mapping[str, float]) -> bool:
+        return self.allows(self.excess.value(figures))
 
     @classmethod
     def parse(cls, text: str) -> Constraint:
@@ -69,7 +78,7 @@ class Constraint:
             small, large = large, small
         excess = ast.BinOp(small, ast.Sub(), large)
         _check(excess, text)
-        return cls(text, Expression(text, excess))
+        return cls(text, Expression(text, excess), isinstance(tree.ops[0], ast.Lt | ast.Gt))
 
 
 def figure_of(name: str, known: Collection[str]) -> str | None:

@@ -108,7 +108,7 @@ def _print(found: SweepResult, objectives: list[str]) -> None:
         print_table(
             [*found.axes, "runs", *goals, *(["equal to it"] if equal else [])],
             [[*(shown(each.values[axis]) for axis in found.axes), each.runs,
-              *(figure_text(goal.text, goal.value(each.means)) for goal in values),
+              *(figure_text(goal.text, each.mean_of(goal)) for goal in values),
               *([_others(len(others))] if equal else [])]
              for each, *others in front[:MOST_ROWS]],
             "Settings that no other beats:" if len(goals) > 1 else "The best:")

@@ -72,8 +72,7 @@ def _range(field: str, given: Mapping[str, Any]) -> Axis | Interval:
         values = np.linspace(low, high, _count(field, numbers["count"]))
         return Axis(field, _rounded(field, values) if takes_whole else tuple(values.tolist()))
     if "step" not in numbers:
-        return Interval(field, float(low), float(high),
-                        whole if takes_whole is None else takes_whole)
+        return _interval(field, low, high, whole if takes_whole is None else takes_whole)
     step = numbers["step"]
     if not step > 0:
         raise InputError(f"axes: the step of {field} is {step:g}, must be above 0")
@@ -81,6 +80,13 @@ def _range(field: str, given: Mapping[str, Any]) -> Axis | Interval:
     # Counted, not added up: 0.1 ten times is not 1. Rounded as a person would write it.
     steps = [low + step * number for number in range(count)]
     return Axis(field, tuple(steps if whole else [float(f"{value:.12g}") for value in steps]))
+
+
+def _interval(field: str, low: float, high: float, whole: bool) -> Interval:
+    if whole and np.ceil(low) > np.floor(high):
+        raise InputError(f"axes: {field} takes whole numbers, and there is none from {low:g} to "
+                         f"{high:g}")
+    return Interval(field, float(low), float(high), whole)
 
 
 def _rounded(field: str, values: FloatArray) -> tuple[int, ...]:

@@ -19,9 +19,8 @@ from wattline.model.errors import InputError, warn
 from wattline.model.units import counted
 from wattline.scenario.model import Scenario
 from wattline.sweeps.api import written
-from wattline.sweeps.axes import Axis
 from wattline.sweeps.cache import NoCache, PointCache, cache_file
-from wattline.sweeps.point import Point, point_of
+from wattline.sweeps.point import Point, point_of, sources_of
 from wattline.sweeps.results import SweepResult, check_objectives
 from wattline.sweeps.running import Counts, check_folder, resumable
 from wattline.sweeps.shelf import Shelf
@@ -34,8 +33,15 @@ JOURNAL = "search.jsonl"
 """Optuna's own; a sweep has another."""
 BROKEN = 1e300
 """The value of a point that failed: worse than any other."""
+EDGE = 1e-300
+"""By how much a strict constraint is broken by what is just as large as its bound."""
+NOT_RUN, ALL_RAN = Expression.parse("jobs.not_run"), "all jobs ran"
+FIRST_TRIALS = 10
+"""So many are drawn at random, before Optuna learns from them."""
 STUDY, ASKED = "search", "asked"
 """How Optuna's journal names the search, and what it was asked for."""
+RESTED_ON = "rested on"
+"""How it keeps the settings of a trial's points, each with what its result rests on."""
 FAILED = "failed"
 """How it marks a trial of which a point failed."""
 
@@ -113,6 +119,8 @@ class _Search:
         self._failed: set[str] = set()
         """Settings that failed: they are neither simulated nor counted again."""
         self._checked = False
+        self._missed: list[float] = []
+        """Jobs that did not run, by trial."""
 
     def run(self, trials: int, seed: int, tell: Callable[[int, int], None] | None) -> None:
         optuna = _optuna()
@@ -125,6 +133,7 @@ class _Search:
             sampler=_sampler(optuna, self.goals, seed, len(ended)), pruner=pruner,
             directions=["minimize"] * len(self.goals), load_if_exists=True)
         study.set_user_attr(ASKED, self._asked())
+        self._check_contents(ended)
         before = [trial for trial in ended if not _has_failed(trial)]
         for trial in before:
             self._remember(trial)
@@ -159,6 +168,25 @@ class _Search:
                              "now; name another folder")
         return [trial for trial in before.trials if trial.state.name in ("COMPLETE", "PRUNED")]
 
+    def _check_contents(self, ended: Sequence[Any]) -> None:
+        """What was found on other logs, or by other code, is not mixed with what is found now."""
+        other: dict[str, None] = {}
+        unseen = 0
+        for trial in ended:
+            then = trial.user_attrs.get(RESTED_ON, [])
+            unseen += not all(rested_on for _, rested_on in then)
+            for setting, rested_on in then:
+                scenario = point_of(self.space, 0, setting).scenario if rested_on else None
+                now = {} if scenario is None else sources_of(scenario)
+                other |= dict.fromkeys(name for name in sorted(rested_on.keys() | now.keys())
+                                       if rested_on.get(name) != now.get(name))
+        if other:
+            raise InputError(f"{self.folder} has a search with another content of "
+                             f"{' and '.join(other)} than now; name another folder")
+        if unseen:
+            self.said.append(f"{counted(unseen, 'trial')} from before rest on what cannot be seen "
+                             "(code, a database): it may have changed since")
+
     def _asked(self) -> dict[str, Any]:
         """What a search must have in common with the one that it goes on with."""
         space = self.space
@@ -167,13 +195,17 @@ class _Search:
             "constraints": [each.text for each in self.limits],
             "axes": [[axis.field, list(axis.values)] for axis in space.axes]
             + [[each.field, each.low, each.high] for each in space.intervals],
+            "zip": [list(group) for group in space.together],
             "seeds": list(space.seeds), "a scenario": dict(space.base)}
         return dict(json.loads(json.dumps(asked, default=str)))
 
     def _remember(self, trial: Any) -> None:
-        for row in trial.user_attrs.get("rows", ()):
+        rows = trial.user_attrs.get("rows", ())
+        for row in rows:
             self._keep(row)
             self.counts.cached += 1
+        if rows:
+            self._missing([row["figures"] for row in rows])
 
     def _keep(self, row: Row) -> None:
         self.counts.points += 1
@@ -181,7 +213,9 @@ class _Search:
         self.rows.append(row)
 
     def _trial(self, trial: Any) -> tuple[float, ...]:
-        setting = {axis.field: self._chosen(trial, axis) for axis in self.space.axes}
+        setting: dict[str, Any] = {}
+        for choices in self.space.choices():
+            setting |= _chosen(trial, choices)
         for each in self.space.intervals:
             suggest = trial.suggest_int if each.whole else trial.suggest_float
             low, high = ((math.ceil(each.low), math.floor(each.high)) if each.whole
@@ -190,9 +224,10 @@ class _Search:
         name = json.dumps(setting, default=str)
         if name in self._failed:
             return self._failing(trial, name)
-        seeds = [{"trace.seed": seed} for seed in self.space.seeds] or [{}]
         points = [point_of(self.space, len(self.rows) + place, {**setting, **seed})
-                  for place, seed in enumerate(seeds)]
+                  for place, seed in enumerate(self.space.draws())]
+        trial.set_user_attr(RESTED_ON, [[dict(point.setting), sources_of(point.scenario)]
+                                        for point in points if point.scenario is not None])
         known = self.cache.find(point.key for point in points)
         if self.prune and any(point.key not in known for point in points):
             self._first_months(points, trial)
@@ -210,7 +245,19 @@ class _Search:
                     check_objectives([name], figures[0])
             self._checked = True
         self._tell_excess(trial, [_mean(each.excess, figures) for each in self.limits])
+        trial.set_constraint(ALL_RAN, self._missing(figures))
         return tuple(_finite(_mean(each, figures)) for each in self.goals)
+
+    def _missing(self, figures: Sequence[Mapping[str, float]]) -> float:
+        """Jobs of a setting that did not run: to refuse them is no way to be best.
+
+        Where some did not run under any of the first settings, only those count that ran under
+        another: where all settings break a constraint alike, nobody looks at the objective.
+        """
+        missing = _mean(NOT_RUN, figures)
+        self._missed.append(missing)
+        least = min(self._missed) if len(self._missed) > FIRST_TRIALS else 0.0
+        return _finite(missing - least)
 
     def _failing(self, trial: Any, name: str) -> tuple[float, ...]:
         """The value of a setting that failed, which leads the search elsewhere."""
@@ -218,15 +265,14 @@ class _Search:
         self._failed.add(name)
         trial.set_user_attr(FAILED, True)
         self._tell_excess(trial, [BROKEN] * len(self.limits))
+        trial.set_constraint(ALL_RAN, BROKEN)
         return (BROKEN,) * len(self.goals)
-
-    def _chosen(self, trial: Any, axis: Axis) -> Any:
-        # Optuna's choices are simple values: tables are chosen by their place in the list.
-        return axis.values[trial.suggest_categorical(axis.field, list(range(len(axis.values))))]
 
     def _tell_excess(self, trial: Any, excess: Sequence[float]) -> None:
         for limit, value in zip(self.limits, excess, strict=True):
-            trial.set_constraint(limit.text, _finite(value))
+            # To Optuna 0 is kept; a strict constraint is not.
+            at_edge = value == 0 and not limit.allows(value)
+            trial.set_constraint(limit.text, EDGE if at_edge else _finite(value))
 
     def _row(self, point: Point, known: Row | None) -> Row:
         setting = dict(point.setting)
@@ -260,6 +306,13 @@ class _Search:
             if trial.should_prune():
                 raise optuna.TrialPruned
             months *= 2
+
+
+def _chosen(trial: Any, choices: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    # Optuna's choices are simple values: tables, and values of axes that go together, are chosen by
+    # their place in the list.
+    place: int = trial.suggest_categorical(" and ".join(choices[0]), list(range(len(choices))))
+    return choices[place]
 
 
 def _has_failed(trial: Any) -> bool:

@@ -31,7 +31,7 @@ def draw_front(found: SweepResult, objectives: Sequence[str]) -> Figure:
     units = [_unit(goal, [*others, *(alike[0] for alike in front)]) for goal in goals]
 
     def place(each: SweptSetting) -> tuple[float, float]:
-        x, y = (goal.value(each.means) / unit.size
+        x, y = (each.mean_of(goal) / unit.size
                 for goal, unit in zip(goals, units, strict=True))
         return x, y
 
@@ -52,7 +52,7 @@ def _unit(goal: Expression, settings: Sequence[SweptSetting]) -> Scale:
     """One for a whole axis, so that its ticks are round numbers."""
     from wattline.sweeps.report import scale_of
 
-    values = [goal.value(each.means) for each in settings]
+    values = [each.mean_of(goal) for each in settings]
     return scale_of(goal.text, max((value for value in values if math.isfinite(value)),
                                    default=0.0))
 

@@ -27,6 +27,8 @@ from wattline.sweeps.space import Space
 UNKNOWN = ""
 """The key of a point that rests on what we cannot see (code, a database): it is computed every
 time."""
+PACKAGE = "wattline itself"
+"""How the sources of this package are called among what a result rests on."""
 
 
 @dataclass(frozen=True)
@@ -72,24 +74,35 @@ def _changes(space: Space, setting: Mapping[str, Any]) -> tuple[dict[str, Any], 
 def content_key(scenario: Scenario) -> str:
     """A digest of all that decides about the result: fields, files, and the sources of this
     package and of plug-ins."""
-    fields = scenario.model_dump(mode="json", exclude_none=True)
+    rests_on = sources_of(scenario)
+    if not rests_on:
+        return UNKNOWN
+    text = json.dumps([_fields(scenario), rests_on], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def sources_of(scenario: Scenario) -> dict[str, str]:
+    """What a result rests on beside the fields, by name with the digest of its content; nothing
+    where some of it cannot be seen."""
+    texts = set(_texts(_fields(scenario)))
     # Of a database nobody knows whether it still says what it said.
-    if any("://" in text for text in _texts(fields)) or any(
+    if any("://" in text for text in texts) or any(
             not _file_of_code(place) for place in code_of(scenario.policy).values()):
-        return UNKNOWN
+        return {}
     chosen = {axis: name_of(getattr(scenario.policy, axis)) for axis in AXES}
-    sources = [package_digest(), *(plug_in_digest(module) for module in plug_ins(chosen))]
-    if not all(sources):
-        return UNKNOWN
-    fields.pop("name", None)
-    text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
-    digest = hashlib.sha256("\n".join([*sources, text]).encode())
-    for name in sorted(set(_texts(fields))):
+    found = {PACKAGE: package_digest()} | {
+        module: plug_in_digest(module) for module in plug_ins(chosen)}
+    for name in sorted(texts):
         code = _file_of_code(name)
         own = None if code else file_named(name)
         for file in imported_files(code) if code else [own] if own else []:
-            digest.update(f"\n{name}:{file_digest(file)}".encode())
-    return digest.hexdigest()
+            found[str(file)] = file_digest(file)
+    return found if all(found.values()) else {}
+
+
+def _fields(scenario: Scenario) -> dict[str, Any]:
+    """All but the name, which decides about nothing."""
+    return scenario.model_dump(mode="json", exclude_none=True, exclude={"name"})
 
 
 def file_digest(path: str | Path) -> str:

@@ -62,10 +62,14 @@ def _sentences(found: SweepResult) -> list[str]:
     said = [f"{counted(counts.points, 'point')} along {', '.join(found.fields)}: "
             f"{counts.computed:,} computed, {counts.cached:,} known before, {counts.failed:,} "
             f"failed, in {time_text(found.seconds)}."]
+    sets = {frozenset(map(str, each.seeds)) for each in found.settings}
     seeds = {each.runs + each.failed for each in found.settings}
     if max(seeds, default=1) > 1:
         said.append("Points that differ by their seed alone are one setting: figures are means "
-                    "over its seeds, ± half a 95 % interval. All settings have the same seeds.")
+                    "over its seeds, ± half a 95 % interval. " + (
+                        "All settings have the same seeds." if len(sets) == 1 else
+                        "Not all settings have the same seeds: some of what differs between them "
+                        "may be the work of the draws."))
     return said + list(found.sentences)
 
 
@@ -81,6 +85,9 @@ def _chapters(found: SweepResult, objectives: Sequence[str]) -> list[Chapter]:
             f"better.{_alike_sentence(front)}",
             [_settings_table("", found, [alike[0] for alike in front[:MOST_ROWS]])],
             _embedded(draw_front(found, objectives)) if len(objectives) > 1 else ""))
+        chapters.append(Chapter(
+            "The best settings", "By each objective the five with the smallest values.",
+            [_settings_table(f"By {goal}", found, found.best(goal)) for goal in objectives]))
         chapters += [Chapter(
             f"What moves {goal}", _effects_sentence(found), [_effects_table(found, goal)],
             _embedded(draw_effects(found, goal))) for goal in objectives]
@@ -130,8 +137,8 @@ def _effects_sentence(found: SweepResult) -> str:
     if not found.uneven:
         return f"{said}: how much an axis does by itself, whatever the others are."
     return (f"{said}. The values of {', '.join(found.uneven)} did not meet the same settings of "
-            "the other axes (points failed, axes are zipped, or a search chose them): what "
-            "differs there may be the work of those.")
+            "the other axes (points failed, jobs were refused, axes are zipped, or a search "
+            "chose them): what differs there may be the work of those.")
 
 
 def _effects_table(found: SweepResult, objective: str) -> Table:

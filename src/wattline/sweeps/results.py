@@ -17,6 +17,7 @@ from wattline.analysis.expressions import Constraint, Expression, figure_of
 from wattline.analysis.intervals import mean_interval
 from wattline.model.errors import InputError
 from wattline.model.run import Outcome
+from wattline.model.units import counted
 from wattline.sweeps.axes import SEED
 from wattline.sweeps.running import Counts
 
@@ -46,6 +47,12 @@ class SweptSetting:
     failed: int = 0
     figures: tuple[Mapping[str, float], ...] = field(default=(), repr=False)
     """Of each run."""
+    seeds: tuple[Any, ...] = ()
+    """Of each run that did not fail."""
+
+    def mean_of(self, goal: Expression) -> float:
+        """The mean over the runs of an expression's value in each of them."""
+        return mean_interval([goal.value(each) for each in self.figures])[0]
 
     def half_of(self, expression: str) -> float:
         """Half the width of the 95 % interval of a figure or an expression of figures."""
@@ -119,7 +126,7 @@ class SweepResult:
         any other: to refuse jobs saves joules and hours, but is no way to be best."""
         limits = [Constraint.parse(each) for each in self.subject_to]
         return tuple(each for each in self._with_all_jobs
-                     if all(limit.excess.value(each.means) <= 0 for limit in limits))
+                     if all(limit.allows(each.mean_of(limit.excess)) for limit in limits))
 
     @property
     def _whole(self) -> list[SweptSetting]:
@@ -141,7 +148,7 @@ class SweepResult:
         figures."""
         wanted = [Expression.parse(each) for each in objectives or self.objectives]
         whole = self.comparable
-        values = np.array([[goal.value(each.means) for goal in wanted] for each in whole])
+        values = np.array([[each.mean_of(goal) for goal in wanted] for each in whole])
         places: dict[tuple[float, ...], list[SweptSetting]] = {}
         for number, each in enumerate(whole):
             if np.isfinite(values[number]).all() and not _is_beaten(values, number):
@@ -151,34 +158,34 @@ class SweepResult:
     def best(self, objective: str = OBJECTIVES[0], count: int = 5) -> tuple[SweptSetting, ...]:
         """The settings with the smallest value of a figure, or of an expression of figures."""
         goal = Expression.parse(objective)
-        valued = [(goal.value(each.means), each) for each in self.comparable]
+        valued = [(each.mean_of(goal), each) for each in self.comparable]
         return tuple(each for value, each in sorted(valued, key=lambda pair: pair[0])
                      if math.isfinite(value))[:count]
 
     def effects(self, objective: str = OBJECTIVES[0]) -> dict[str, dict[str, float]]:
-        """By axis and value the mean of a figure over all settings that have this value; of the
-        axes that `uneven` names, other axes have a part in it."""
+        """By axis and value the mean of a figure over the settings that have this value, of which
+        no run failed and under which all jobs ran; of the axes that `uneven` names, other axes have
+        a part in it."""
         goal = Expression.parse(objective)
         found: dict[str, dict[str, float]] = {}
         for axis in self.axes:
             sums: dict[str, list[float]] = {}
-            for each in self.settings:
-                if each.runs:
-                    sums.setdefault(shown(each.values[axis]), []).append(goal.value(each.means))
+            for each in self._with_all_jobs:
+                sums.setdefault(shown(each.values[axis]), []).append(each.mean_of(goal))
             found[axis] = {value: float(np.mean(values)) for value, values in sums.items()}
         return found
 
     @cached_property
     def uneven(self) -> tuple[str, ...]:
-        """Axes whose values did not meet the same settings of the other axes: points failed, axes
-        are zipped, or a search chose the points."""
+        """Axes whose values did not meet the same settings of the other axes and the same seeds:
+        points failed, jobs were refused, axes are zipped, or a search chose the points."""
         found = []
         for axis in self.axes:
             met: dict[str, set[str]] = {}
-            for each in self.settings:
-                if each.runs:
-                    others = [shown(value) for name, value in each.values.items() if name != axis]
-                    met.setdefault(shown(each.values[axis]), set()).add(json.dumps(others))
+            for each in self._with_all_jobs:
+                others = [shown(value) for name, value in each.values.items() if name != axis]
+                others.append(shown(sorted(map(shown, each.seeds))))
+                met.setdefault(shown(each.values[axis]), set()).add(json.dumps(others))
             if len({frozenset(others) for others in met.values()}) > 1:
                 found.append(axis)
         return tuple(found)
@@ -210,9 +217,13 @@ class SweepResult:
         runs, each kind once."""
         whole, alike, good = len(self._whole), len(self._with_all_jobs), len(self.comparable)
         said = []
+        partly = sum(1 for each in self.settings if each.runs and each.failed)
+        if partly:
+            said.append(f"of {counted(partly, 'setting')} some seeds failed; they are not among "
+                        "the best, on the front or in the effects")
         if alike < whole:
             said.append(f"under {whole - alike:,} of {whole:,} settings fewer jobs ran than under "
-                        "others; they are not among the best, nor on the front")
+                        "others; they are not among the best, on the front or in the effects")
         if good < alike:
             said.append(f"{alike - good:,} of {alike:,} settings break a constraint "
                         f"({', '.join(self.subject_to)})"
@@ -248,7 +259,7 @@ class SweepResult:
         each = alike[0]
         return {"setting": dict(each.values), "runs": each.runs,
                 "alike": [dict(other.values) for other in alike[1:]],
-                **{text: {"mean": Expression.parse(text).value(each.means),
+                **{text: {"mean": each.mean_of(Expression.parse(text)),
                           "half": each.half_of(text)} for text in self.objectives}}
 
 
@@ -261,7 +272,8 @@ def _grouped(axes: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> SweptSet
         values={name: rows[0]["setting"].get(name) for name in axes}, runs=len(good),
         means={name: mean for name, (mean, _) in spread.items()},
         halves={name: half for name, (_, half) in spread.items()},
-        failed=len(rows) - len(good), figures=tuple(good))
+        failed=len(rows) - len(good), figures=tuple(good),
+        seeds=tuple(row["setting"].get(SEED) for row in rows if "error" not in row))
 
 
 def _is_beaten(values: Any, number: int) -> bool:

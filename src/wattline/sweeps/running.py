@@ -76,6 +76,7 @@ class Sweeping:
                 todo.append(point)
         self._said(len(found))
         keys = {point.number: point.key for point in todo}
+        _end_last_line(self.journal)
         with self.journal.open("a", encoding="utf-8") as journal:
             for rows in self._computed(todo):
                 self.cache.keep((keys[row["number"]], row) for row in rows if "error" not in row)
@@ -208,6 +209,13 @@ def _chunks(work: Chunk, workers: int) -> list[Chunk]:
 def _equal_chunks(work: Chunk, parts: int) -> list[Chunk]:
     size = max(1, -(-len(work) // max(1, parts)))
     return [work[begin:begin + size] for begin in range(0, len(work), size)]
+
+
+def _end_last_line(path: Path) -> None:
+    """A line in which a sweep was killed must not take the next row with it."""
+    if path.is_file() and path.stat().st_size and not path.read_bytes().endswith(b"\n"):
+        with path.open("a", encoding="utf-8") as journal:
+            journal.write("\n")
 
 
 def _journalled(path: Path) -> Iterator[tuple[str, Row]]:

@@ -48,8 +48,20 @@ class Space:
     @property
     def size(self) -> int:
         """How many points there are, were each range without a step one value."""
-        bundles = bundled([*self.axes, *self._seed_axis()], list(self.together))
-        return math.prod(len(bundle) for bundle in bundles)
+        return math.prod(len(bundle) for bundle in self._bundles())
+
+    def _bundles(self) -> list[list[dict[str, Any]]]:
+        return bundled([*self.axes, *self._seed_axis()], list(self.together))
+
+    def choices(self) -> list[list[dict[str, Any]]]:
+        """What a search chooses from: of each single axis, and of each group of axes that go
+        together, one."""
+        return [bundle for bundle in self._bundles() if set(bundle[0]) != {SEED}]
+
+    def draws(self) -> list[dict[str, Any]]:
+        """The seeds of every setting; one that goes together with an axis belongs to that."""
+        alone = [bundle for bundle in self._bundles() if set(bundle[0]) == {SEED}]
+        return alone[0] if alone else [{}]
 
     def fields(self, setting: Mapping[str, Any]) -> dict[str, Any]:
         """The scenario's fields at a point."""

@@ -39,6 +39,14 @@ def test_a_constraint_says_by_how_much_it_is_broken(text: str, excess: float) ->
     assert Constraint.parse(text).excess.value(FIGURES) == excess
 
 
+@pytest.mark.parametrize(("text", "kept"), [
+    ("wait_s.p95 <= 50", True), ("wait_s.p95 >= 50", True), ("wait_s.p95 < 50", False),
+    ("wait_s.p95 > 50", False), ("wait_s.p95 < 51", True), ("wait_s.p95 > 49", True),
+    ("nothing <= 1", False), ("nothing < 1", False)])
+def test_a_strict_constraint_is_broken_by_its_bound(text: str, kept: bool) -> None:
+    assert Constraint.parse(text).is_kept(FIGURES) is kept
+
+
 @pytest.mark.parametrize("text", ["energy_j", "1 < energy_j < 2", "energy_j == 3", "<= 4"])
 def test_nothing_else_is_a_constraint(text: str) -> None:
     with pytest.raises(InputError, match="is no constraint"):

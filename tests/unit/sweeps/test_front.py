@@ -65,3 +65,15 @@ def test_the_terminal_shows_no_more_than_can_be_read(capsys: pytest.CaptureFixtu
     _print(found([(1.0, 1.0)] * 74), [])
     said = capsys.readouterr().out
     assert (said.count("value number"), "73 others" in said) == (1, True)
+
+
+def test_an_expression_is_worked_out_per_seed_and_then_averaged() -> None:
+    rows = tuple({"number": number, "setting": {"a": 1, "trace.seed": number},
+                  "figures": {"energy_j": joules, "wait_s.mean": wait_s, "jobs.completed": 5.0}}
+                 for number, (joules, wait_s) in enumerate([(2.0, 1.0), (2.0, 4.0)]))
+    goal = "energy_j / wait_s"
+    seeded = wl.SweepResult("s", ("a", "trace.seed"), rows, Counts(points=2), 1.0,
+                            objectives=(goal,), subject_to=(f"{goal} <= 1.25",))
+    assert seeded.to_dict()["pareto"][0][goal]["mean"] == 1.25  # of the means it is 0.8
+    assert seeded.effects(goal) == {"a": {"1": 1.25}}
+    assert len(seeded.best(goal)) == 1

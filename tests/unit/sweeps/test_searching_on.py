@@ -161,6 +161,8 @@ def test_a_count_on_a_field_of_whole_numbers_makes_whole_numbers() -> None:
         "machine.node_idle_w", (60.0, 65.0, 70.0))
     with pytest.raises(wl.InputError, match=r"machine\.nodes takes whole numbers"):
         read_axis("machine.nodes", {"from": 60, "to": 62, "count": 4})
+    with pytest.raises(wl.InputError, match=r"there is none from 16\.2 to 16\.8"):
+        read_axis("machine.nodes", {"from": 16.2, "to": 16.8})
 
 
 @pytest.mark.parametrize(("field", "low", "whole"), [

@@ -100,6 +100,8 @@ def test_what_an_interrupted_sweep_had_is_not_computed_again(tmp_path: Path) -> 
     assert (again.counts.computed, again.counts.cached) == (2, 2)
     assert again.to_pandas().drop(columns=["engine_s", "seconds"]).equals(
         whole.to_pandas().drop(columns=["engine_s", "seconds"]))
+    # The row after the cut line is a line of its own, so that nothing is left for a third time.
+    assert sweep(tmp_path / "a", resume=True, cache=False).counts.computed == 0
 
 
 def test_a_setting_that_refuses_jobs_is_not_the_best(tmp_path: Path) -> None:

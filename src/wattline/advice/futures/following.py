@@ -77,8 +77,8 @@ def follow_policy(
     ...     said = []
     """
     every_s = parse_duration(every) if isinstance(every, str) else float(every)
-    if not every_s > 0:
-        raise InputError(f"every is {every}, must be above 0")
+    if not 0 < every_s < math.inf:
+        raise InputError(f"every is {every}, must be above 0 and finite")
     question = Question.of(samples, objective, limits, risk, horizon, seed)
     supervisor = _Supervisor(live, question, candidates, arrivals, history, act, allow_code)
     done = 0

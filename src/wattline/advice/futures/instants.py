@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 
 from wattline.model.errors import InputError
@@ -24,6 +25,8 @@ def instant_s(at: float | str, ready: Plan) -> float:
         found = _date(at, ready)
     else:
         found = parse_duration(at)
+    if not math.isfinite(found):
+        raise InputError(f"at is {at}, must be an instant of the log")
     if not first_s <= found:
         raise InputError(f"at: {at} is before the first submission, which is at {first_s:g} s")
     return found

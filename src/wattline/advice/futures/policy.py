@@ -156,8 +156,8 @@ class Question:
         if not 0 <= risk <= 1:
             raise InputError(f"risk is {risk}, must be 0 to 1")
         horizon_s = parse_duration(horizon) if isinstance(horizon, str) else float(horizon)
-        if not horizon_s > 0:
-            raise InputError(f"horizon is {horizon}, must be above 0")
+        if not 0 < horizon_s < math.inf:
+            raise InputError(f"horizon is {horizon}, must be above 0 and finite")
         return cls(samples, objective, Expression.parse(objective),
                    tuple(Constraint.parse(each) for each in limits), risk, horizon_s, seed)
 
@@ -217,7 +217,7 @@ def _candidate(
 
 def broken_part(limit: Constraint, rows: Sequence[Mapping[str, float]]) -> float:
     """In which part of the draws a limit is broken; what is no number does not keep one."""
-    return float(np.mean([not limit.excess.value(row) <= 0 for row in rows]))
+    return float(np.mean([not limit.is_kept(row) for row in rows]))
 
 
 def planned(scenario: Source | None, given: Mapping[str, Any], allow_code: bool) -> Plan:

@@ -5,6 +5,7 @@ What it gains is measured beside every fixed policy, and beside the best of them
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -136,8 +137,8 @@ def self_tune(
         raise InputError("self-tuning chooses between policies along the axes; this one is "
                          "written in Python")
     every_s = parse_duration(every) if isinstance(every, str) else float(every)
-    if not every_s > 0:
-        raise InputError(f"every is {every}, must be above 0")
+    if not 0 < every_s < math.inf:
+        raise InputError(f"every is {every}, must be above 0 and finite")
     choices = read_choices(candidates, ready.scenario)
     plans = {choice.name: ready if not choice.changes else plan_of(ready, choice)
              for choice in choices}
@@ -180,10 +181,10 @@ def broken_limits(figures: Mapping[str, float], limits: Sequence[str]) -> list[s
     # Without a cap no time is above it: a look ahead says 0 of it, a whole run that there is none.
     known = {name: 0.0 if name == "time_above_cap_s" and np.isnan(value) else value
              for name, value in figures.items()}
-    read = [Constraint.parse(limit).excess for limit in limits]
-    return [limit for limit, excess in zip(limits, read, strict=True)
-            if all(figure_of(name, known) for name in excess.names)
-            and not excess.value(known) <= 0]
+    read = [Constraint.parse(limit) for limit in limits]
+    return [limit.text for limit in read
+            if all(figure_of(name, known) for name in limit.excess.names)
+            and not limit.is_kept(known)]
 
 
 def _broken(figures: Mapping[str, float], limits: Sequence[str]) -> tuple[str, ...]:

@@ -90,8 +90,8 @@ def advise_start(
         raise InputError(f"samples is {samples}, must be 1 to 100,000")
     refuse_both(at, live, history, scenario, given)
     horizon_s = parse_duration(horizon) if isinstance(horizon, str) else float(horizon)
-    if not horizon_s > 0:
-        raise InputError("horizon must be above 0")
+    if not 0 < horizon_s < np.inf:
+        raise InputError(f"horizon is {horizon}, must be above 0 and finite")
     rate = None if price is None else price_from(str(price))
     if rate is not None and not is_flat(rate):
         raise InputError("--price: one price of a kWh is needed here, like 0.25EUR, not a table: "
