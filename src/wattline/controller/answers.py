@@ -79,6 +79,9 @@ def _not_ours(controller: Controller, job: SlurmJob) -> Explanation:
                            "is left to Slurm", figures)
     if job.state not in WAITING:
         return Explanation(job.label, "over", f"Slurm says {job.state}", figures)
+    obstacle = controller.watcher.obstacles.get(job.label)
+    if obstacle is not None:
+        return Explanation(job.label, obstacle.reason, obstacle.sentence, figures)
     why = controller.why(job.label) if job.held else ""
     if why:
         return Explanation(job.label, why, SHARED[why], figures)

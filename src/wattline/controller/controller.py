@@ -87,7 +87,7 @@ class Controller:
             decisions = self.books.step(now_s, events)
             self.took_over = False
             remarks += self._not_taken()
-        remarks += self._withdraw(news.withdrawn)
+        remarks += self._withdraw(news.withdrawn) + self._say_unmanaged(news.unmanaged)
         for decision in decisions:
             remarks += self.hands.carry_out(self, decision, now_s)
         return Cycle(now_s, decisions, (*self._noted(), *remarks))
@@ -124,6 +124,16 @@ class Controller:
     def now_s(self) -> float:
         """Never back: a clock that is set back stands still for the books."""
         return max(self.clock(), self.books.now_s)
+
+    def _say_unmanaged(self, jobs: Sequence[tuple[str, str]]) -> list[str]:
+        """Tell the users of jobs that are never decided upon."""
+        said = []
+        for label, reason in jobs if self.act else ():
+            try:
+                self.slurm.explain(label, self.watcher.comment(reason))
+            except SlurmError as error:
+                said.append(str(error))
+        return said
 
     def _withdraw(self, labels: Sequence[str]) -> list[str]:
         """Hold what did not start again: Slurm would start it when the books count on nothing."""

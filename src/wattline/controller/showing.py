@@ -135,7 +135,9 @@ class MachineWriter:
                 adds_w = _known(max(watts[row] - node_idle_w * units[row], 0.0))
             elif row >= 0:
                 drawn_w = _known(power_w[row])
-            said = (drawn_w, adds_w, why.get(row, job.reason) if waits else None)
+            obstacle = self.controller.watcher.obstacles.get(job.label)
+            reason = job.reason if obstacle is None else obstacle.reason
+            said = (drawn_w, adds_w, why.get(row, reason) if waits else None)
             known = before.get(job.label)
             if known is None or known.job is not job or known.said != said:
                 known = _Written(job, said, json.dumps(_shown(job, *said)))

@@ -26,6 +26,7 @@ from wattline.policies.state import BEGUN, OVER, REFUSED
 
 if TYPE_CHECKING:
     from wattline.controller.controller import Controller, Cycle
+    from wattline.controller.watching import Watcher
 
 FILE = "status.json"
 SHOWN = 100
@@ -90,12 +91,19 @@ def pictured(controller: Controller, now_s: float) -> dict[str, Any]:
              "power_w": float(state.live[row].power_w), "start_s": float(state.live[row].start_s),
              "expected_end_s": float(state.live[row].expected_s),
              "confirmed": not state.live[row].unconfirmed} for row in running[:SHOWN]]},
-        "waiting": {"count": len(waiting), "jobs": [
+        "waiting": {"count": len(waiting) + len(controller.watcher.obstacles), "jobs": [
             {"job": books.roll.key(row), "nodes": int(state.live[row].units),
              "submit_s": float(state.jobs[row].submit_s), "why": reason_in_short(books, row)}
-            for row in waiting[:SHOWN]]},
+            for row in waiting[:SHOWN]] + _kept(controller.watcher)[:max(SHOWN - len(waiting), 0)]},
         "refused": {"count": len(refused), "jobs": refused[:SHOWN]},
     }
+
+
+def _kept(watcher: Watcher) -> list[dict[str, Any]]:
+    """Jobs of which the books have not been told: they may not begin yet."""
+    return [{"job": job.label, "nodes": job.nodes, "submit_s": job.submit_s,
+             "why": watcher.obstacles[job.label].reason}
+            for job in watcher.seen if job.label in watcher.obstacles]
 
 
 def policy_of(books: Books) -> dict[str, str]:

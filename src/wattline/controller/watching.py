@@ -23,6 +23,7 @@ from wattline.books import (
     Started,
     Submitted,
 )
+from wattline.controller.beginning import PARTS, Obstacle, Obstacles
 from wattline.controller.sharing.parts import Share
 from wattline.live.slurm.client import Seen
 from wattline.live.slurm.reading import (
@@ -106,6 +107,8 @@ class News:
     remarks: list[str] = field(default_factory=list)
     withdrawn: list[str] = field(default_factory=list)
     """Labels of jobs whose start did not happen: they have to be held again."""
+    unmanaged: list[tuple[str, str]] = field(default_factory=list)
+    """Labels of jobs that are never decided upon, and why: their users have to be told."""
 
 
 class Watcher:
@@ -141,6 +144,13 @@ class Watcher:
         """Names under which the books have had a job that was left to Slurm before it began."""
         self.tried: set[str] = set()
         """Labels of jobs that were told to start: they name the nodes that were chosen then."""
+        self.array_limits: dict[str, int] = {}
+        """How many tasks of an array may run at once, as Slurm said last."""
+        self.obstacles: dict[str, Obstacle] = {}
+        """By label what keeps jobs of ours, of which the books have not been told therefore."""
+        self._said: set[str] = set()
+        self._failed: set[tuple[str, str]] = set()
+        self._obstacles = Obstacles((), math.nan, {}, (), self._failed)
         self.looked_s = math.nan
         self.told: dict[str, Told] = {}
         self.down: set[str] = set()
@@ -158,6 +168,7 @@ class Watcher:
         labels = {job.label for job in seen.jobs}
         self.used = {name for name in self.used if label_of(name) in labels}
         self.tried &= labels
+        self._look_for_obstacles(seen, labels)
         for name in [name for name in self.told if name not in now]:
             if self.told[name].label not in labels:  # otherwise it was queued again
                 found.remarks.append(f"job {name} is gone, and Slurm does not say how it ended")
@@ -169,8 +180,8 @@ class Watcher:
             elif told.is_other(job):
                 self._forgotten(name, found)
             elif not self.decides or told.is_news(job):
-                told.row = job
-                self._known(name, job, seen.time_s, found)
+                was_held, told.row = told.row is None or told.row.held, job
+                self._known(name, job, was_held, seen.time_s, found)
         return found
 
     def name(self, job: SlurmJob) -> str:
@@ -241,11 +252,42 @@ class Watcher:
         self.down = gone
         self.resting = {node.name for node in seen.nodes if node.name in gone and node.rests}
 
+    def _look_for_obstacles(self, seen: Seen, labels: set[str]) -> None:
+        arrays = {job.array for job in seen.jobs}
+        self.array_limits = {array: limit for array, limit
+                             in {**self.array_limits, **seen.array_limits}.items()
+                             if array in arrays}
+        self._said = {label for label, each in self.obstacles.items() if each is PARTS}
+        self._failed = {each for each in self._failed if each[0] in labels}
+        self.obstacles = {}
+        self._obstacles = Obstacles(seen.jobs, seen.time_s, self.array_limits,
+                                    (told.label for told in self.told.values()), self._failed)
+
+    def _is_kept(self, job: SlurmJob, found: News) -> bool:
+        """Whether something else than nodes and watts keeps a job of ours that is new."""
+        obstacle = self._obstacles.of_new(job)
+        if obstacle is None:
+            self._obstacles.tell(job)
+            return False
+        self.obstacles[job.label] = obstacle
+        if obstacle is PARTS and job.label not in self._said:
+            found.remarks.append(f"job {job.label} is not decided upon: {obstacle.sentence}")
+            found.unmanaged.append((job.label, obstacle.sentence))
+        return True
+
+    def _is_left(self, job: SlurmJob, was_held: bool) -> bool:
+        """Whether a job that waits is not ours to start any more, or not yet: somebody released
+        it, holds it, or has given it a time or another job to wait for."""
+        obstacle = self._obstacles.of(job)
+        if obstacle is not None:
+            self.obstacles[job.label] = obstacle
+        return obstacle is not None or (was_held and not job.held)
+
     def _new(self, name: str, job: SlurmJob, found: News) -> None:
         # Not while it ends: what is being requeued shows its next life on the nodes of the last.
         runs = job.state in (*ACTIVE, *STARTING) and bool(job.node_list)
-        managed = self.decides and self.ours(job) and (job.held or not self.only_held)
-        if not runs and not (managed and job.state in WAITING):
+        if not runs and not (job.state in WAITING and self._is_managed(name, job)
+                             and not self._is_kept(job, found)):
             return
         strange = [node for node in job.node_list if node not in self.number]
         if strange:
@@ -268,7 +310,7 @@ class Watcher:
         self.told[name] = Told(
             job.label, units, limit_s, units * self.node_w if math.isnan(watts) else watts,
             held, runs, job.state == SUSPENDED,
-            aside=job.state == SUSPENDED and ASIDE in job.admin_comment)
+            aside=job.state == SUSPENDED and ASIDE in job.admin_comment, row=job)
         self._note(name, job)
         if runs:
             found.applied.append(submitted)
@@ -280,19 +322,27 @@ class Watcher:
                 found.withdrawn.append(job.label)
                 found.remarks.append(f"job {name} was queued again by Slurm: it is held for us")
 
+    def _is_managed(self, name: str, job: SlurmJob) -> bool:
+        """Whether a waiting job is ours to start. One that somebody has released is Slurm's; what
+        Slurm has queued again by itself is not, unless this life of it was left to Slurm."""
+        queued_again = job.restarts > 0 and AGAIN not in name and not self.only_held
+        return self.decides and self.ours(job) and (job.held or queued_again)
+
     def ours(self, job: SlurmJob) -> bool:
         """Whether it is in a partition of ours and carries our mark."""
         return ((not self.partitions or job.partition in self.partitions)
                 and (not self.mark or job.marked(self.mark)))
 
-    def _known(self, name: str, job: SlurmJob, now_s: float, found: News) -> None:
+    def _known(
+        self, name: str, job: SlurmJob, was_held: bool, now_s: float, found: News
+    ) -> None:
         told = self.told[name]
         if job.state in (*ACTIVE, *STARTING, *ENDING):
             self._running(name, told, job, found)
         elif job.state in WAITING and not self.decides and not told.running:
             self._leave_to_slurm(name, found)
         elif job.state in WAITING:
-            self._waiting(name, told, job, now_s, found)
+            self._waiting(name, job, was_held, now_s, found)
         else:
             self._over(name, job.state == "COMPLETED", found)
 
@@ -306,19 +356,26 @@ class Watcher:
         told.aside = told.suspended and ASIDE in job.admin_comment
         self._limit(name, told, job, found)
 
-    def _waiting(self, name: str, told: Told, job: SlurmJob, now_s: float, found: News) -> None:
+    def _waiting(
+        self, name: str, job: SlurmJob, was_held: bool, now_s: float, found: News
+    ) -> None:
+        told = self.told[name]
         if told.running and (told.failed or now_s - told.asked_s > PATIENCE_S):
             found.events.append(NotStarted(name, BACKOFF_S, job.reason))
             if told.withdraw:
                 found.withdrawn.append(told.label)
+            was_held = not told.withdraw  # it was not held for us when it was to be started
             told.running, told.failed, told.asked_s = False, False, math.nan
             told.withdraw = True
             found.remarks.append(f"job {name} was told to start and did not: {job.reason}")
+        if not told.running and self._is_left(job, was_held):
+            self._leave_to_slurm(name, found)
+            return
         self._limit(name, told, job, found)
 
     def _leave_to_slurm(self, name: str, found: News) -> None:
         """The books wait for it no more: Slurm starts it, and then it is counted."""
-        del self.told[name]
+        self._obstacles.forget(self.told.pop(name).label)
         self.used.add(name)
         found.events.append(Cancelled(name))
 
@@ -337,6 +394,7 @@ class Watcher:
 
     def _over(self, name: str, completed: bool, found: News) -> None:
         told = self.told.pop(name)
+        self._obstacles.forget(told.label)
         # One that began and ended between two looks was only asked to start: its end says both.
         found.events.append(Ended(name, completed) if told.running else Cancelled(name))
 

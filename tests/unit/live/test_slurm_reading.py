@@ -16,6 +16,7 @@ from wattline.live.slurm.reading import (
     hosts,
     licenses,
     moment_s,
+    read_array_limits,
     read_jobs,
     read_nodes,
 )
@@ -27,7 +28,8 @@ JOB = {"JobArrayID": "300_1", "JobID": "301", "RestartCnt": "2", "State": "RUNNI
        "Reason": "None", "Nice": "-5", "PriorityLong": "4294901759", "Licenses": "(null)",
        "ReqNodes": "", "Name": "x", "Comment": "(null)",
        "admin_comment": "", "MaxNodes": "4",
-       "tres-alloc": "cpu=64,node=2"}
+       "tres-alloc": "cpu=64,node=2", "Dependency": "afterok:5(unfulfilled)",
+       "EligibleTime": "2026-10-25T02:30:00"}
 
 
 BETWEEN = fresh_separator()
@@ -45,6 +47,13 @@ def test_a_job_is_read() -> None:
     assert job.start_s == 1792895400.0
     assert math.isnan(job.end_s)
     assert (job.account, job.reason, job.comment) == ("", "", "")
+    assert (job.array, job.dependency, job.eligible_s) == (
+        "300", "afterok:5(unfulfilled)", 1792895400.0)
+
+
+def test_how_many_tasks_may_run_at_once_is_read_from_whole_arrays() -> None:
+    assert read_array_limits("7\n300_[1,4-9:2%3]\n301_[1-2]\n302_4\n12+0\n") == {
+        "300": 3, "301": 0}
 
 
 def test_names_may_hold_anything_that_can_be_typed() -> None:

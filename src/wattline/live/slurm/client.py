@@ -17,6 +17,7 @@ from wattline.live.slurm.reading import (
     SlurmNode,
     fresh_separator,
     job_format,
+    read_array_limits,
     read_jobs,
     read_nodes,
 )
@@ -35,6 +36,8 @@ class Seen:
     jobs: tuple[SlurmJob, ...]
     """Those that have ended stay among them for as long as Slurm remembers (MinJobAge)."""
     nodes: tuple[SlurmNode, ...]
+    array_limits: Mapping[str, int] = field(default_factory=dict)
+    """How many tasks of an array may run at once, where one waits; 0: as many as there are."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,13 @@ class Slurm:
         now_s = time.time()
         jobs = self._jobs(read=self._reader.read)
         nodes = read_nodes(self.commands.run("sinfo", "-h", "-N", "-a", "-O", NODE_FORMAT))
-        return Seen(now_s, tuple(jobs), tuple(nodes))
+        limits = self._array_limits() if any(job.array and job.held for job in jobs) else {}
+        return Seen(now_s, tuple(jobs), tuple(nodes), limits)
+
+    def _array_limits(self) -> dict[str, int]:
+        """Only a row of the whole array says it, not those of its tasks."""
+        return read_array_limits(self.commands.run("squeue", "-h", "-a", "-t", "pending", "-o",
+                                                   "%i"))
 
     def job(self, label: str) -> SlurmJob | None:
         """One job now; None where Slurm knows none of that name."""

@@ -21,7 +21,8 @@ class SlurmError(WattlineError):
 class Commands:
     """Runs Slurm's commands for one cluster.
 
-    Times are asked for in UTC, so that no clock change of the site can be misread.
+    Times are asked for in UTC, so that no clock change of the site can be misread; tasks of arrays
+    in full, since what is cut off says how many may run at once.
     """
 
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -34,7 +35,8 @@ class Commands:
         if program is None:
             raise InputError(f"there is no command {command[0]} here: Slurm's commands are needed "
                              "(Debian package slurm-client)")
-        env = {**os.environ, **self.environment, "TZ": "UTC", "SLURM_TIME_FORMAT": "standard"}
+        env = {**os.environ, **self.environment, "TZ": "UTC", "SLURM_TIME_FORMAT": "standard",
+               "SLURM_BITSTR_LEN": "0"}
         try:
             done = subprocess.run([program, *command[1:]], capture_output=True, text=True,
                                   errors="replace", env=env, timeout=self.patience_s, check=False,

@@ -19,7 +19,7 @@ JOB_COLUMNS = (
     "JobArrayID", "JobID", "RestartCnt", "State", "NumNodes", "NumCPUs", "TimeLimit", "StartTime",
     "EndTime", "SubmitTime", "Partition", "UserName", "Account", "NodeList", "Reason", "Nice",
     "PriorityLong", "Licenses", "ReqNodes", "Name", "Comment",
-    "admin_comment", "MaxNodes", "tres-alloc",
+    "admin_comment", "MaxNodes", "tres-alloc", "Dependency", "EligibleTime",
 )
 NODE_COLUMNS = ("NodeList", "StateComplete", "CPUs", "Partition")
 NODE_FORMAT = ",".join(f"{name}:{SEPARATOR}" for name in NODE_COLUMNS)
@@ -68,6 +68,16 @@ class SlurmJob:
     """Of a range (`-N 2-4`, whose least is `nodes`) the most; 0: as many as `nodes`."""
     tres: str = ""
     """What it has of all its nodes, or asks for: `cpu=4,mem=8G,node=1,gres/gpu=2`."""
+    dependency: str = ""
+    """What is left of it by Slurm, which does not look at that of a held job."""
+    eligible_s: float = math.nan
+    """Before this it must not begin; NaN where nobody said so."""
+
+    @property
+    def array(self) -> str:
+        """The array that it is a task of; empty where it is none."""
+        array, task, _ = self.label.partition("_")
+        return array if task else ""
 
     @property
     def held(self) -> bool:
@@ -220,8 +230,23 @@ def _job(cells: list[str]) -> SlurmJob:
         priority=int(said["PriorityLong"]), licenses=licenses(said["Licenses"]),
         required_nodes=hosts(said["ReqNodes"]), name=said["Name"], comment=_text(said["Comment"]),
         admin_comment=_text(said["admin_comment"]), most_nodes=int(said["MaxNodes"]),
-        tres=_text(said["tres-alloc"]),
+        tres=_text(said["tres-alloc"]), dependency=_text(said["Dependency"]),
+        eligible_s=moment_s(said["EligibleTime"]),
     )
+
+
+def read_array_limits(text: str) -> dict[str, int]:
+    """By array how many of its tasks may run at once (`300_[1-9%2]`); 0: as many as there are.
+
+    Arrays of which no task is left that Slurm has not made a job of its own are not among them.
+    """
+    found = {}
+    for cell in text.split():
+        array, tasks, rest = cell.partition("_[")
+        if tasks:
+            limit = rest.rstrip("]").rpartition("%")
+            found[array] = int(limit[2]) if limit[1] and limit[2].isdecimal() else 0
+    return found
 
 
 def _text(cell: str) -> str:

@@ -1,0 +1,149 @@
+"""What keeps a held job from beginning, beside nodes and watts.
+
+Slurm looks at none of it while a job is held: a dependency is shown as unfulfilled however long the
+other job has been over. So it is judged here, by the jobs of one look. What cannot be told, because
+Slurm has forgotten the other job, counts as met: Slurm looks once more when the job is released,
+and what it then says has failed is believed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+
+from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, SlurmJob
+
+COMPONENT = "+"
+"""In the label of a part of a heterogeneous job: `12+0`."""
+_PART = re.compile(r"(?P<kind>[a-z]+)(?::(?P<job>[0-9]+)(?:_(?P<task>[0-9]+|\*))?"
+                   r"(?:\+(?P<minutes>[0-9]+))?)?(?:\((?P<state>[a-z]+)\))?")
+_UNFINISHED = frozenset({*WAITING, *ACTIVE, *STARTING, *ENDING})
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """Why a job may not begin yet."""
+
+    reason: str
+    """In a word or two, as lists have it."""
+    sentence: str
+
+
+PARTS = Obstacle(
+    "not managed", "it is a heterogeneous job, whose parts have to start together, and decide mode "
+    "starts one job at a time: release it (scontrol release), and Slurm starts it; its nodes and "
+    "watts are counted once it runs")
+OPERATOR = Obstacle("held by an operator", "an operator holds it (scontrol hold): scontrol uhold "
+                    "gives it back to the controller, scontrol release leaves it to Slurm")
+
+
+class Obstacles:
+    """Those of the jobs of one look."""
+
+    def __init__(self, jobs: Sequence[SlurmJob], now_s: float, limits: Mapping[str, int],
+                 told: Iterable[str], failed: set[tuple[str, str]]) -> None:
+        self._jobs = jobs
+        self._now_s = now_s
+        self._limits = limits
+        self._told: Counter[str] = Counter(
+            label.partition("_")[0] for label in told if "_" in label)
+        """Tasks of each array that the books have."""
+        self._failed = failed
+        """Labels with what of their dependencies was seen to fail: Slurm forgets jobs that are
+        over, and would not know it any more when it is asked."""
+
+    def of(self, job: SlurmJob) -> Obstacle | None:
+        """What keeps a job that waits, whoever else does; None: nothing."""
+        if COMPONENT in job.label:
+            return PARTS
+        if job.held_by_operator:
+            return OPERATOR
+        # What was queued again began before; Slurm's own delay of it is no wish of anybody's.
+        if job.eligible_s > self._now_s and not job.restarts:
+            at = datetime.fromtimestamp(job.eligible_s, UTC)
+            return Obstacle("begin time", f"it asks not to begin before {at:%Y-%m-%d %H:%M:%S} UTC")
+        if job.dependency and not self._met(job):
+            never = any(label == job.label for label, _ in self._failed)
+            return Obstacle("dependency", f"it waits for other jobs: {job.dependency}"
+                            + (", of which one has ended otherwise" if never else ""))
+        return None
+
+    def of_new(self, job: SlurmJob) -> Obstacle | None:
+        """The same of one that the books do not have yet."""
+        limit = self._limits.get(job.array, 0)
+        if limit and self._told[job.array] >= limit:
+            return self.of(job) or Obstacle(
+                "array limit", f"of its array {limit:,} may run at once, and so many run or are "
+                "before it")
+        return self.of(job)
+
+    def tell(self, job: SlurmJob) -> None:
+        """The books have it from now on."""
+        if job.array:
+            self._told[job.array] += 1
+
+    def forget(self, label: str) -> None:
+        """The books have it no more."""
+        if "_" in label:
+            self._told[label.partition("_")[0]] -= 1
+
+    def _met(self, job: SlurmJob) -> bool:
+        if "?" in job.dependency:
+            return any(self._part_met(part, job) for part in job.dependency.split("?"))
+        return all(self._part_met(part, job) for part in job.dependency.split(","))
+
+    def _part_met(self, part: str, job: SlurmJob) -> bool:
+        found = _PART.fullmatch(part.strip())
+        if found is None:  # Slurm may know what it means
+            return True
+        if found["state"] == "failed" or (job.label, part) in self._failed:
+            return False
+        if found["kind"] == "singleton":
+            return not any(other.state in _UNFINISHED and other.label != job.label
+                           and (other.job_id < job.job_id or other.state not in WAITING)
+                           for other in self._by_name[job.user, job.name])
+        others = [other for other in self._by_number[found["job"] or ""] if self._is_meant(
+            other, found["kind"], found["task"], job)]
+        late = [other for other in others
+                if not self._lets(other, found["kind"], int(found["minutes"] or 0))]
+        if any(other.state not in _UNFINISHED for other in late):
+            self._failed.add((job.label, part))
+        return not late
+
+    @staticmethod
+    def _is_meant(other: SlurmJob, kind: str, task: str | None, job: SlurmJob) -> bool:
+        if kind == "aftercorr" and job.array:
+            task = job.label.partition("_")[2]
+        return task in (None, "*") or other.label.partition("_")[2] == task
+
+    def _lets(self, other: SlurmJob, kind: str, minutes: int) -> bool:
+        """Whether another job has done what this one waits for."""
+        if kind == "after":
+            return other.state not in WAITING and (
+                other.state not in _UNFINISHED or not other.start_s + 60 * minutes > self._now_s)
+        if other.state in _UNFINISHED:
+            return False
+        if kind in ("afterok", "aftercorr"):
+            return other.state == "COMPLETED"
+        return kind != "afternotok" or other.state != "COMPLETED"
+
+    @cached_property
+    def _by_number(self) -> Mapping[str, list[SlurmJob]]:
+        """All tasks of an array and parts of a job under its number."""
+        found: defaultdict[str, list[SlurmJob]] = defaultdict(list)
+        for job in self._jobs:
+            found[re.split(r"[_+]", job.label)[0]].append(job)
+            if job.array and str(job.job_id) != job.array:
+                found[str(job.job_id)].append(job)
+        return found
+
+    @cached_property
+    def _by_name(self) -> Mapping[tuple[str, str], list[SlurmJob]]:
+        found: defaultdict[tuple[str, str], list[SlurmJob]] = defaultdict(list)
+        for job in self._jobs:
+            found[job.user, job.name].append(job)
+        return found
