@@ -48,6 +48,7 @@ BUILT_IN: Mapping[str, Any] = {
 
 MOST_BITS = 4096
 """Of a whole number: one that grows with every firing would soon take hours and all memory."""
+ANYTHING = "_"
 
 
 def _is_huge(value: Any) -> bool:
@@ -80,7 +81,8 @@ def compile_expression(text: str, declarations: Mapping[str, Any], where: str) -
 def compile_pattern(text: str, declarations: Mapping[str, Any], where: str) -> Matcher:
     """A function that matches a token's value and extends the binding in place.
 
-    A name binds, or must equal what it is bound to; a tuple (with at most one starred name) is
+    A name binds, or must equal what it is bound to; `_` stands for anything, and binds nothing, so
+    that several arcs of a transition can have it; a tuple (with at most one starred name) is
     matched part by part; anything else is evaluated and must equal the value.
     """
     return _matcher(_parse(text, where).body, declarations, where)
@@ -117,6 +119,8 @@ def _free_names(tree: ast.Expression) -> set[str]:
 
 
 def _matcher(node: ast.expr, declarations: Mapping[str, Any], where: str) -> Matcher:
+    if isinstance(node, ast.Name) and node.id == ANYTHING and ANYTHING not in declarations:
+        return lambda value, binding: True
     if isinstance(node, ast.Name) and node.id not in declarations and node.id not in BUILT_IN:
         return _name_matcher(node.id)
     if isinstance(node, ast.Tuple):

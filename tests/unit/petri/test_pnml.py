@@ -160,3 +160,16 @@ def test_pm4py_loads_the_skeleton(tmp_path: Path) -> None:
     assert (len(net.places), len(net.transitions)) == (16, 17)
     assert sum(marking.values()) == 21
     assert type(net).__name__ == "ResetInhibitorNet"
+
+
+def test_several_arcs_that_empty_places_do_not_ask_for_equal_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "net.pnml"
+    path.write_text(
+        HEAD + '<page id="p"><place id="a"><initialMarking><text>3</text></initialMarking></place>'
+        '<place id="b"><initialMarking><text>5</text></initialMarking></place><place id="c"/>'
+        '<transition id="t"/><arc id="1" source="a" target="t"/><arc id="2" source="t" target="c"/>'
+        '<arc id="3" source="b" target="t"><type value="reset"/></arc>'
+        '<arc id="4" source="c" target="t"><type value="reset"/></arc></page></net></pnml>')
+    simulation = Simulation(read_pnml(path))
+    simulation.run()
+    assert [simulation.place(name).count() for name in "abc"] == [0, 0, 1]
