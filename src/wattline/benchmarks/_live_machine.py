@@ -97,7 +97,8 @@ class Queue:
             "Reason": "JobHeldUser", "Nice": "0", "PriorityLong": "0",
             "Licenses": f"watts:{NODE_W * size:.0f}", "ReqNodes": "", "Name": f"solver{user % 7}",
             "Comment": "wattline", "admin_comment": "(null)", "MaxNodes": "0",
-            "tres-alloc": f"cpu={64 * size},mem={250 * size}G,node={size},billing={64 * size}"}
+            "tres-alloc": f"cpu={64 * size},mem={250 * size}G,node={size},billing={64 * size}",
+            "Dependency": "(null)", "EligibleTime": "N/A"}
         self._change(label)
         return label
 

@@ -198,3 +198,23 @@ def test_memory_that_counts_as_none_is_said_once(place: Path) -> None:
         here.look(odd, at_s=at_s)
     said = [line for line in here.controller.notes if "memory" in line]
     assert said == ["the memory of job 7 cannot be read and counts as none: 'much'"]
+
+
+def test_a_held_job_starts_once_what_it_depends_on_is_over(place: Path) -> None:
+    """Slurm shows the dependency of a held job as unfulfilled however long the other is over."""
+    here = Site(place)
+    waits = "afterok:7(unfulfilled)"
+    here.slurm.wishes = lambda: {  # type: ignore[method-assign]
+        "7": WISH, "8": replace(WISH, dependency=waits)}
+    second = replace(JOB, label="8", job_id=8, dependency=waits)
+    running = replace(JOB, state="RUNNING", node_list=("n1",), priority=5, start_s=1000.0)
+    assert here.look(running, second, at_s=1010.0) == []
+    done = replace(running, state="COMPLETED", node_list=(), end_s=1020.0)
+    assert [call[1] for call in here.look(done, second, at_s=1021.0) if call[0] == "start"] == ["8"]
+
+
+def test_a_held_job_does_not_start_before_its_time(place: Path) -> None:
+    here = Site(place)
+    later = replace(JOB, eligible_s=1060.0)
+    assert here.look(later, at_s=1010.0) == []
+    assert [call[0] for call in here.look(later, at_s=1061.0)] == ["license", "start"]

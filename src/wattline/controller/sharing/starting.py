@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wattline.controller.beginning import Obstacles
 from wattline.controller.lease import ours_and_held
 from wattline.controller.sharing.deciding import Decisions, SharedStart, decided
 from wattline.controller.sharing.picture import Picture, PicturedJob, memory_unread, pictured
@@ -44,6 +45,8 @@ class SharedStarter:
     _seen: object = None
     _due_s: float = -math.inf
     _said: set[str] = field(default_factory=set)
+    _failed: set[tuple[str, str]] = field(default_factory=set)
+    """What of jobs' dependencies was seen to fail."""
 
     def __call__(self, cycle: Cycle) -> None:
         if not cycle.looked:
@@ -93,8 +96,9 @@ class SharedStarter:
         jobs = [self._running(job, wishes.get(job.label, Wish())) for job in running]
         jobs += [self._running(seen[label], wishes.get(label, Wish()), start, at_s)
                  for label, (at_s, start) in self.asked.items() if label in seen]
-        jobs += [pictured(job, wishes[job.label], {}, 0.0, self._load(job)) for job in waiting
-                 if job.label in wishes and _may_begin(wishes[job.label], now_s)]
+        keeps = Obstacles(self.watcher.seen, now_s, {}, (), self._failed)
+        jobs += [pictured(job, replace(wishes[job.label], dependency=""), {}, 0.0, self._load(job))
+                 for job in waiting if job.label in wishes and keeps.of(job) is None]
         coming_w = sum(start.watts for _, start in self.asked.values())
         self.last = Picture(now_s, self.cap_w(), self.controller.books.power_w + coming_w,
                             tuple(sorted(self.watcher.down | self.watcher.off)), tuple(jobs))
@@ -171,8 +175,3 @@ class SharedStarter:
                 self.controller.slurm.withdraw(label)
         except SlurmError as error:  # it may have begun or gone: the next look will tell
             self.controller.notes.append(str(error))
-
-
-def _may_begin(wish: Wish, now_s: float) -> bool:
-    """Whether nothing but nodes and power keeps it: no other job, and no time to come."""
-    return not wish.dependency and not wish.eligible_s > now_s
