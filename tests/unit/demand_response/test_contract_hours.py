@@ -9,6 +9,7 @@ import pytest
 import wattline as wl
 from wattline.demand_response.building import case_of
 from wattline.demand_response.choosing import choose, choose_day, plan_day, problem_of
+from wattline.demand_response.hours import other_signals
 from wattline.demand_response.reading import read_contract
 
 TYPE = {"name": "one", "nodes": 1, "time_s_min": 60, "time_s_max": 90, "power_w_max": 250,
@@ -82,3 +83,12 @@ def test_a_plan_stays_out_at_the_cost_that_the_bid_is_compared_with() -> None:
     assert alone_w is not None
     assert plan[0].cost_without == pytest.approx(0.1 * alone_w / 1000)
     assert plan[0].cost_without != pytest.approx(0.1 * case.workload.power_w_mean / 1000)
+
+
+def test_no_hour_of_a_long_contract_is_in_its_forecast(tmp_path: Path) -> None:
+    path = tmp_path / "signal.csv"
+    rows = [f"{60 * minute},{minute // 60 / 10}" for minute in range(300)]
+    path.write_text("\n".join(["t_s,value", *rows]) + "\n", encoding="utf-8")
+    scenario = read_contract(None, LONG | {
+        "signal": str(path), "signal_start": 3600, "duration": "2h", "warmup": "0s"})
+    assert [signal.at(0.0) for signal in other_signals(scenario, 9)] == [0.0, 0.3, 0.4]
