@@ -114,10 +114,12 @@ def choose(
     case = replace(case, choose_nodes=False)
     planned = forecast_cases(case, forecast, seed, signals=signals) if forecast else [case]
     far = _HowFar(progress, 1.0 / max(BIDS_A_ROUND * rounds, BIDS_LEAST))
-    asked = Question(case, planned, _planned_problem(case, planned),
-                     simulator(planned, hold, far.within_bid), rounds, whole, verify, far.after_bid)
+    problem = _planned_problem(case, planned)
+    asked = Question(case, planned, problem, simulator(planned, hold, far.within_bid), rounds,
+                     whole, verify, far.after_bid)
     found = BIDDERS[name].choose(asked)
-    return replace(found, reason=found.reason + advice(planned, found, hold))
+    return replace(found, reason=found.reason + advice(planned, found, hold),
+                   power_w_alone=problem.power_w_alone)
 
 
 class _HowFar:
@@ -195,5 +197,5 @@ def plan_day(
     """Which hours of the case to bid for, and with which of the bids that were tried."""
     return plan_hours(
         decision.trials, case.prices, case.workload, hours=_hours(case, hours),
-        hours_max=hours_max, start_s=case.judged_s,
+        hours_max=hours_max, start_s=case.judged_s, power_w_alone=decision.power_w_alone,
     )

@@ -37,11 +37,17 @@ def other_signals(scenario: Scenario, count: int, *, stream: int = PLANNING) -> 
         return [level_of(contract, generate(rng, span_s, **fields)) for rng in streams]
     whole = load_signal(contract.signal)
     found = [level_of(contract, signal) for number, signal in enumerate(hours(whole, span_s))
-             if abs(number * span_s - contract.signal_start) >= span_s]
+             if not _overlaps(contract, number * span_s, span_s)]
     kept = _kept_for_check(contract, len(found))
     if kept == 0:
         return found if stream == PLANNING else found[::-1]
     return found[:-kept] if stream == PLANNING else found[-kept:][::-1]
+
+
+def _overlaps(contract: ContractSection, first_s: float, span_s: float) -> bool:
+    """Whether a span of the file has a part of the contract's own signal."""
+    own_s = contract.signal_start
+    return first_s < own_s + contract.duration and own_s < first_s + span_s
 
 
 def _kept_for_check(contract: ContractSection, spans: int) -> int:

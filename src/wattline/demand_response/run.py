@@ -76,9 +76,11 @@ class ContractRun:
     def outcome(self) -> BidOutcome:
         bill = self.settlement
         hours = (self.case.end_s - self.case.judged_s) / HOUR_S
-        drawn_w = 1000.0 * bill.energy_kwh / hours if self.case.credited else None
-        return BidOutcome(bill.cost, bill.saving, bill.tracking, self.quality, self.delays_s,
-                          drawn_w=drawn_w)
+        found = BidOutcome(bill.cost, bill.saving, bill.tracking, self.quality, self.delays_s)
+        if not self.case.credited:
+            return found
+        return replace(found, drawn_w=1000.0 * bill.energy_kwh / hours,
+                       credit_per_h=bill.credit / hours)
 
 
 def run_contract(case: Case, bid: Bid | Sequence[Bid | None] | None) -> ContractRun:

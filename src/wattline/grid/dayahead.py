@@ -35,11 +35,13 @@ def plan_hours(
     hours: int = 24,
     hours_max: int | None = None,
     start_s: float = 0.0,
+    power_w_alone: float | None = None,
 ) -> list[Hour]:
     """For each hour the cheapest bid that meets all constraints and brings a gain, or staying out.
 
-    `options` were simulated once; a tracking error does not depend on prices, so each hour only
-    re-prices them. With `hours_max`, only the hours that save most are bid for.
+    `options` were simulated once; a tracking error, a score and the power drawn do not depend on
+    prices, so each hour only re-prices them. With `hours_max`, only the hours that save most are
+    bid for. Staying out is billed at `power_w_alone`, or at the workload's mean power.
     """
     if hours < 1:
         raise InputError(f"a plan needs at least one hour, not {hours}")
@@ -47,17 +49,13 @@ def plan_hours(
     for number in range(hours):
         begin_s = start_s + number * HOUR_S
         energy, reserve, error = prices.mean(begin_s, begin_s + HOUR_S)
-        problem = Problem(workload, energy, reserve, error)
+        problem = Problem(workload, energy, reserve, error, power_w_alone=power_w_alone)
         best: tuple[float, Bid | None] = (float("inf"), None)
         for tried in options:
             if not tried.feasible:
                 continue
-            cost = (
-                energy * tried.average_w
-                - reserve * tried.reserve_w
-                + error * tried.reserve_w * tried.error
-            ) / 1000.0
-            if cost < best[0] and problem.gains(tried.average_w, cost):
+            cost = tried.hour_cost(energy, reserve, error)
+            if cost < best[0] and problem.gains(tried.billed_w, cost):
                 best = (cost, tried.bid)
         without = problem.cost_alone
         plan.append(Hour(begin_s, best[1], without if best[1] is None else best[0], without))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import wattline as wl
 from wattline.demand_response.building import case_of
-from wattline.demand_response.choosing import choose
+from wattline.demand_response.choosing import choose, choose_day, plan_day, problem_of
+from wattline.demand_response.hours import other_signals
 from wattline.demand_response.reading import read_contract
 
 TYPE = {"name": "one", "nodes": 1, "time_s_min": 60, "time_s_max": 90, "power_w_max": 250,
@@ -39,3 +42,53 @@ def test_a_search_tells_how_far_it_is_within_its_first_bid() -> None:
     choose(case, "descent", rounds=2, forecast=3, progress=told.append)
     assert 0 < told[0] < told[1] < told[2] < told[3]
     assert told == sorted(told)
+
+
+PENALTY = """
+title = "Half the time in a narrow band"
+source = "none"
+date = "2026-01-01"
+simplified = "all of it"
+[judged]
+rule = "band"
+least = 0.0
+width = 0.1
+[payment]
+currency = "EUR"
+capability_per_mwh = 100.0
+penalty_per_mwh = 400.0
+"""
+TEN_MINUTES = LONG | {"warmup": "5m", "duration": "10m"}
+
+
+def test_a_plan_counts_score_penalty_and_metered_energy_as_the_bids_do(tmp_path: Path) -> None:
+    own = tmp_path / "penalty.toml"
+    own.write_text(PENALTY, encoding="utf-8")
+    case = case_of(read_contract(None, TEN_MINUTES | {"programme": str(own)}))
+    decision = choose_day(case, "descent", hours=2, rounds=4)
+    prices = case.prices.mean(case.judged_s, case.end_s)
+    assert any(tried.feasible for tried in decision.trials)
+    for tried in decision.trials:
+        assert tried.hour_cost(*prices) == pytest.approx(6 * tried.cost)
+    # What misses the score for most of the time pays more penalty than the reserve earns.
+    assert decision.bid is None
+    assert [hour.bid for hour in plan_day(case, decision, hours=2)] == [None, None]
+
+
+def test_a_plan_stays_out_at_the_cost_that_the_bid_is_compared_with() -> None:
+    case = case_of(read_contract(None, TEN_MINUTES))
+    decision = choose_day(case, "descent", hours=2, rounds=4)
+    plan = plan_day(case, decision, hours=2)
+    alone_w = problem_of(case).power_w_alone
+    assert alone_w is not None
+    assert plan[0].cost_without == pytest.approx(0.1 * alone_w / 1000)
+    assert plan[0].cost_without != pytest.approx(0.1 * case.workload.power_w_mean / 1000)
+
+
+def test_no_hour_of_a_long_contract_is_in_its_forecast(tmp_path: Path) -> None:
+    path = tmp_path / "signal.csv"
+    rows = [f"{60 * minute},{minute // 60 / 10}" for minute in range(300)]
+    path.write_text("\n".join(["t_s,value", *rows]) + "\n", encoding="utf-8")
+    scenario = read_contract(None, LONG | {
+        "signal": str(path), "signal_start": 3600, "duration": "2h", "warmup": "0s"})
+    assert [signal.at(0.0) for signal in other_signals(scenario, 9)] == [0.0, 0.3, 0.4]

@@ -81,6 +81,8 @@ class BidOutcome:
     """The single hours, where several were simulated; the other fields are of all together."""
     drawn_w: float | None = None
     """Mean power, where energy is billed as metered; None: at the average that was bid."""
+    credit_per_h: float = 0.0
+    """What the programme pays in an hour, less penalties, where its credit is in the cost."""
     hold: float = 0.0
     """Share of the hours that must meet all constraints, each by itself; 0: all together must."""
 
@@ -159,10 +161,27 @@ class Trial:
     """Mean tracking error: with it the bid can be priced anew."""
     weights: tuple[float, ...] = ()
     start_share: float = 1.0
+    drawn_w: float | None = None
+    """Mean power, where a programme's credit is in the cost and energy is billed as metered."""
+    credit_per_h: float = 0.0
+    """That credit for an hour, by the score that the simulation gave."""
 
     @property
     def bid(self) -> Bid:
         return Bid(self.average_w, self.reserve_w, self.weights, self.start_share)
+
+    @property
+    def billed_w(self) -> float:
+        """The mean power that the energy is billed at."""
+        return self.average_w if self.drawn_w is None else self.drawn_w
+
+    def hour_cost(self, energy_price: float, reserve_price: float, error_price: float) -> float:
+        """What an hour costs at other prices; a programme's credit does not depend on them."""
+        energy = energy_price * self.billed_w / 1000.0
+        if self.drawn_w is not None:
+            return energy - self.credit_per_h
+        kw = self.reserve_w / 1000.0
+        return energy - reserve_price * kw + error_price * kw * self.error
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +195,8 @@ class Decision:
     nearest: Bid | None = None
     """Where nothing is feasible, the bid that fails least."""
     notes: dict[str, object] = field(default_factory=dict)
+    power_w_alone: float | None = None
+    """Mean power without a contract that the gain was counted from; None: the workload's."""
 
     @property
     def participates(self) -> bool:
@@ -186,7 +207,7 @@ def trial_of(bid: Bid, outcome: BidOutcome) -> Trial:
     return Trial(
         bid.average_w, bid.reserve_w, outcome.cost, outcome.met,
         "; ".join(outcome.violations), outcome.tracking.mean, bid.weights,
-        bid.start_share,
+        bid.start_share, outcome.drawn_w, outcome.credit_per_h,
     )
 
 
