@@ -15,7 +15,15 @@ from tests.support.shared import limits, machine, requests
 from wattline.model.signal import Signal
 from wattline.shared_nodes.machine import CANCEL, REQUEUE, SUSPEND
 from wattline.shared_nodes.outages import Outages
-from wattline.shared_nodes.outcome import CANCELLED, KILLED, NEVER, RAN, REASONS, REFUSED
+from wattline.shared_nodes.outcome import (
+    KILLED,
+    NEVER,
+    NODE_FAILED,
+    PREEMPTED,
+    RAN,
+    REASONS,
+    REFUSED,
+)
 from wattline.shared_nodes.rules import Priority, Rules
 from wattline.shared_nodes.simulate import simulate_shared
 
@@ -176,8 +184,8 @@ def test_a_required_node_is_waited_for_and_holds_nobody_else_back() -> None:
 
 
 @pytest.mark.parametrize(("mode", "again", "state", "end_s"), [
-    (REQUEUE, True, RAN, 1303.0), (REQUEUE, False, CANCELLED, 103.0),
-    (CANCEL, True, CANCELLED, 103.0), (SUSPEND, False, RAN, 1200.0),
+    (REQUEUE, True, RAN, 1303.0), (REQUEUE, False, PREEMPTED, 103.0),
+    (CANCEL, True, PREEMPTED, 103.0), (SUSPEND, False, RAN, 1200.0),
 ])
 def test_a_partition_of_a_higher_tier_takes_nodes(
     mode: int, again: bool, state: int, end_s: float
@@ -226,7 +234,7 @@ def test_jobs_of_a_node_that_fails_are_requeued_or_lost() -> None:
     outages = Outages(np.array([0]), np.array([100.0]), np.array([900.0]), np.array([False]))
     found = schedule(on, {"tasks": 2, "requeue": True}, {"tasks": 2}, {"tasks": 1, "submit_s": 1.0},
                      outages=outages)
-    assert list(found.state) == [RAN, CANCELLED, RAN]
+    assert list(found.state) == [RAN, NODE_FAILED, RAN]
     assert found.end_s[1] == 100.0
     assert (found.start_s[0], found.requeues[0]) == (100.0, 1)
     drained = replace(outages, drain=np.array([True]))

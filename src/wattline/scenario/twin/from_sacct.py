@@ -128,9 +128,8 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
     _gres(row, job, told)
     _licences(row, job, told)
     _power(row, job)
-    eligible_s = min(start_s, times["Eligible"])  # when it started it was, whatever the log says
-    if eligible_s > submit_s:
-        job.eligible_s = eligible_s
+    if submit_s < min(times["Eligible"], start_s):  # false where the log does not say it
+        job.eligible_s = min(times["Eligible"], start_s)  # when it started it was eligible
         if job.dependency is None:
             job.begin_s = job.eligible_s
             filled.note(ELIGIBLE, job_id)
