@@ -13,7 +13,7 @@ from wattline.books.opening import units_of
 from wattline.books.record import Record, grow_log, grow_spans
 from wattline.engine.at_once import is_wanted, run_plain
 from wattline.engine.by_class import class_energy
-from wattline.engine.compiling import Parts, may_start_processes, wait_for_other
+from wattline.engine.compiling import Parts, compile_or_wait, may_start_processes
 from wattline.engine.counted_power import above_cap, jobs_power_w
 from wattline.engine.loop import (
     FINISHED,
@@ -73,8 +73,7 @@ def simulate(
         if (before_compiling is not None and may_start_processes()
                 and not is_compiled(run_events, *parts, 0)):
             before_compiling()
-        wait_for_other(parts, run_events)
-        compile_loop(*parts)  # first: that is not time in the engine
+        compile_or_wait(parts, run_events)  # first: that is not time in the engine
         started = time.perf_counter()
         state, record = run_compiled(state, record, world, policy, progress)
     engine_s = time.perf_counter() - started
