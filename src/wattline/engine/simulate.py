@@ -131,17 +131,17 @@ def collect(
     jobs: JobTable, machine: Machine, rules: Rules, state: State, record: Record, engine_s: float
 ) -> Run:
     """The result as the model's types."""
-    live, meter = state.live[: len(jobs)], record.meter[0]
-    done = live.state == DONE
+    live, meter = np.asarray(state.live)[: len(jobs)], record.meter[0]
+    done = live["state"] == DONE
     rows = int(meter.rows)
     placement = _placement(record) if state.nodes.size else None
     schedule = Schedule(
-        start_s=np.where(done, live.start_s, np.nan),
-        end_s=np.where(done, live.end_s, np.nan),
-        nodes=live.units.copy(),
-        energy_j=live.energy_j.copy(),
-        outcome=_outcome(live),
-        configuration=live.config.copy(),
+        start_s=np.where(done, live["start_s"], np.nan),
+        end_s=np.where(done, live["end_s"], np.nan),
+        nodes=live["units"].copy(),
+        energy_j=live["energy_j"].copy(),
+        outcome=_outcome(live, done),
+        configuration=live["config"].copy(),
     )
     events = EventLog(
         time_s=record.log_time_s[:rows],
@@ -168,7 +168,8 @@ def collect(
         end_s=float(state.clock[0].now_s),
         energy_j=float(meter.energy_j),
         class_energy_j=class_energy(
-            machine, state.kinds, events, live.units, placement, meter, float(state.clock[0].now_s)
+            machine, state.kinds, events, live["units"], placement, meter,
+            float(state.clock[0].now_s)
         ),
         time_above_cap_s=above_s,
         energy_above_cap_j=above_j,
@@ -180,10 +181,10 @@ def collect(
     )
 
 
-def _outcome(live: Any) -> Any:
-    outcome = np.full(live.units.shape, int(Outcome.NOT_RUN), dtype=np.int64)
-    outcome[live.state == DONE] = int(Outcome.COMPLETED)
-    outcome[(live.state == DONE) & (live.completed == 0)] = int(Outcome.KILLED)
+def _outcome(live: Any, done: Any) -> Any:
+    outcome = np.full(done.shape, int(Outcome.NOT_RUN), dtype=np.int64)
+    outcome[done] = int(Outcome.COMPLETED)
+    outcome[done & (live["completed"] == 0)] = int(Outcome.KILLED)
     return outcome
 
 
