@@ -24,7 +24,7 @@ from wattline.sweeps.api import written
 from wattline.sweeps.cache import NoCache, PointCache, cache_file
 from wattline.sweeps.point import Point, point_of, sources_of
 from wattline.sweeps.results import SweepResult, check_objectives
-from wattline.sweeps.running import Counts, check_folder, resumable
+from wattline.sweeps.running import Counts, check_folder, only_one_in, resumable
 from wattline.sweeps.shelf import Shelf
 from wattline.sweeps.space import Space, read_space
 from wattline.sweeps.work import Row, run_point
@@ -84,13 +84,14 @@ def optimise_sweep(
     fresh = not folder.exists()
     check_folder(folder, resume, JOURNAL)
     search = _Search(space, goals, limits, folder, allow_code, prune, cache)
-    try:
-        with resumable(folder, JOURNAL):
-            search.run(trials, seed, progress)
-    except InputError:
-        if fresh:  # what was asked for is put right and asked again: nothing is in its way
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
+    with only_one_in(folder):
+        try:
+            with resumable(folder, JOURNAL):
+                search.run(trials, seed, progress)
+        except InputError:
+            if fresh:  # what was asked for is put right and asked again: nothing is in its way
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
     remarks = tuple(dict.fromkeys(line for row in search.rows for line in row.get("remarks", ())))
     found = SweepResult(
         name=space.name,
