@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wattline.model.kernel_arrays import KernelArrays
+from wattline.model.records import copied
 from wattline.policies.state_records import ActionRecord
 
 METER = np.dtype(
@@ -96,7 +97,7 @@ def make_record(
 def copied_record(record: Record, with_log: bool) -> Record:
     """A record of its own; where nobody reads the log, only the room for it is there again."""
     return Record(**{
-        name: getattr(record, name).copy() if with_log or name not in LOG
+        name: copied(getattr(record, name)) if with_log or name not in LOG
         else np.zeros_like(getattr(record, name)) for name in Record.FIELDS})
 
 

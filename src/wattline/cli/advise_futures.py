@@ -193,14 +193,19 @@ def _follow(loaded: Scenario, every: str, common: dict[str, Any], as_json: bool)
     print_table(("policy", found.objective, "energy_j", "slowdown"), [
         (name, value, found.figures[name]["energy_j"],
          found.figures[name]["bounded_slowdown.mean"]) for name, value in found.values.items()])
-    gain = ("what self-tuning is worth is no number" if math.isnan(found.regret) else
-            f"self-tuning is {abs(found.regret):.1%} {'worse' if found.regret > 0 else 'better'}")
     click.echo(f"{len(found.switches):,} switches in {found.decisions:,} decisions; the best fixed "
-               f"policy was {found.best_fixed}: {gain}")
+               f"policy was {found.best_fixed}: {_gain(found.regret)}")
     for name, why in found.left_out.items():
         click.echo(f"note: {name} is not compared: {why}")
     for line in found.assumed:
         click.echo(f"note: {line}")
+
+
+def _gain(regret: float) -> str:
+    if math.isnan(regret):
+        return "what self-tuning is worth is no number"
+    much = "infinitely much" if math.isinf(regret) else f"{abs(regret):.1%}"
+    return f"self-tuning is {much} {'worse' if regret > 0 else 'better'}"
 
 
 def _print_policies(found: PolicyAdvice, when: str) -> None:

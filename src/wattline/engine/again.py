@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from wattline.books.record import LOG
 from wattline.books.world import copied_world
 from wattline.engine.compiling import Parts
 from wattline.model.kernel_arrays import KernelArrays
+from wattline.model.records import as_bytes
 from wattline.policies.memory import each_memory
 from wattline.policies.state import BLOCK, State
 
@@ -39,7 +38,7 @@ class Again:
         """From now on begin from here."""
         state, record, world, policy = pattern
         if self._state is not None and _as_long(self._state, state):
-            _bytes(self._state.jobs)[:] = _bytes(state.jobs)
+            as_bytes(self._state.jobs)[:] = as_bytes(state.jobs)
         else:
             self._state = state.copy()
         self._own = (self._state, record.copy(), copied_world(world),
@@ -51,8 +50,8 @@ class Again:
             for name in before.FIELDS:
                 if not (kept and name in UNREAD):
                     count = held.get(name)
-                    self._pairs.append((_bytes(getattr(own, name)[:count]),
-                                        _bytes(getattr(before, name)[:count])))
+                    self._pairs.append((as_bytes(getattr(own, name)[:count]),
+                                        as_bytes(getattr(before, name)[:count])))
 
     def begin(self) -> Parts:
         """The copies, as the pattern is."""
@@ -82,8 +81,3 @@ def _bundles(parts: Any) -> Iterator[KernelArrays]:
     elif isinstance(parts, tuple):
         for part in parts:
             yield from _bundles(part)
-
-
-def _bytes(array: Any) -> Any:
-    """The same memory as bytes, which are copied at once whatever they stand for."""
-    return array.view(np.ndarray).view(np.uint8)

@@ -69,18 +69,40 @@ def compile_once(parts: Parts) -> None:
         lock.unlink(missing_ok=True)
 
 
-def wait_for_other(parts: Parts, loop: Any) -> None:
-    """Wait while another process compiles what this one needs: sharing a core helps neither."""
-    if PLAIN:
+def compile_or_wait(parts: Parts, loop: Any) -> None:
+    """Compile, or load, what a run of these parts calls. Where another process compiles it, that is
+    waited for: to do the same beside it helps neither."""
+    from wattline.engine.simulate import compile_loop
+
+    if is_compiled(loop, *parts, 0):
+        compile_loop(*parts)
         return
     lock = _lock(parts)
-    if not lock.exists() or is_compiled(loop, *parts, 0):
-        return
+    mine = _may_take(lock)
+    if not mine:
+        _wait_for(lock)
+    try:
+        compile_loop(*parts)
+    finally:
+        if mine:
+            with suppress(OSError):
+                lock.unlink(missing_ok=True)
+
+
+def _wait_for(lock: Path) -> None:
     while before_compiling:
         before_compiling.pop()(COMPILING)
     with waiting():
         while is_held(lock):
             time.sleep(0.02)
+
+
+def _may_take(lock: Path) -> bool:
+    """Where no lock can be written nobody is waited for: no code can be kept there either."""
+    try:
+        return take(lock)
+    except OSError:
+        return True
 
 
 def _lock(parts: Parts) -> Path:

@@ -13,7 +13,7 @@ from wattline.books.opening import units_of
 from wattline.books.record import Record, grow_log, grow_spans
 from wattline.engine.at_once import is_wanted, run_plain
 from wattline.engine.by_class import class_energy
-from wattline.engine.compiling import Parts, may_start_processes, wait_for_other
+from wattline.engine.compiling import Parts, compile_or_wait, may_start_processes
 from wattline.engine.counted_power import above_cap, jobs_power_w
 from wattline.engine.loop import (
     FINISHED,
@@ -73,8 +73,7 @@ def simulate(
         if (before_compiling is not None and may_start_processes()
                 and not is_compiled(run_events, *parts, 0)):
             before_compiling()
-        wait_for_other(parts, run_events)
-        compile_loop(*parts)  # first: that is not time in the engine
+        compile_or_wait(parts, run_events)  # first: that is not time in the engine
         started = time.perf_counter()
         state, record = run_compiled(state, record, world, policy, progress)
     engine_s = time.perf_counter() - started
@@ -132,17 +131,17 @@ def collect(
     jobs: JobTable, machine: Machine, rules: Rules, state: State, record: Record, engine_s: float
 ) -> Run:
     """The result as the model's types."""
-    live, meter = state.live[: len(jobs)], record.meter[0]
-    done = live.state == DONE
+    live, meter = np.asarray(state.live)[: len(jobs)], record.meter[0]
+    done = live["state"] == DONE
     rows = int(meter.rows)
     placement = _placement(record) if state.nodes.size else None
     schedule = Schedule(
-        start_s=np.where(done, live.start_s, np.nan),
-        end_s=np.where(done, live.end_s, np.nan),
-        nodes=live.units.copy(),
-        energy_j=live.energy_j.copy(),
-        outcome=_outcome(live),
-        configuration=live.config.copy(),
+        start_s=np.where(done, live["start_s"], np.nan),
+        end_s=np.where(done, live["end_s"], np.nan),
+        nodes=live["units"].copy(),
+        energy_j=live["energy_j"].copy(),
+        outcome=_outcome(live, done),
+        configuration=live["config"].copy(),
     )
     events = EventLog(
         time_s=record.log_time_s[:rows],
@@ -169,7 +168,8 @@ def collect(
         end_s=float(state.clock[0].now_s),
         energy_j=float(meter.energy_j),
         class_energy_j=class_energy(
-            machine, state.kinds, events, live.units, placement, meter, float(state.clock[0].now_s)
+            machine, state.kinds, events, live["units"], placement, meter,
+            float(state.clock[0].now_s)
         ),
         time_above_cap_s=above_s,
         energy_above_cap_j=above_j,
@@ -181,10 +181,10 @@ def collect(
     )
 
 
-def _outcome(live: Any) -> Any:
-    outcome = np.full(live.units.shape, int(Outcome.NOT_RUN), dtype=np.int64)
-    outcome[live.state == DONE] = int(Outcome.COMPLETED)
-    outcome[(live.state == DONE) & (live.completed == 0)] = int(Outcome.KILLED)
+def _outcome(live: Any, done: Any) -> Any:
+    outcome = np.full(done.shape, int(Outcome.NOT_RUN), dtype=np.int64)
+    outcome[done] = int(Outcome.COMPLETED)
+    outcome[done & (live["completed"] == 0)] = int(Outcome.KILLED)
     return outcome
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from wattline.model.kernel import PLAIN
 from wattline.model.plain_rows import quick_rows
+from wattline.model.records import copied
 
 
 class KernelArrays:
@@ -49,7 +50,7 @@ class KernelArrays:
 
     def copy(self) -> Self:
         """A bundle of its own, which can be written without touching these."""
-        return type(self)(**{name: getattr(self, name).copy() for name in self.FIELDS})
+        return type(self)(**{name: copied(getattr(self, name)) for name in self.FIELDS})
 
 
 def _unpacked(kind: type[KernelArrays], arrays: dict[str, Any]) -> KernelArrays:

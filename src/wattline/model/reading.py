@@ -51,10 +51,7 @@ def file_limit() -> int:
 
 def is_file(path: str | Path) -> bool:
     """Whether there is such a file; no for a name that no file can have."""
-    try:
-        return Path(path).is_file()
-    except (OSError, ValueError):
-        return False
+    return os.path.isfile(path)  # a Path takes several times as long to ask
 
 
 def read_file(path: str | Path, most: int | None = None) -> bytes:

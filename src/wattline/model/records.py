@@ -44,5 +44,32 @@ class Record:
     @classmethod
     def table(cls, count: int) -> Table[Self]:
         """An array of so many records, all fields zero."""
-        made: Any = np.zeros(count, dtype=cls.record_type()).view(np.recarray)
+        made: Any = np.zeros(count, dtype=_row_type(cls)).view(np.recarray)
         return made  # type: ignore[no-any-return]
+
+
+_ROW_TYPES: dict[type[Record], np.dtype[Any]] = {}
+
+
+def _row_type(kind: type[Record]) -> np.dtype[Any]:
+    """The type that numpy's arrays of records have, made once: numpy would make it at each view."""
+    if kind not in _ROW_TYPES:
+        _ROW_TYPES[kind] = np.dtype((np.record, kind.record_type()))
+    return _ROW_TYPES[kind]
+
+
+def as_bytes(array: Any) -> Any:
+    """The same memory as bytes, which numpy copies at once; records it copies field by field."""
+    return array.view(np.ndarray).view(np.uint8)
+
+
+def copied(array: Any) -> Any:
+    """A copy of an array in one piece, of records or of numbers."""
+    if array.dtype.names is None:
+        return array.copy()
+    return as_bytes(array).copy().view(array.dtype).view(type(array))
+
+
+def fill_with(rows: Any, row: Any) -> None:
+    """Make all records what one is, which is an array of one."""
+    as_bytes(rows).reshape(len(rows), rows.dtype.itemsize)[:] = as_bytes(row)

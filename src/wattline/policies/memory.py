@@ -18,6 +18,7 @@ import numpy as np
 
 from wattline.model.jobs import JobTable
 from wattline.model.kernel_arrays import KernelArrays
+from wattline.model.records import copied
 
 Policy = TypeVar("Policy")
 
@@ -53,7 +54,7 @@ class Memory(KernelArrays):
         """A copy with room for at least so many jobs."""
         return self.replaced({
             name: _longer(getattr(self, name), rows) if name in self.PER_JOB
-            else getattr(self, name).copy()
+            else copied(getattr(self, name))
             for name in self.FIELDS
         })
 
@@ -152,7 +153,7 @@ def _records(count: int, dtype: Any) -> Any:
 
 def _longer(array: Any, rows: int) -> Any:
     if rows <= len(array):
-        return array.copy()
+        return copied(array)
     more = np.zeros(rows - len(array), dtype=array.dtype)
     joined = np.concatenate([np.asarray(array), more])
     return joined.view(np.recarray) if array.dtype.names else joined

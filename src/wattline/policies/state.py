@@ -10,6 +10,7 @@ wide: a kernel is compiled once for each width of its arguments.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.kernel import constants
 from wattline.model.kernel_arrays import KernelArrays
-from wattline.model.records import Record, Table
+from wattline.model.records import Record, Table, copied, fill_with
 from wattline.policies.state_records import (
     ActionRecord,
     Clock,
@@ -120,7 +121,7 @@ class State(KernelArrays):
         """A state of its own; of arrays that hold nothing between decisions only their room."""
         return State(**{
             name: np.zeros_like(getattr(self, name)) if name in SCRATCH
-            else getattr(self, name).copy() for name in self.FIELDS})
+            else copied(getattr(self, name)) for name in self.FIELDS})
 
 
 def make_state(
@@ -208,36 +209,39 @@ def grow(state: State, name: str) -> State:
 def fill_rows(state: State, first: int, table: JobTable, units: Any, watts: Any) -> None:
     """Write jobs into the rows from `first` on; `after_job` counts from the table's first row."""
     rows = slice(first, first + len(table))
-    jobs, live = state.jobs[rows], state.live[rows]
-    jobs.submit_s = table.submit_s
-    jobs.run_s = table.run_s
-    jobs.requested_s = table.requested_s
-    jobs.think_s = table.think_s
-    jobs.units = units
-    jobs.watts = watts
-    jobs.user = table.user
-    jobs.group = table.group
-    jobs.kind = table.application
-    jobs.after = np.where(table.after_job >= 0, table.after_job + first, -1)
-    jobs.first_dependent = -1
-    jobs.next_dependent = -1
+    # As plain arrays: those of records look for each column with functions written in Python.
+    jobs, live = np.asarray(state.jobs)[rows], np.asarray(state.live)[rows]
+    jobs["submit_s"] = table.submit_s
+    jobs["run_s"] = table.run_s
+    jobs["requested_s"] = table.requested_s
+    jobs["think_s"] = table.think_s
+    jobs["units"] = units
+    jobs["watts"] = watts
+    jobs["user"] = table.user
+    jobs["group"] = table.group
+    jobs["kind"] = table.application
+    jobs["after"] = np.where(table.after_job >= 0, table.after_job + first, -1)
+    jobs["first_dependent"] = -1
+    jobs["next_dependent"] = -1
     for job in np.flatnonzero(table.after_job >= 0)[::-1]:
         follow(state, first + int(job), first + int(table.after_job[job]))
-    live.units = units
-    live.requested_s = table.requested_s
-    live.work_s = table.run_s
-    live.watts = watts
-    live.stretch = 1.0
-    live.slowdown = 1.0
-    live.dynamic = 1.0
-    live.cap_w = np.inf
-    live.start_s = np.nan
-    live.end_s = np.nan
-    live.unplaced_s = np.nan
-    live.still_s = -np.inf
-    live.heap = -1
-    live.level = -1
-    live.first_node = -1
+    fill_with(live, _new_job())
+    live["units"] = units
+    live["requested_s"] = table.requested_s
+    live["work_s"] = table.run_s
+    live["watts"] = watts
+
+
+@cache
+def _new_job() -> Any:
+    """What holds of every job that has not been decided about; all else is 0."""
+    row: Any = Live.table(1)
+    row.stretch = row.slowdown = row.dynamic = 1.0
+    row.cap_w = np.inf
+    row.start_s = row.end_s = row.unplaced_s = np.nan
+    row.still_s = -np.inf
+    row.heap = row.level = row.first_node = -1
+    return np.asarray(row)
 
 
 def follow(state: State, job: int, before: int) -> None:
@@ -250,27 +254,27 @@ def follow(state: State, job: int, before: int) -> None:
 def _fill_clock(
     state: State, units: int, idle_w: float, off_w: float, cap_w: float, overrun_extends: bool
 ) -> None:
-    clock = state.clock[0]
-    clock.units = units
-    clock.free = units
-    clock.idle_w = idle_w
-    clock.off_w = off_w
+    clock = np.asarray(state.clock)
+    clock["units"] = units
+    clock["free"] = units
+    clock["idle_w"] = idle_w
+    clock["off_w"] = off_w
     if len(state.kinds) > 1:
-        clock.power_w = float(np.sum(state.kinds.idle_w * state.kinds.count))
+        clock["power_w"] = float(np.sum(state.kinds.idle_w * state.kinds.count))
     else:
-        clock.power_w = units * idle_w
-    clock.cap_w = cap_w
-    clock.cap_w_max = np.inf
-    clock.speed = 1.0
-    clock.power_factor = 1.0
-    clock.least_factor = 1.0
-    clock.shadow_s = np.inf
-    clock.smallest = units + 1
-    clock.shortest_s = np.inf
-    clock.lead_s = 3600.0
-    clock.overrun = int(overrun_extends)
-    clock.windows = len(state.windows)
-    clock.step_last = 1
+        clock["power_w"] = units * idle_w
+    clock["cap_w"] = cap_w
+    clock["cap_w_max"] = np.inf
+    clock["speed"] = 1.0
+    clock["power_factor"] = 1.0
+    clock["least_factor"] = 1.0
+    clock["shadow_s"] = np.inf
+    clock["smallest"] = units + 1
+    clock["shortest_s"] = np.inf
+    clock["lead_s"] = 3600.0
+    clock["overrun"] = int(overrun_extends)
+    clock["windows"] = len(state.windows)
+    clock["step_last"] = 1
     state.profile[0].time_s = -np.inf
     state.profile[0].free = units
     state.blocks.next_spare = np.arange(1, state.blocks.size + 1)

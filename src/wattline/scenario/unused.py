@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from wattline.model.fields import name_of
@@ -11,6 +12,8 @@ from wattline.policies.declaration import AXES
 from wattline.policies.registry import BUILT_IN
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from wattline.scenario.build import Plan
     from wattline.scenario.model import Scenario
 
@@ -112,5 +115,12 @@ def _of_python(scenario: Scenario) -> Iterator[str]:
 def _is_given(scenario: Scenario, field: str) -> bool:
     section, name = field.split(".")
     held: Any = getattr(scenario, section)
-    usual = type(held).model_fields[name].get_default(call_default_factory=True)
-    return bool(getattr(held, name) != usual)
+    kind: Any = type(held)
+    return bool(getattr(held, name) != _usual(kind, name))
+
+
+@cache
+def _usual(section: type[BaseModel], name: str) -> Any:
+    """The default of a field, made once: pydantic makes a copy each time, and a sweep asks for
+    eighteen of them at each point."""
+    return section.model_fields[name].get_default(call_default_factory=True)

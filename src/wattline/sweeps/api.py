@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,9 @@ from wattline.sweeps.cache import NoCache, PointCache, cache_file
 from wattline.sweeps.point import Point, points_of
 from wattline.sweeps.results import OBJECTIVES, SweepResult
 from wattline.sweeps.runners import Place, runner
-from wattline.sweeps.running import Sweeping, check_folder, resumable
+from wattline.sweeps.running import Sweeping, check_folder, only_one_in, resumable
 from wattline.sweeps.space import Space, read_space
+from wattline.sweeps.work import Row
 
 
 def run_sweep(
@@ -52,25 +53,33 @@ def run_sweep(
     count = workers or os.cpu_count() or 1
     place = Place(count, str(folder.absolute()), _minutes(time_limit, on))
     chosen = None if on == "local" and count == 1 else runner(on, place)
-    with resumable(folder), nullcontext() if chosen is None else chosen.begun():
-        points = checked_points(space)
-        check_folder(folder, resume)
-        sweeping = Sweeping(
-            folder, PointCache(cache_file()) if cache else NoCache(), chosen,
-            count, allow_code, progress)
-        rows = sweeping.rows(points)
+    with ExitStack() as held, resumable(folder):
+        with nullcontext() if chosen is None else chosen.begun():
+            points = checked_points(space)
+            check_folder(folder, resume)
+            held.enter_context(only_one_in(folder))
+            sweeping = Sweeping(
+                folder, PointCache(cache_file()) if cache else NoCache(), chosen,
+                count, allow_code, progress)
+            rows = sweeping.rows(points)
+        found = written(_result(space, points, rows, sweeping, folder, begin_s), folder, report)
+    warn(found.sentences)
+    return found
+
+
+def _result(
+    space: Space, points: Sequence[Point], rows: Mapping[int, Row], sweeping: Sweeping,
+    folder: Path, begin_s: float,
+) -> SweepResult:
     remarks = tuple(dict.fromkeys(
         line for point in points
         for line in (*point.said, *rows[point.number].get("remarks", ()))))
-    found = SweepResult(
+    return SweepResult(
         name=space.name,
         fields=tuple(dict.fromkeys(name for point in points for name in point.setting)),
         rows=tuple({**rows[point.number], "setting": dict(point.setting)} for point in points),
         counts=sweeping.counts, seconds=time.monotonic() - begin_s, folder=folder,
         remarks=remarks)
-    found = written(found, folder, report)
-    warn(found.sentences)
-    return found
 
 
 def _minutes(limit: float | str | None, on: str) -> int | None:

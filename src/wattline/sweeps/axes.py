@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -112,7 +113,14 @@ def _per_cent(field: str, given: Mapping[str, Any]) -> Axis | Interval:
     found = _range(field, {**given, **numbers})
     if isinstance(found, Interval):
         return Interval(field, found.low / 100.0, found.high / 100.0, whole=False)
-    return Axis(field, tuple(f"{value:g}%" for value in found.values))
+    return Axis(field, tuple(f"{number_text(value)}%" for value in found.values))
+
+
+def number_text(value: float) -> str:
+    """A number in few digits where they say all of it, else in as many as it has: two values of an
+    axis must not look like one."""
+    short = f"{value:.6g}"
+    return short if float(short) == value or math.isnan(value) else repr(float(value))
 
 
 def _count(field: str, count: float) -> int:

@@ -17,12 +17,14 @@ from wattline.analysis.expressions import Constraint, Expression
 from wattline.analysis.folders import run_folder
 from wattline.model.errors import InputError, warn
 from wattline.model.units import counted
+from wattline.scenario.build import Plan, plan
+from wattline.scenario.caps import is_part_of_peak
 from wattline.scenario.model import Scenario
 from wattline.sweeps.api import written
 from wattline.sweeps.cache import NoCache, PointCache, cache_file
 from wattline.sweeps.point import Point, point_of, sources_of
 from wattline.sweeps.results import SweepResult, check_objectives
-from wattline.sweeps.running import Counts, check_folder, resumable
+from wattline.sweeps.running import Counts, check_folder, only_one_in, resumable
 from wattline.sweeps.shelf import Shelf
 from wattline.sweeps.space import Space, read_space
 from wattline.sweeps.work import Row, run_point
@@ -82,13 +84,14 @@ def optimise_sweep(
     fresh = not folder.exists()
     check_folder(folder, resume, JOURNAL)
     search = _Search(space, goals, limits, folder, allow_code, prune, cache)
-    try:
-        with resumable(folder, JOURNAL):
-            search.run(trials, seed, progress)
-    except InputError:
-        if fresh:  # what was asked for is put right and asked again: nothing is in its way
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
+    with only_one_in(folder):
+        try:
+            with resumable(folder, JOURNAL):
+                search.run(trials, seed, progress)
+        except InputError:
+            if fresh:  # what was asked for is put right and asked again: nothing is in its way
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
     remarks = tuple(dict.fromkeys(line for row in search.rows for line in row.get("remarks", ())))
     found = SweepResult(
         name=space.name,
@@ -293,13 +296,18 @@ class _Search:
         One answer per beginning: the mean over all seeds, as the whole will be judged.
         """
         optuna = _optuna()
-        scenarios = [point.scenario for point in points if point.scenario is not None]
-        wholes = [self.shelf.trace(scenario) for scenario in scenarios]
+        try:
+            ready = [plan(point.scenario, self.shelf.trace(point.scenario),
+                          allow_code=self.allow_code)
+                     for point in points if point.scenario is not None]
+        except Exception:  # of a policy or of ours: the run of the whole log will say it
+            return
+        wholes = [(each.trace, _as_of_whole(each)) for each in ready]
         months = 1
-        while len(scenarios) == len(points) and all(_lasts_s(whole) > months * MONTH_S
-                                                    for whole in wholes):
+        while len(ready) == len(points) and all(_lasts_s(whole) > months * MONTH_S
+                                                for whole, _ in wholes):
             rows = [run_point(_OneTrace(_begin_of(whole, months)), 0, scenario, self.allow_code)
-                    for whole, scenario in zip(wholes, scenarios, strict=True)]
+                    for whole, scenario in wholes]
             if any("figures" not in row for row in rows):
                 return
             trial.report(_finite(_mean(self.goals[0], [row["figures"] for row in rows])), months)
@@ -339,6 +347,15 @@ class _OneTrace(Shelf):
 
     def trace(self, scenario: Scenario) -> Trace:
         return self._trace
+
+
+def _as_of_whole(ready: Plan) -> Scenario:
+    """The scenario with a cap in per cent as the watts that it is by the peak of the whole log: a
+    month of it has another peak."""
+    scenario, cap_w = ready.scenario, ready.rules.cap_w
+    parts = {name: f"{float(cap_w.value[0])!r} W" for name in ("cap", "watch_cap")
+             if cap_w is not None and is_part_of_peak(getattr(scenario.power, name))}
+    return scenario.model_copy(update={"power": scenario.power.model_copy(update=parts)})
 
 
 def _lasts_s(trace: Trace) -> float:

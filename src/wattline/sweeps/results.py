@@ -18,7 +18,7 @@ from wattline.analysis.intervals import mean_interval
 from wattline.model.errors import InputError
 from wattline.model.run import Outcome
 from wattline.model.units import counted
-from wattline.sweeps.axes import SEED
+from wattline.sweeps.axes import SEED, number_text
 from wattline.sweeps.running import Counts
 
 if TYPE_CHECKING:
@@ -317,7 +317,7 @@ def shown(value: Any) -> str:
         inner = ", ".join(f"{key} {shown(each)}" for key, each in rest.items())
         return f"{name} ({inner})" if name and inner else str(name or inner)
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return number_text(value)
     return "none" if value is None else str(value)
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
-from wattline.model.errors import InputError
+from wattline.model.errors import InputError, WattlineError
 from wattline.scenario.model import Scenario
 from wattline.sweeps.cache import NoCache, PointCache
 from wattline.sweeps.point import Point
@@ -80,16 +82,26 @@ class Sweeping:
         with self.journal.open("a", encoding="utf-8") as journal:
             for rows in self._computed(todo):
                 self.cache.keep((keys[row["number"]], row) for row in rows if "error" not in row)
+                self._write(journal, [{"key": keys[row["number"]], **row} for row in rows])
                 for row in rows:
-                    journal.write(json.dumps({"key": keys[row["number"]], **row}) + "\n")
                     for number in (row["number"], *alike.get(row["number"], ())):
                         found[number] = {**row, "number": number}
                 self.counts.computed += len(rows)
-                journal.flush()
-                os.fsync(journal.fileno())
                 self._said(len(found))
         self.counts.failed = sum("error" in row for row in found.values())
         return found
+
+    def _write(self, journal: TextIO, rows: Iterable[Row]) -> None:
+        try:
+            journal.write("".join(json.dumps(row) + "\n" for row in rows))
+            journal.flush()
+            os.fsync(journal.fileno())
+        except OSError as error:
+            with suppress(OSError):  # it would try again to write what there is no room for
+                journal.close()
+            raise WattlineError(
+                f"{self.journal} cannot be written: {error.strerror}; what it has is kept: go on "
+                f"with --out {self.folder} --resume (resume=True)") from None
 
     @property
     def journal(self) -> Path:
@@ -247,6 +259,23 @@ def check_folder(folder: Path, resume: bool, journal: str = JOURNAL) -> None:
             raise InputError(f"{folder} has a sweep in it; go on with it with --resume "
                              "(resume=True), or name another folder")
     folder.mkdir(parents=True, exist_ok=True)
+
+
+@contextmanager
+def only_one_in(folder: Path) -> Iterator[None]:
+    """Keep other sweeps out of a folder; the lock ends with the process, however that ends."""
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(f"another sweep is at work in {folder}; wait for it, or name another "
+                             "folder") from None
+        except OSError:
+            pass  # a file system that knows no locks
+        yield
+    finally:
+        os.close(place)
 
 
 @contextmanager

@@ -244,6 +244,16 @@ def test_a_candidate_with_a_cap_alone_has_somebody_who_keeps_it() -> None:
         "candidate 'cap=12kW' names no power policy: 'dvfs' keeps its cap"]
 
 
+@pytest.mark.parametrize(("text", "cap"), [
+    ("sjf+dvfs+cap=1.0e+4", 1e4), ("cap=1e+4 sjf", 1e4), ("cap=2E+4+sjf", 2e4),
+    ("sjf + cap=9kW + wait", "9kW"), ("cap=70%+sjf", "70%")])
+def test_the_sign_of_an_exponent_does_not_end_a_part_of_a_candidate(text: str, cap: object) -> None:
+    ready = planned(wl.generate("lublin", seed=1, jobs=20, nodes=32), {"machine": MACHINE}, False)
+    choice = read_choices([text], ready.scenario)[1]
+    assert choice.changes["power.cap"] == cap
+    assert choice.changes["policy.order"] == "sjf"
+
+
 def test_time_above_the_cap_has_a_column_where_there_is_any() -> None:
     asked = ["advise", "policy", "examples/week.toml", "--at", "68%", "--samples", "1"]
     above, below = (CliRunner().invoke(cli, [*asked, "--candidates", candidate]).output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 
 import wattline as wl
 from wattline.advice.futures.self_tuning import Judged, _clearly_better, more_than
+from wattline.cli.advise_futures import _gain
 from wattline.cli.main import cli
 
 pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
@@ -63,6 +65,16 @@ def test_a_supervisor_leaves_a_policy_that_refuses_jobs_and_stays_with_an_equal_
     assert not _clearly_better(below_zero, below_zero)
     assert _clearly_better(Judged(False, 0.0, 0.0, -0.8), below_zero)
     assert more_than(-0.8, -0.7) == pytest.approx(0.125)
+
+
+def test_what_is_not_0_is_infinitely_much_more_or_less_than_0() -> None:
+    assert more_than(0.0, 5.0) == math.inf
+    assert more_than(0.0, -5.0) == -math.inf
+    assert more_than(0.0, 0.0) == 0.0
+    assert math.isnan(more_than(0.0, math.nan))
+    assert tuned({"as it is": 0.0, "sjf": 3.0, "self-tuning": 2.0}, {}).regret == math.inf
+    assert _gain(math.inf) == "self-tuning is infinitely much worse"
+    assert _gain(-0.25) == "self-tuning is 25.0% better"
 
 
 def test_a_case_is_known_by_what_is_in_its_files_wherever_they_lie(tmp_path: Path) -> None:

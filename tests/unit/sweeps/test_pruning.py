@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 import wattline as wl
+from wattline.scenario.build import plan
+from wattline.sweeps import optimise
 from wattline.sweeps.runners import Place
 
 optuna = pytest.importorskip("optuna")
@@ -68,3 +70,30 @@ def test_a_time_limit_that_means_nothing_is_refused(
              "axes": {"machine.nodes": [64]}}
     with pytest.raises(wl.InputError, match=said):
         wl.run_sweep(sweep, tmp_path / "a", on=on, time_limit=asked)
+
+
+def test_the_first_months_have_the_watts_of_the_whole_logs_cap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cap in per cent is a part of the peak, which the last hours reach."""
+    hour_s = 3600.0
+    quiet = [f"{n},{n * 600},300,300,2" for n in range(12)]
+    busy = [f"{12 + n},{12 * 600 + n},600,600,16" for n in range(8)]
+    log = tmp_path / "log.csv"
+    log.write_text("\n".join(["job_id,submit_s,run_s,requested_s,procs", *quiet, *busy, ""]))
+    begun: list[float] = []
+    run = optimise.run_point
+
+    def heard(shelf: Any, number: int, scenario: Any, allow_code: bool) -> Any:
+        ready = plan(scenario, shelf.trace(scenario))
+        begun.append(float(ready.rules.cap_w.value[0]))
+        return run(shelf, number, scenario, allow_code)
+
+    monkeypatch.setattr(optimise, "run_point", heard)
+    monkeypatch.setattr(optimise, "MONTH_S", hour_s)
+    scenario = {"trace": {"file": str(log)}, "policy": {"power": "dvfs"},
+                "machine": {"nodes": 64, "node_idle_w": 10, "node_active_w": 300}}
+    wl.optimise_sweep({"scenario": scenario, "axes": {"power.cap": ["70%"]}}, tmp_path / "a",
+                      ["energy_j"], trials=1, prune=True, report=False, cache=False)
+    assert len(begun) > 1
+    assert len(set(begun)) == 1

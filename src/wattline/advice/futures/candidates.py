@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,8 @@ from wattline.scenario.sweep import USUAL_KEEPER, with_keeper
 CURRENT = "as it is"
 _CHOSEN = ("policy", "power")
 """Sections of a scenario that a running machine can change."""
+_BETWEEN = re.compile(r"\s+|(?<![\d.][eE])\+|\+(?!\d)")
+"""What stands between the parts of a candidate; the sign in `cap=1.0e+3` is part of its number."""
 _OF_THE_MACHINE = ("power.idle_fraction",)
 """Fields of theirs that say what the nodes are."""
 
@@ -72,7 +75,7 @@ def _usual(scenario: Scenario) -> list[str]:
 
 def _changes(text: str) -> dict[str, Any]:
     changes: dict[str, Any] = {}
-    for part in text.replace("+", " ").split():
+    for part in filter(None, _BETWEEN.split(text)):
         field, value = _change(part, text)
         if changes.get(field, value) != value:
             raise InputError(f"candidate '{text}': {field} is both '{changes[field]}' and "

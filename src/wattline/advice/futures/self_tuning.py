@@ -243,8 +243,11 @@ class _Supervisor:
 
 
 def more_than(other: float, value: float) -> float:
-    """How much more a value is than another, as a part of it; also of values below 0."""
-    return (value - other) / abs(other) if other else 0.0
+    """How much more a value is than another, as a part of it; also of values below 0. What is not 0
+    is infinitely much more, or less, than 0."""
+    if other == 0:
+        return math.copysign(math.inf, value) if value != 0 and not math.isnan(value) else value
+    return (value - other) / abs(other)
 
 
 class Judged(NamedTuple):
