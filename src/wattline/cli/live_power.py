@@ -34,9 +34,7 @@ def show_live(config: Path, as_json: bool) -> None:
                    f"Duration={each['end_s'] - each['start_s']:.0f} Watts={each['watts']:.0f}")
     if said.get("target") is not None:
         click.echo(_followed(said["target"]))
-    nodes = said["nodes"]
-    click.echo(f"{said['running']['count']} jobs run, {said['waiting']['count']} wait; "
-               f"{nodes['free']} of {nodes['units']} nodes are free")
+    click.echo(_counted(said))
     if not known:
         click.echo("note: the power is that of the books: nothing is measured", err=True)
     if not said["act"]:
@@ -55,6 +53,14 @@ def show_mode(config: Path, as_json: bool) -> None:
         return
     ordered = ", as was ordered" if said["mode_ordered"] else ""
     click.echo(f"{said['mode']} mode since {_moment(said['mode_since_s'])}{ordered}")
+
+
+def _counted(said: Mapping[str, Any]) -> str:
+    """Jobs and nodes; those that were told to start and have not been seen to run by themselves."""
+    starting, nodes = said["starting"]["count"], said["nodes"]
+    told = f" {starting} start," if starting else ""
+    return (f"{said['running']['count']} jobs run,{told} {said['waiting']['count']} wait; "
+            f"{nodes['free']} of {nodes['units']} nodes are free")
 
 
 def _followed(target: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ import math
 import os
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,11 +71,11 @@ class StatusWriter:
 
 
 def pictured(controller: Controller, now_s: float) -> dict[str, Any]:
-    """The books at this moment: cap, power, nodes, and who runs and waits."""
+    """The books at this moment: cap, power, nodes, and who runs, is told to start and waits."""
     books = controller.books
     state = books.state
     clock, rows = state.clock[0], len(books.roll)
-    running = sorted(int(row) for row in state.running[: int(clock.running)])
+    begun = sorted(int(row) for row in state.running[: int(clock.running)])
     waiting = waiting_rows(books)
     refused = [books.roll.key(row)
                for row in np.flatnonzero(state.live.state[:rows] == REFUSED).tolist()]
@@ -86,17 +86,23 @@ def pictured(controller: Controller, now_s: float) -> dict[str, Any]:
         "idle_w": books.machine.power_w_idle, "machine_w": books.machine.power_w_max,
         "nodes": {name: int(getattr(clock, name))
                   for name in ("units", "free", "off", "changing", "down", "reserved")},
-        "running": {"count": len(running), "jobs": [
-            {"job": books.roll.key(row), "nodes": int(state.live[row].units),
-             "power_w": float(state.live[row].power_w), "start_s": float(state.live[row].start_s),
-             "expected_end_s": float(state.live[row].expected_s),
-             "confirmed": not state.live[row].unconfirmed} for row in running[:SHOWN]]},
+        "running": _begun(books, [row for row in begun if not state.live[row].unconfirmed]),
+        "starting": _begun(books, [row for row in begun if state.live[row].unconfirmed]),
         "waiting": {"count": len(waiting) + len(controller.watcher.obstacles), "jobs": [
             {"job": books.roll.key(row), "nodes": int(state.live[row].units),
              "submit_s": float(state.jobs[row].submit_s), "why": reason_in_short(books, row)}
             for row in waiting[:SHOWN]] + _kept(controller.watcher)[:max(SHOWN - len(waiting), 0)]},
         "refused": {"count": len(refused), "jobs": refused[:SHOWN]},
     }
+
+
+def _begun(books: Books, rows: Sequence[int]) -> dict[str, Any]:
+    """Jobs that have nodes and watts in the books, whether they run or are told to."""
+    live = books.state.live
+    return {"count": len(rows), "jobs": [
+        {"job": books.roll.key(row), "nodes": int(live[row].units),
+         "power_w": float(live[row].power_w), "start_s": float(live[row].start_s),
+         "expected_end_s": float(live[row].expected_s)} for row in rows[:SHOWN]]}
 
 
 def _kept(watcher: Watcher) -> list[dict[str, Any]]:
