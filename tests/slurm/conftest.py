@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from tests.slurm.bedside import STARTED, runs, slurm, submit, until
 from wattline.controller.testbed.bed import bring_up, take_down
-from wattline.controller.testbed.daemons import missing_programs
+from wattline.controller.testbed.daemons import Daemons, missing_programs
 from wattline.controller.testbed.layout import Bed
 
 
@@ -49,6 +50,11 @@ def empty(bed: Bed) -> Iterator[None]:
     """Jobs of other tests are gone, and so are their controllers."""
     slurm(bed, "scancel", "-p", "batch")
     until(lambda: not slurm(bed, "squeue", "-h"))
+    # One node that the last test lost is not to fail all that follow; it is told all the same.
+    daemons = Daemons(bed)
+    for name, said in daemons.resume(bed.names).items():
+        warnings.warn(f"{name} was {said}", stacklevel=1)
+    assert not daemons.away()
     yield
     while STARTED:
         process = STARTED.pop()

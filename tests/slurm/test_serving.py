@@ -423,7 +423,7 @@ def test_whatever_goes_wrong_nothing_is_lost_or_done_twice(bed: Bed, away: str) 
     found = run_workload(bed, jobs, Conditions(
         1300.0, policies={"power": "block", "placement": "first-fit"}, faults=seed))
     assert wanted <= {each.partition(" s: ")[2] for each in found.faults}
-    assert (found.finished, found.lost, found.doubled) == (9, (), ())
+    assert (found.finished, found.lost, found.doubled) == (9, (), ()), found.remarks
     assert found.above_cap_s_max <= 2.0
     assert found.energy_error_max <= 0.03, found.joules
     assert found.replay_equal

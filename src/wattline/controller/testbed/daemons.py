@@ -27,6 +27,9 @@ PROGRAMS = {
 """What a bed is made of, and the Debian package of each."""
 START_S = 60.0
 STOP_S = 30.0
+RETURN_S = 30.0
+TAKES_JOBS = ("idle", "mixed", "alloc", "completing")
+"""States of nodes that are well; one with a star does not answer."""
 NODES_AT_ONCE = 16
 NOBODY_SPECIAL = "daemon"
 """A user that every Debian has and that owns nothing of a bed."""
@@ -99,6 +102,35 @@ class Daemons:
 
     def start_node(self, name: str) -> None:
         self._node(name).wait(timeout=START_S)
+
+    def resume(self, names: Collection[str]) -> dict[str, str]:
+        """Bring nodes back that Slurm lets no job on, however long ago they were lost.
+
+        One that was resumed may be lost again: a slurmctld that is killed comes back with the
+        states it has saved. What Slurm said of those that were away is given, by node.
+        """
+        until_s = time.monotonic() + RETURN_S
+        found: dict[str, str] = {}
+        while away := {name: said for name, said in self.away().items() if name in names}:
+            if time.monotonic() > until_s:
+                break  # what stays away is seen by who asks again
+            found |= away
+            for name in away:
+                if not self.running().get(f"slurmd.{name}", False):
+                    self.start_node(name)
+                self._run(["scontrol", "update", f"NodeName={name}", "State=RESUME"], fails=True)
+            time.sleep(0.5)
+        return found
+
+    def away(self) -> dict[str, str]:
+        """Nodes that take no job, with state and reason; all where slurmctld does not answer."""
+        said = self._run(["sinfo", "-h", "-N", "-o", "%N|%T|%E"], fails=True)
+        seen = {name: (state, reason) for name, state, reason in
+                (line.split("|", 2) for line in said.splitlines() if line.count("|") >= 2)}
+        states = {name: seen.get(name, ("unknown", "slurmctld says nothing"))
+                  for name in self.bed.names}
+        return {name: f"{state}: {reason}" for name, (state, reason) in states.items()
+                if not state.startswith(TAKES_JOBS) or state.endswith("*")}
 
     def kill(self, name: str) -> None:
         """End one daemon at once, as a crash would, and wait until it has gone."""

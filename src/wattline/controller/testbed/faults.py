@@ -22,7 +22,6 @@ BETWEEN_S = (3.0, 6.0)
 """From the end of a fault to the next."""
 LASTS_S = (0.5, 3.0)
 SLOW_S = 2.0
-RETURN_S = 30.0
 WRONG_S = (3.0, 20.0)
 """By how much a clock is wrong; agents obey no order that is 30 s old by theirs."""
 SLOWED = ("squeue", "sinfo", "scontrol")
@@ -71,6 +70,11 @@ class Faults:
             self._undo = None
         self._next_s = time.monotonic() + self.random.uniform(*BETWEEN_S)
 
+    def last(self) -> None:
+        """End what is wrong now, and leave all nodes as they were found."""
+        self.over()
+        self.daemons.resume(self.bed.names)
+
     def _kill_controller(self) -> Undo:
         self.controller.kill()
         return self.controller.start
@@ -107,14 +111,7 @@ class Faults:
 
     def _return_node(self, name: str) -> None:
         self.daemons.start_node(name)
-        until_s = time.monotonic() + RETURN_S
-        while time.monotonic() < until_s:
-            with suppress(SlurmError):
-                if self._idle(name):  # it may come back by itself; some then refuse to resume it
-                    return
-                self.commands.run("scontrol", "update", f"NodeName={name}", "State=RESUME")
-                return
-            time.sleep(0.5)
+        self.daemons.resume([name])
 
     def _kill_agents(self) -> Undo:
         self.daemons.kill("agents")

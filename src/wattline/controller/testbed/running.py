@@ -142,7 +142,7 @@ def run_workload(
         submitter.start()
         end = _Watch(bed, submitter, conditions, faults, begin_s, say).until_over()
         if faults is not None:
-            faults.over()
+            faults.last()
             controller.until_ready()  # one that was killed last has to enter what it missed
         time.sleep(SETTLE_S)
     finally:
@@ -189,10 +189,17 @@ class _Watch:
             if self.submitter.done and left is not None:
                 refused = {job.label for job in left if job.held and REFUSED in job.admin_comment}
                 self.say(1.0 - len(left) / max(len(self.submitter.labels), 1))
-                if len(left) == len(refused):
+                if len(left) == len(refused) and not self._forgotten():
                     return _End(refused)
             time.sleep(LOOK_S if lowered else 0.2)
         return _End(remarks=["the run was given up: jobs were left when none could be any more"])
+
+    def _forgotten(self) -> bool:
+        """Whether Slurm knows no more of some that it took: then they are submitted again."""
+        try:
+            return self.submitter.again()
+        except SlurmError:
+            return True  # it is not known yet
 
     def _left(self) -> list[SlurmJob] | None:
         """Jobs of the run that are not over; None where Slurm does not answer."""
@@ -235,7 +242,8 @@ def _result(
         doubled=told.doubled, refused=tuple(sorted(end.refused)), requeued=told.requeued,
         makespan_s=max((job.end_s for job in done), default=0.0),
         wait_s_mean=sum(waits) / len(waits) if waits else math.nan, power_w=curve, seen=done,
-        faults=faults, remarks=(*submitter.failed.values(), *controller.remarks(), *end.remarks),
+        faults=faults, remarks=(
+            *submitter.failed.values(), *submitter.forgotten, *controller.remarks(), *end.remarks),
     )
 
 

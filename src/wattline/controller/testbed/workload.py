@@ -97,6 +97,8 @@ class Submitter:
     """By what Slurm calls them."""
     failed: dict[int, str] = field(default_factory=dict)
     """Why jobs were never submitted, by their numbers."""
+    forgotten: list[str] = field(default_factory=list)
+    """What a slurmctld that was killed knew no more of, and was submitted again."""
 
     def start(self) -> None:
         self._thread = threading.Thread(target=self._run, args=(self.clock(),), daemon=True)
@@ -110,12 +112,41 @@ class Submitter:
         commands = Commands(self.bed.environment)
         for job in sorted(self.jobs, key=lambda each: (each.submit_s, each.number)):
             time.sleep(max(begin_s + job.submit_s - self.clock(), 0.0))
-            try:
-                label = self._submitted(commands, job)
-            except SlurmError as error:
-                self.failed[job.number] = f"job {job.number} was not submitted: {error}"
-            else:
-                self.labels[label] = job
+            self._submit(commands, job)
+
+    def _submit(self, commands: Commands, job: BedJob) -> None:
+        try:
+            label = self._submitted(commands, job)
+        except SlurmError as error:
+            self.failed[job.number] = f"job {job.number} was not submitted: {error}"
+            return
+        before = self.labels.get(label)
+        self.labels[label] = job
+        if before is not None:  # a number is given again only where its job was forgotten
+            self._submit_again(commands, before, label)
+
+    def _submit_again(self, commands: Commands, job: BedJob, label: str) -> None:
+        self.forgotten.append(f"Slurm took job {job.number} as {label} and forgot it when it was "
+                              "killed: it was submitted again")
+        self._submit(commands, job)
+
+    def again(self) -> bool:
+        """Submit what Slurm took and knows no more, as users would; whether there was any."""
+        commands = Commands(self.bed.environment)
+        known = self._known(commands)
+        lost = {label: job for label, job in self.labels.items() if self._name(job) not in known}
+        for label, job in lost.items():
+            del self.labels[label]
+            self._submit_again(commands, job, label)
+        return bool(lost)
+
+    def _known(self, commands: Commands) -> set[str]:
+        """Names of jobs that are there, or are over by accounting, which keeps them longer."""
+        here = commands.run("squeue", "-h", "-t", "all", "-o", "%j").split()
+        rows = commands.run("sacct", "-n", "-X", "-P", "-j", ",".join(self.labels), "-o",
+                            "JobName%64,End").splitlines() if self.labels else []
+        return {*here, *(name for name, end in (row.split("|") for row in rows)
+                         if end not in ("Unknown", "None"))}
 
     def _submitted(self, commands: Commands, job: BedJob) -> str:
         """A call that failed may have done it: look before it is repeated."""
