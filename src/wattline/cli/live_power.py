@@ -30,7 +30,7 @@ def show_live(config: Path, as_json: bool) -> None:
                           max_w=said["machine_w"])
     click.echo(" ".join(f"{name}={value}" for name, value in figures.as_scontrol().items()))
     for each in said["ahead"]:
-        click.echo(f"Reservation={each['name']} StartTime={_moment(each['start_s'])} "
+        click.echo(f"Reservation={each['name']} StartTime={moment(each['start_s'])} "
                    f"Duration={each['end_s'] - each['start_s']:.0f} Watts={each['watts']:.0f}")
     if said.get("target") is not None:
         click.echo(_followed(said["target"]))
@@ -43,16 +43,21 @@ def show_live(config: Path, as_json: bool) -> None:
         click.echo(f"note: Slurm does not answer: {said['last_error']}", err=True)
 
 
+SAID_BY = {"order": "as was ordered", "command": "as the controller's --mode says",
+           "file": "as the site's file says"}
+
+
 def show_mode(config: Path, as_json: bool) -> None:
     """Who starts jobs, and since when."""
     from wattline.controller.speaking import live_status
 
     said = live_status(config)
     if as_json:
-        print_json({name: said[name] for name in ("mode", "mode_since_s", "mode_ordered")})
+        print_json({name: said[name] for name in (
+            "mode", "mode_since_s", "mode_ordered", "mode_by")})
         return
-    ordered = ", as was ordered" if said["mode_ordered"] else ""
-    click.echo(f"{said['mode']} mode since {_moment(said['mode_since_s'])}{ordered}")
+    click.echo(f"{said['mode']} mode since {moment(said['mode_since_s'])}, "
+               f"{SAID_BY[said['mode_by']]}")
 
 
 def _counted(said: Mapping[str, Any]) -> str:
@@ -84,7 +89,7 @@ def show_energy(config: Path, as_json: bool) -> None:
     if budget is None:
         click.echo("there is no energy budget")
     else:
-        click.echo(f"period {budget['period']}, until {_moment(budget['end_s'])}: "
+        click.echo(f"period {budget['period']}, until {moment(budget['end_s'])}: "
                    f"{format_energy(max(budget['left_j'], 0.0))} of "
                    f"{format_energy(budget['energy_j'])} left")
     if found["running"]:
@@ -148,5 +153,5 @@ def _asked(config: Path, kind: str, as_json: bool) -> dict[str, Any] | None:
     return found
 
 
-def _moment(time_s: float) -> str:
+def moment(time_s: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time_s))

@@ -170,7 +170,7 @@ def _slowed(decision: Decision) -> bool:
 def _would(controller: Controller, decision: Decision) -> list[str]:
     if decision.kind == "start":
         nodes = controller.watcher.node_names(decision.control.nodes)
-        return [f"would start {decision.job} on {','.join(nodes)}"]
+        return [f"would start {decision.job} on {','.join(nodes)}, {decision.power_w:.0f} W"]
     if decision.kind == "refuse":
         return [f"job {decision.job} {REFUSED}"]
     if decision.kind in ("up", "down"):

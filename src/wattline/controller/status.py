@@ -18,6 +18,7 @@ from wattline.books import Books
 from wattline.books.explaining import reason_in_short
 from wattline.books.waiting import waiting_rows
 from wattline.controller.course import CourseWriter
+from wattline.live.folder_lock import is_taken
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.fields import name_of
 from wattline.model.files import write_whole
@@ -134,6 +135,7 @@ def read_status(folder: Path, *, running: bool = True) -> dict[str, Any]:
         said = json.loads((folder / FILE).read_text(encoding="utf-8"))
         time_s, pid, host = float(said["time_s"]), int(said["pid"]), str(said["host"])
     except FileNotFoundError:
+        _say_if_it_begins(folder)
         raise WattlineError(f"no controller runs in {folder}: start `wattline controller` with "
                             "that folder") from None
     except OSError as error:
@@ -141,9 +143,16 @@ def read_status(folder: Path, *, running: bool = True) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError):
         raise WattlineError(f"{folder / FILE} is no status of a controller") from None
     if running and not _runs(pid, host, time_s):
+        _say_if_it_begins(folder)
         raise WattlineError(f"no controller runs in {folder}: the last one was heard of "
                             f"{time.time() - time_s:,.0f} s ago")
     return dict(said)
+
+
+def _say_if_it_begins(folder: Path) -> None:
+    if is_taken(folder):
+        raise WattlineError(f"the controller of {folder} is being started: it compiles its policy, "
+                            "or reads what it knew before; ask again in a minute")
 
 
 def _runs(pid: int, host: str, time_s: float) -> bool:

@@ -114,6 +114,9 @@ class News:
 class Watcher:
     """Keeps what was told of each job and node, and finds what is new."""
 
+    units = "nodes"
+    """What the books count."""
+
     def __init__(
         self, nodes: Sequence[str], partitions: Iterable[str] = (), *,
         watts: Callable[[SlurmJob], float] = lambda job: math.nan, node_w: float = math.nan,

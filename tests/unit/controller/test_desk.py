@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -283,7 +284,7 @@ def test_a_start_counts_as_running_once_slurm_shows_it(
     assert "1 jobs run, 1 wait; 5 of 8 nodes are free" in capsys.readouterr().out
 
 
-def test_a_job_is_explained(going: Site) -> None:
+def test_a_job_is_explained(going: Site, capsys: pytest.CaptureFixture[str]) -> None:
     going.slurm.jobs.update({"7": pending("7", 3), "8": pending("8", 2)})
     until_s = time.monotonic() + 10
     while live_status(going.file)["waiting"]["count"] < 1:
@@ -296,6 +297,11 @@ def test_a_job_is_explained(going: Site) -> None:
     found = explain_job("8", going.file)
     assert found["reason"] == "not ours"
     assert "it waits there for Resources" in found["sentence"]
+    going.slurm.jobs["8"] = pending("8", 2, priority=100)
+    assert run("controller", "explain", "8", "--config", str(going.file)) == 0
+    assert "slurm_reason" not in capsys.readouterr().out, "there is none"
+    assert run("controller", "explain", "7", "--config", str(going.file)) == 0
+    assert re.search(r"^  since_s = 20\d\d-\d\d-\d\dT.*Z$", capsys.readouterr().out, re.M)
 
 
 def test_a_job_of_another_partition_is_left_to_slurm(tmp_path: Path) -> None:
