@@ -214,7 +214,7 @@ def _ledger(site: SiteConfig, controller: Controller) -> LedgerKeeper | None:
 
 def _enter(ledger: LedgerKeeper, watcher: Watcher, fleet: Fleet | None, cycle: Cycle) -> None:
     if cycle.looked:
-        ledger.look(watcher.seen, watcher.looked_s)
+        ledger.look(watcher.seen, watcher.looked_s, watcher.dead)
     ledger.keep(fleet)
 
 
