@@ -71,7 +71,7 @@ def test_without_acting_it_says_what_it_would_do(bed: Bed) -> None:
     here = controller(bed)
     label = submit(bed, 5, 250, *OURS, "-N", "2", "-t", "1", "-L", "watts:500")
     cycle = here.cycle()
-    assert cycle.remarks == (f"would start {label} on n0001,n0002",)
+    assert cycle.remarks == (f"would start {label} on n0001,n0002, 500 W",)
     assert slurm(bed, "squeue", "-h", "-j", label, "-o", "%T %r") == "PENDING JobHeldUser"
 
 

@@ -64,6 +64,7 @@ def test_a_cap_that_is_set_in_the_browser_decides_what_starts(
     first, second = (submit(bed, 120, 250, *OURS, "-N", "1", "-t", "5", "-L", "watts:300")
                      for _ in range(2))
     until(lambda: runs(bed, first))
+    until(lambda: live.get("/api/now").json()["running"] == 1)  # seen, and no longer starting
     until(lambda: live.get("/api/now").json()["queued"] == 1)
     now = live.get("/api/now").json()
     assert (now["power_w"], now["cap_w"], now["running"]) == (750, 800, 1)

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
+import tomli_w
 
 import wattline as wl
-from tests.slurm.bedside import slurm
+from tests.slurm.bedside import OURS, held_j, runs, slurm, submit, until
+from wattline.controller.configuration import read_configuration
+from wattline.controller.serving import serving
+from wattline.controller.testbed.agents import agents_of
+from wattline.controller.testbed.daemons import Daemons
+from wattline.controller.testbed.emulator import OFF
 from wattline.controller.testbed.faults import Faults
 from wattline.controller.testbed.layout import Bed
 from wattline.controller.testbed.running import Conditions, run_workload
@@ -35,6 +45,48 @@ def test_each_job_has_its_joules_in_the_ledger_and_in_its_comment(bed: Bed) -> N
     beside = wl.account_compare(store, jobs=[life.job for life in found.joules])
     assert len(beside.rows) == 5
     assert 0.0 < beside.apart_max < 0.5
+
+
+def test_a_job_whose_node_loses_power_has_nothing_of_what_the_node_drew_afterwards(
+    bed: Bed, tmp_path: Path
+) -> None:
+    """The node is back in power for three seconds before its slurmd runs the job's epilog."""
+    agents = agents_of(bed)
+    broker = tomli_w.dumps({"broker": agents.pop("broker")})
+    (tmp_path / "site.toml").write_text(
+        'nodes = "n[0001-0006]"\nnode_idle_w = 90\nnode_active_w = 300\ncap = 1300\n'
+        f'slurm_conf = "{bed.configuration}"\nfolder = "controller"\n'
+        + tomli_w.dumps(agents) + broker)
+    daemons = Daemons(bed)
+    with serving(read_configuration(tmp_path / "site.toml"), act=True) as here:
+        def cycles(ready: Callable[[], bool]) -> None:
+            until(lambda: here.cycle().looked and ready())
+
+        def seconds(count: float) -> None:
+            until_s = time.monotonic() + count
+            cycles(lambda: time.monotonic() >= until_s)
+
+        job = submit(bed, 60, 250, *OURS, "--no-requeue", "-N", "1", "-t", "5")
+        cycles(lambda: runs(bed, job))
+        seconds(6)
+        node = slurm(bed, "squeue", "-h", "-j", job, "-o", "%N")
+        try:
+            (bed.meters / node / OFF).touch()
+            daemons.kill_node(node)
+            slurm(bed, "scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")
+            seconds(2)
+        finally:
+            (bed.meters / node / OFF).unlink()
+        seconds(3)
+        daemons.start_node(node)
+        daemons.resume([node])
+        cycles(lambda: node not in here.watcher.down)
+        seconds(2)
+    true_j, = held_j(bed, job)
+    life = wl.account_job(job, tmp_path / "controller" / "ledger.db").lives[-1]
+    assert life["state"] == "NODE_FAIL"
+    # What was drawn between the last reading before and the first one after is divided by time.
+    assert 0.8 * true_j < life["energy_j"] <= 1.03 * true_j
 
 
 @pytest.mark.long

@@ -20,6 +20,7 @@ from tests.slurm.bedside import OURS, STARTED, runs, slurm, submit, until
 from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.controller import Controller
 from wattline.controller.lease import age_s, renew, watchdog
+from wattline.controller.licences import LicenceNet
 from wattline.controller.serving import serving
 from wattline.controller.testbed.agents import agents_of
 from wattline.controller.testbed.faults import deck
@@ -248,6 +249,22 @@ def test_licences_follow_the_cap(bed: Bed, tmp_path: Path) -> None:
             assert left() == 1000 - 6 * 90
     finally:
         slurm(bed, "scontrol", "delete", "ReservationName=wattline-cap")
+
+
+def test_a_job_without_watts_holds_them_as_licences_when_it_is_started(
+    bed: Bed, tmp_path: Path
+) -> None:
+    here = site(bed, tmp_path, "licences = true\n")
+    try:
+        with serving(here, act=True) as controller:
+            bare = submit(bed, 30, 250, *OURS, "-N", "2", "-t", "1")
+            says = submit(bed, 30, 250, *OURS, "-N", "1", "-t", "1", "-L", "watts:260")
+            cycles(controller, lambda: runs(bed, bare) and runs(bed, says))
+            held = {job: slurm(bed, "squeue", "-h", "-j", job, "-O", "Licenses:40")
+                    for job in (bare, says)}
+            assert held == {bare: "watts:600", says: "watts:260"}
+    finally:
+        LicenceNet(Commands(here.environment)).lift()
 
 
 def test_in_guard_mode_slurm_decides_and_the_cap_holds(bed: Bed) -> None:

@@ -11,12 +11,12 @@ import click
 
 from wattline.cli.choices import Group
 from wattline.cli.live_options import USUAL, needed, order
-from wattline.cli.live_power import show_mode
+from wattline.cli.live_power import moment, show_mode
 from wattline.cli.output import json_option, print_json
-from wattline.model.units import format_duration
+from wattline.model.units import fold_hosts, format_duration
 
 if TYPE_CHECKING:
-    from wattline.controller.controller import Cycle
+    from wattline.controller.controller import Controller, Cycle
 
 config_option = click.option(
     "--config", "file", type=click.Path(exists=True, path_type=Path), metavar="FILE",
@@ -56,7 +56,7 @@ def command(context: click.Context, file: Path | None, act: bool, mode: str | No
                    f"{mode_at_start(site, mode or '')} mode, "
                    f"{'acting' if act else 'a dry run: nothing is started'}", err=True)
     with told_to_stop() as stop, serving(site, act=act, mode=mode or "") as controller:
-        run(controller, site.cycle, _printer(as_json), cycles=cycles, stop=stop)
+        run(controller, site.cycle, _printer(as_json, controller), cycles=cycles, stop=stop)
     for note in controller.notes:
         click.echo(f"wattline: {note}", err=True)
 
@@ -97,11 +97,22 @@ def explain(job: str, file: Path, as_json: bool) -> None:
         return
     click.echo(f"job {found['job']}: {found['sentence']}")
     for name, value in found["figures"].items():
-        click.echo(f"  {name} = {value:g}" if isinstance(value, float) else f"  {name} = {value}")
+        if value != "":
+            click.echo(f"  {name} = {_shown(name, value)}")
     if found["expected_s"] is not None:
         wait_s = max(found["expected_s"] - time.time(), 0.0)
         click.echo(f"  expected to start in {format_duration(wait_s)}, if jobs take the time that "
                    "they asked for")
+
+
+MOMENTS = ("since_s", "not_before_s")
+"""Figures that are a time of day, in Unix seconds."""
+
+
+def _shown(name: str, value: object) -> str:
+    if name in MOMENTS and isinstance(value, float):
+        return moment(value)
+    return f"{value:,.10g}" if isinstance(value, float) else str(value)
 
 
 @command.command()
@@ -121,18 +132,20 @@ def mode(mode: str | None, file: Path, as_json: bool) -> None:
         order(file, "set_mode", {"mode": mode}, as_json)
 
 
-def _printer(as_json: bool) -> Callable[[Cycle], None]:
+def _printer(as_json: bool, controller: Controller) -> Callable[[Cycle], None]:
+    names = controller.watcher.node_names
+
     def say(cycle: Cycle) -> None:
         if as_json:
             print_json({"time_s": cycle.time_s, "looked": cycle.looked,
                         "decisions": [{"kind": each.kind, "job": each.job,
-                                       "nodes": list(each.control.nodes)}
+                                       "nodes": names(each.control.nodes)}
                                       for each in cycle.decisions],
                         "remarks": list(cycle.remarks)})
             return
-        for decision in cycle.decisions:
+        for decision in cycle.decisions if controller.act else ():  # a dry run remarks them
             if decision.kind == "start":
-                click.echo(f"start {decision.job} on {len(decision.control.nodes)} nodes, "
+                click.echo(f"start {decision.job} on {fold_hosts(names(decision.control.nodes))}, "
                            f"{decision.power_w:.0f} W")
         for remark in cycle.remarks:
             click.echo(remark)

@@ -30,13 +30,11 @@ def show_live(config: Path, as_json: bool) -> None:
                           max_w=said["machine_w"])
     click.echo(" ".join(f"{name}={value}" for name, value in figures.as_scontrol().items()))
     for each in said["ahead"]:
-        click.echo(f"Reservation={each['name']} StartTime={_moment(each['start_s'])} "
+        click.echo(f"Reservation={each['name']} StartTime={moment(each['start_s'])} "
                    f"Duration={each['end_s'] - each['start_s']:.0f} Watts={each['watts']:.0f}")
     if said.get("target") is not None:
         click.echo(_followed(said["target"]))
-    nodes = said["nodes"]
-    click.echo(f"{said['running']['count']} jobs run, {said['waiting']['count']} wait; "
-               f"{nodes['free']} of {nodes['units']} nodes are free")
+    click.echo(_counted(said))
     if not known:
         click.echo("note: the power is that of the books: nothing is measured", err=True)
     if not said["act"]:
@@ -45,16 +43,29 @@ def show_live(config: Path, as_json: bool) -> None:
         click.echo(f"note: Slurm does not answer: {said['last_error']}", err=True)
 
 
+SAID_BY = {"order": "as was ordered", "command": "as the controller's --mode says",
+           "file": "as the site's file says"}
+
+
 def show_mode(config: Path, as_json: bool) -> None:
     """Who starts jobs, and since when."""
     from wattline.controller.speaking import live_status
 
     said = live_status(config)
     if as_json:
-        print_json({name: said[name] for name in ("mode", "mode_since_s", "mode_ordered")})
+        print_json({name: said[name] for name in (
+            "mode", "mode_since_s", "mode_ordered", "mode_by")})
         return
-    ordered = ", as was ordered" if said["mode_ordered"] else ""
-    click.echo(f"{said['mode']} mode since {_moment(said['mode_since_s'])}{ordered}")
+    click.echo(f"{said['mode']} mode since {moment(said['mode_since_s'])}, "
+               f"{SAID_BY[said['mode_by']]}")
+
+
+def _counted(said: Mapping[str, Any]) -> str:
+    """Jobs and nodes; those that were told to start and have not been seen to run by themselves."""
+    starting, nodes = said["starting"]["count"], said["nodes"]
+    told = f" {starting} start," if starting else ""
+    return (f"{said['running']['count']} jobs run,{told} {said['waiting']['count']} wait; "
+            f"{nodes['free']} of {nodes['units']} nodes are free")
 
 
 def _followed(target: Mapping[str, Any]) -> str:
@@ -78,7 +89,7 @@ def show_energy(config: Path, as_json: bool) -> None:
     if budget is None:
         click.echo("there is no energy budget")
     else:
-        click.echo(f"period {budget['period']}, until {_moment(budget['end_s'])}: "
+        click.echo(f"period {budget['period']}, until {moment(budget['end_s'])}: "
                    f"{format_energy(max(budget['left_j'], 0.0))} of "
                    f"{format_energy(budget['energy_j'])} left")
     if found["running"]:
@@ -142,5 +153,5 @@ def _asked(config: Path, kind: str, as_json: bool) -> dict[str, Any] | None:
     return found
 
 
-def _moment(time_s: float) -> str:
+def moment(time_s: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time_s))

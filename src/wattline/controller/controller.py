@@ -14,6 +14,7 @@ from typing import Any
 from wattline.books import Books, Decision, Event, Submitted
 from wattline.controller.hands import Hands
 from wattline.controller.watching import Watcher
+from wattline.controller.wording import in_slurm_words
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
 from wattline.policies.contract import Composition
@@ -102,18 +103,17 @@ class Controller:
 
     def _not_taken(self) -> list[str]:
         """What the books refused; a job whose submission it was says so to its user."""
-        said = [each.reason for each in self.books.refused]
+        said = []
         for refused in self.books.refused:
-            if isinstance(refused.event, Submitted) and refused.event.job in self.watcher.told:
-                name = str(refused.event.job)
-                self.turned_away[name] = refused.reason.removeprefix(f"job '{name}': ")
-                if not self.act:
-                    continue
-                label = self.watcher.told[name].label
-                try:
-                    self.slurm.explain(label, self.watcher.comment(refused.reason))
-                except SlurmError as error:
-                    said.append(str(error))
+            reason = in_slurm_words(refused.reason, self.watcher.node_names, self.watcher.units)
+            event = refused.event
+            if not isinstance(event, Submitted) or event.job not in self.watcher.told:
+                said.append(f"the books do not take what they are told: {reason}")
+                continue
+            said.append(reason)
+            name = str(event.job)
+            self.turned_away[name] = reason.removeprefix(f"job {name}: ")
+            said += self._say_unmanaged([(self.watcher.told[name].label, self.turned_away[name])])
         return said
 
     def _noted(self) -> list[str]:

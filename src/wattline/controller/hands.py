@@ -16,6 +16,7 @@ from wattline.books import Decision
 from wattline.controller.watching import Told
 from wattline.live.slurm.client import NotHeldForUs
 from wattline.live.slurm.commands import SlurmError
+from wattline.live.slurm.reading import WATTS
 from wattline.model.machine import Machine
 from wattline.policies.control import Control
 
@@ -34,6 +35,8 @@ class Hands:
     """Of each node that a policy has slowed down; the keeper of the cap goes below, never above."""
     level: float = 1.0
     """Power of all jobs relative to full speed."""
+    licences: bool = False
+    """Whether a job that says nothing of its watts gets licences for them before it starts."""
     done: int = 0
     """Orders carried out."""
     keep_off: Callable[[Collection[str]], None] = lambda names: None
@@ -69,6 +72,8 @@ class Hands:
             chosen = {"watts": math.ceil(decision.power_w - 1e-9),
                       "settings": controller.watcher.comment(words)}
         try:
+            if self.licences and told.row is not None and WATTS not in told.row.licenses:
+                controller.slurm.license(told.row, math.ceil(decision.power_w - 1e-9))
             controller.slurm.start(told.label, nodes, **chosen)
         except SlurmError as error:
             controller.watcher.failed(name, withdraw=not isinstance(error, NotHeldForUs))
@@ -165,7 +170,7 @@ def _slowed(decision: Decision) -> bool:
 def _would(controller: Controller, decision: Decision) -> list[str]:
     if decision.kind == "start":
         nodes = controller.watcher.node_names(decision.control.nodes)
-        return [f"would start {decision.job} on {','.join(nodes)}"]
+        return [f"would start {decision.job} on {','.join(nodes)}, {decision.power_w:.0f} W"]
     if decision.kind == "refuse":
         return [f"job {decision.job} {REFUSED}"]
     if decision.kind in ("up", "down"):

@@ -9,7 +9,7 @@ next one goes on in it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -98,20 +98,36 @@ class ModeKeeper:
     def standing(self) -> dict[str, Any]:
         """The mode, as `status.json` and answers have it."""
         return {"mode": self.now.name, "mode_since_s": self.now.since_s,
-                "mode_ordered": self.now.ordered}
+                "mode_ordered": self.now.ordered, "mode_by": self._by()}
+
+    def _by(self) -> str:
+        """Who says that this mode holds: an `order`, the `command` (--mode), or the site's `file`.
+        """
+        if self.now.ordered:
+            return "order"
+        return "file" if self.now.name == self.site.mode else "command"
 
     def status(self) -> dict[str, Any]:
         """That, and who waits where the books do not know it."""
-        return self.standing() | ({} if self.watcher.decides else {"waiting": self._waiting()})
+        return self.standing() | ({} if self.watcher.decides else self._waiting())
 
     def _waiting(self) -> dict[str, Any]:
         managed = self.watcher.partitions
         found = [job for job in self.watcher.seen
                  if job.state in WAITING and (not managed or job.partition in managed)
                  and (not job.held or ours_and_held(self.site, job))]
-        return {"count": len(found), "jobs": [
-            {"job": job.label, "nodes": job.nodes, "submit_s": job.submit_s, "why": job.reason}
-            for job in found[:SHOWN]]}
+        waiting = self._listed([job for job in found if not self.starting(job.label)])
+        if not self.site.twin:
+            return {"waiting": waiting}
+        return {"waiting": waiting,
+                "starting": self._listed([job for job in found if self.starting(job.label)])}
+
+    def _listed(self, jobs: Sequence[SlurmJob]) -> dict[str, Any]:
+        keeps = self.watcher.obstacles
+        return {"count": len(jobs), "jobs": [
+            {"job": job.label, "nodes": job.nodes, "submit_s": job.submit_s,
+             "why": keeps[job.label].reason if job.label in keeps else job.reason}
+            for job in jobs[:SHOWN]]}
 
     def held(self) -> list[SlurmJob]:
         """Jobs that wait for us, and that nobody is starting."""

@@ -36,8 +36,10 @@ class RestingNodes:
         found: list[Event] = [ReservationRemoved(NAME)] if before_w > 0.0 else []
         if watts > 0.0:
             found.append(Reserved(NAME, now_s, FOR_S, watts=watts))
-            self.notes.append(f"{len(names)} nodes take no jobs ({', '.join(names[:4])}"
-                              f"{' ...' if len(names) > 4 else ''}): {watts:,.0f} W that they draw "
+            who, drawn = (("a node takes", "it draws") if len(names) == 1
+                          else (f"{len(names)} nodes take", "they draw"))
+            self.notes.append(f"{who} no jobs ({', '.join(names[:4])}"
+                              f"{' ...' if len(names) > 4 else ''}): {watts:,.0f} W that {drawn} "
                               "are kept from the cap")
         return found
 

@@ -132,6 +132,7 @@ def _assembled(
     controller.notes += [*kept.remarks, *modes.remarks]
     if act:
         controller.hands.keep_off = partial(keep_off, folder)
+        controller.hands.licences = site.licences
     ledger = _ledger(site, controller) if act and fleet is not None else None
     keeper = None if fleet is None else _keeper(site, controller, fleet)
     target = None if keeper is None else _target(site, controller, keeper)
@@ -213,7 +214,7 @@ def _ledger(site: SiteConfig, controller: Controller) -> LedgerKeeper | None:
 
 def _enter(ledger: LedgerKeeper, watcher: Watcher, fleet: Fleet | None, cycle: Cycle) -> None:
     if cycle.looked:
-        ledger.look(watcher.seen, watcher.looked_s)
+        ledger.look(watcher.seen, watcher.looked_s, watcher.dead)
     ledger.keep(fleet)
 
 

@@ -7,7 +7,7 @@ import math
 import os
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from wattline.books import Books
 from wattline.books.explaining import reason_in_short
 from wattline.books.waiting import waiting_rows
 from wattline.controller.course import CourseWriter
+from wattline.live.folder_lock import is_taken
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.fields import name_of
 from wattline.model.files import write_whole
@@ -71,11 +72,11 @@ class StatusWriter:
 
 
 def pictured(controller: Controller, now_s: float) -> dict[str, Any]:
-    """The books at this moment: cap, power, nodes, and who runs and waits."""
+    """The books at this moment: cap, power, nodes, and who runs, is told to start and waits."""
     books = controller.books
     state = books.state
     clock, rows = state.clock[0], len(books.roll)
-    running = sorted(int(row) for row in state.running[: int(clock.running)])
+    begun = sorted(int(row) for row in state.running[: int(clock.running)])
     waiting = waiting_rows(books)
     refused = [books.roll.key(row)
                for row in np.flatnonzero(state.live.state[:rows] == REFUSED).tolist()]
@@ -86,17 +87,23 @@ def pictured(controller: Controller, now_s: float) -> dict[str, Any]:
         "idle_w": books.machine.power_w_idle, "machine_w": books.machine.power_w_max,
         "nodes": {name: int(getattr(clock, name))
                   for name in ("units", "free", "off", "changing", "down", "reserved")},
-        "running": {"count": len(running), "jobs": [
-            {"job": books.roll.key(row), "nodes": int(state.live[row].units),
-             "power_w": float(state.live[row].power_w), "start_s": float(state.live[row].start_s),
-             "expected_end_s": float(state.live[row].expected_s),
-             "confirmed": not state.live[row].unconfirmed} for row in running[:SHOWN]]},
+        "running": _begun(books, [row for row in begun if not state.live[row].unconfirmed]),
+        "starting": _begun(books, [row for row in begun if state.live[row].unconfirmed]),
         "waiting": {"count": len(waiting) + len(controller.watcher.obstacles), "jobs": [
             {"job": books.roll.key(row), "nodes": int(state.live[row].units),
              "submit_s": float(state.jobs[row].submit_s), "why": reason_in_short(books, row)}
             for row in waiting[:SHOWN]] + _kept(controller.watcher)[:max(SHOWN - len(waiting), 0)]},
         "refused": {"count": len(refused), "jobs": refused[:SHOWN]},
     }
+
+
+def _begun(books: Books, rows: Sequence[int]) -> dict[str, Any]:
+    """Jobs that have nodes and watts in the books, whether they run or are told to."""
+    live = books.state.live
+    return {"count": len(rows), "jobs": [
+        {"job": books.roll.key(row), "nodes": int(live[row].units),
+         "power_w": float(live[row].power_w), "start_s": float(live[row].start_s),
+         "expected_end_s": float(live[row].expected_s)} for row in rows[:SHOWN]]}
 
 
 def _kept(watcher: Watcher) -> list[dict[str, Any]]:
@@ -128,6 +135,7 @@ def read_status(folder: Path, *, running: bool = True) -> dict[str, Any]:
         said = json.loads((folder / FILE).read_text(encoding="utf-8"))
         time_s, pid, host = float(said["time_s"]), int(said["pid"]), str(said["host"])
     except FileNotFoundError:
+        _say_if_it_begins(folder)
         raise WattlineError(f"no controller runs in {folder}: start `wattline controller` with "
                             "that folder") from None
     except OSError as error:
@@ -135,9 +143,16 @@ def read_status(folder: Path, *, running: bool = True) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError):
         raise WattlineError(f"{folder / FILE} is no status of a controller") from None
     if running and not _runs(pid, host, time_s):
+        _say_if_it_begins(folder)
         raise WattlineError(f"no controller runs in {folder}: the last one was heard of "
                             f"{time.time() - time_s:,.0f} s ago")
     return dict(said)
+
+
+def _say_if_it_begins(folder: Path) -> None:
+    if is_taken(folder):
+        raise WattlineError(f"the controller of {folder} is being started: it compiles its policy, "
+                            "or reads what it knew before; ask again in a minute")
 
 
 def _runs(pid: int, host: str, time_s: float) -> bool:

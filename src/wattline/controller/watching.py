@@ -114,6 +114,9 @@ class News:
 class Watcher:
     """Keeps what was told of each job and node, and finds what is new."""
 
+    units = "nodes"
+    """What the books count."""
+
     def __init__(
         self, nodes: Sequence[str], partitions: Iterable[str] = (), *,
         watts: Callable[[SlurmJob], float] = lambda job: math.nan, node_w: float = math.nan,
@@ -156,6 +159,8 @@ class Watcher:
         self.down: set[str] = set()
         self.resting: set[str] = set()
         """Those of them that have no job and power, as far as Slurm knows."""
+        self.dead: set[str] = set()
+        """Those of them that Slurm has lost."""
 
     def news(self, seen: Seen) -> News:
         """What has happened since the last look."""
@@ -251,6 +256,7 @@ class Watcher:
             found.events.append(NodesUp(nodes=self._numbers(self.down - gone)))
         self.down = gone
         self.resting = {node.name for node in seen.nodes if node.name in gone and node.rests}
+        self.dead = {node.name for node in seen.nodes if node.name in gone and node.lost}
 
     def _look_for_obstacles(self, seen: Seen, labels: set[str]) -> None:
         arrays = {job.array for job in seen.jobs}

@@ -27,3 +27,15 @@ def alone_in(folder: Path, refused: str, *, mode: int = 0o777) -> Iterator[None]
         except OSError:
             raise WattlineError(refused) from None
         yield
+
+
+def is_taken(folder: Path) -> bool:
+    """Whether a process of this machine holds the folder's lock."""
+    try:
+        with (folder / "lock").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # there is none, or it is not ours to read
+        return False
+    return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -253,7 +254,8 @@ def test_the_status_says_who_waits_and_what_went_wrong(site: Site) -> None:
     site.slurm.jobs.update({"7": pending("7", 3), "8": pending("8", 2), "9": pending("9", 6)})
     site.controller.cycle()
     said = live_status(site.file)
-    assert [job["job"] for job in said["running"]["jobs"]] == ["7"]
+    assert [job["job"] for job in said["starting"]["jobs"]] == ["7"]
+    assert said["running"] == {"count": 0, "jobs": []}
     assert said["waiting"]["jobs"][0] | {"submit_s": 0} == {
         "job": "8", "nodes": 2, "submit_s": 0, "why": "watts"}
     assert said["refused"] == {"count": 1, "jobs": ["9"]}
@@ -266,7 +268,23 @@ def test_the_status_says_who_waits_and_what_went_wrong(site: Site) -> None:
     assert said["last_error"] == "squeue gave no answer in 15 s"
 
 
-def test_a_job_is_explained(going: Site) -> None:
+def test_a_start_counts_as_running_once_slurm_shows_it(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.slurm.jobs.update({"7": pending("7", 3), "8": pending("8", 2)})
+    site.controller.cycle()
+    show = ("power", "show", "--live", "--config", str(site.file))
+    assert run(*show) == 0
+    assert "0 jobs run, 1 start, 1 wait; 5 of 8 nodes are free" in capsys.readouterr().out
+    site.slurm.jobs["7"] = pending("7", 3, state="RUNNING", start_s=time.time(),
+                                   node_list=("n1", "n2", "n3"))
+    site.controller.cycle()
+    assert [job["job"] for job in live_status(site.file)["running"]["jobs"]] == ["7"]
+    assert run(*show) == 0
+    assert "1 jobs run, 1 wait; 5 of 8 nodes are free" in capsys.readouterr().out
+
+
+def test_a_job_is_explained(going: Site, capsys: pytest.CaptureFixture[str]) -> None:
     going.slurm.jobs.update({"7": pending("7", 3), "8": pending("8", 2)})
     until_s = time.monotonic() + 10
     while live_status(going.file)["waiting"]["count"] < 1:
@@ -279,6 +297,11 @@ def test_a_job_is_explained(going: Site) -> None:
     found = explain_job("8", going.file)
     assert found["reason"] == "not ours"
     assert "it waits there for Resources" in found["sentence"]
+    going.slurm.jobs["8"] = pending("8", 2, priority=100)
+    assert run("controller", "explain", "8", "--config", str(going.file)) == 0
+    assert "slurm_reason" not in capsys.readouterr().out, "there is none"
+    assert run("controller", "explain", "7", "--config", str(going.file)) == 0
+    assert re.search(r"^  since_s = 20\d\d-\d\d-\d\dT.*Z$", capsys.readouterr().out, re.M)
 
 
 def test_a_job_of_another_partition_is_left_to_slurm(tmp_path: Path) -> None:
@@ -368,7 +391,7 @@ def test_the_commands_act_on_the_live_machine_only_with_live(
 def test_claims_of_what_runs_are_shown(going: Site, capsys: pytest.CaptureFixture[str]) -> None:
     going.slurm.jobs["7"] = pending("7", 3, name="ep.C")
     until_s = time.monotonic() + 10
-    while live_status(going.file)["running"]["count"] < 1:
+    while live_status(going.file)["starting"]["count"] < 1:
         assert time.monotonic() < until_s
         time.sleep(0.01)
     assert run("claims", "list", "--live", "--config", str(going.file), "--json") == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from tests.unit.controller.fakes import FakeSlurm
@@ -38,6 +39,19 @@ def test_starts_pauses_and_resumes_are_told_to_slurm() -> None:
     assert here.slurm.told == [("start", "7", ["n2", "n1"]), ("suspend", "7"), ("resume", "7")]
     assert here.watcher.told["7"].asked_s == 5.0
     assert here.hands.caps_w == {}
+
+
+def test_a_job_without_watts_gets_them_as_licences_where_the_site_has_some() -> None:
+    here = controller()
+    bare = SlurmJob("7", 7, 0, "PENDING", 2, 2, 300.0, math.nan, math.nan, 0.0)
+    here.watcher.told["7"].row = bare
+    done(here, "start", 600.0, nodes=(0, 1))
+    here.hands.licences = True
+    done(here, "start", 600.0, nodes=(0, 1))
+    here.watcher.told["7"].row = replace(bare, licenses={"watts": 500})
+    done(here, "start", 500.0, nodes=(0, 1))
+    start = ("start", "7", ["n1", "n2"])
+    assert here.slurm.told == [start, ("license", bare, 600), start, start]
 
 
 def test_a_job_that_is_to_run_slower_gets_caps_on_its_nodes() -> None:

@@ -160,6 +160,24 @@ def test_a_job_that_is_queued_again_has_two_lives_with_their_own_joules(writer) 
         assert session.scalars(select(lives.c.start_s)).all() == [T + 10, T + 20]
 
 
+@pytest.mark.parametrize("over", [
+    job("NODE_FAIL", end_s=T + 12), job("PENDING", restarts=1, start_s=math.nan, submit_s=T + 12)])
+@pytest.mark.parametrize(("dead", "energy_j"), [(("n1", "n2"), 460.0), (("n2",), 960.0)])
+def test_a_job_whose_node_was_lost_ends_with_it_and_not_with_the_epilog_when_it_is_back(
+    writer, over: SlurmJob, dead: tuple[str, ...], energy_j: float
+) -> None:
+    """It began at 10.4 and ended at 12 by Slurm; the epilog ran at 16."""
+    found = Gathering("c")
+    found.hear(drawn(*range(20)))
+    found.hear(drawn(10.4, job="begin 7"))
+    found.look([job()], T + 10.6)
+    found.look([over], T + 12.5, dead)
+    writer.enter(found.batch({}), T + 13)
+    found.hear(drawn(16, job="end 7"))
+    writer.enter(found.batch({}), T + 20)
+    assert life_of(writer).energy_j == pytest.approx(energy_j)
+
+
 def test_a_missing_reading_is_no_joule_and_one_after_a_reset_is_said() -> None:
     found = Gathering("c")
     report = drawn(1.0)[0]

@@ -87,7 +87,7 @@ def test_a_job_that_the_books_turn_away_is_refused_and_not_held_by_its_user(
     with Going(site.controller):
         found = explain_job("7", site.file)
     assert found["reason"] == "refused"
-    assert found["sentence"] == "it was refused: it asks for 9 units; the machine has 8"
+    assert found["sentence"] == "it was refused: it asks for 9 nodes; the machine has 8"
     del site.slurm.jobs["7"]
     site.controller.cycle()
     assert live_status(site.file)["refused"]["count"] == 0

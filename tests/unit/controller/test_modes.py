@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -161,8 +162,9 @@ def test_there_and_back_nothing_is_lost_or_started_twice(site: SiteConfig, slurm
         assert waiting(slurm) == {"3": "at Slurm"}
         assert read_status(Path(site.folder))["waiting"]["count"] == 1
         assert slurm.jobs["3"].licenses == {"watts": 300}
-        # Both jobs run without licences, and two nodes are idle.
-        assert slurm.commands.allowed() == 850 - 600 - 180
+        # Both jobs were given 300 W as licences at their start, and two nodes are idle.
+        assert [slurm.jobs[label].licenses for label in "12"] == [{"watts": 300}] * 2
+        assert slurm.commands.allowed() == 850 - 180
         slurm.submit("4")
         here.cycle()
         assert waiting(slurm) == {"3": "at Slurm", "4": "at Slurm"}, "also what is held later"
@@ -233,7 +235,7 @@ def test_a_mode_holds_over_restarts_until_it_is_ordered_back_or_the_command_says
     with serving(site, act=True) as here:
         here.cycle()
         said = read_status(folder)
-        assert (said["mode"], said["mode_ordered"]) == ("guard", True)
+        assert (said["mode"], said["mode_ordered"], said["mode_by"]) == ("guard", True, "order")
         assert said["mode_since_s"] == found.result["mode_since_s"]
         ordered(here, site, mode="decide")
     assert (mode_at_start(site), read_mode(folder).ordered) == ("decide", False)
@@ -378,4 +380,5 @@ def test_the_command_says_the_mode_and_since_when(
             assert not left.value.code
         said = capsys.readouterr().out
     assert '"mode": "decide"' in said
-    assert "decide mode since 20" in said
+    assert '"mode_by": "file"' in said
+    assert re.search("^decide mode since 20.*Z, as the site's file says$", said, re.M)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -137,7 +138,8 @@ class Site:
         assert self.site.parts is not None
         Path(self.site.folder).mkdir(exist_ok=True)
         self.slurm = FakeSlurm()
-        self.slurm.wishes = lambda: {"7": WISH, "8": WISH}  # type: ignore[method-assign]
+        self.slurm.wishes = lambda: {  # type: ignore[method-assign]
+            job.label: WISH for job in (*self.watcher.seen, JOB)}
         self.watcher = SharedWatcher(self.site.parts, mark="wattline", decides=False)
         self.cap_w = 1000.0
         self.controller = SimpleNamespace(
@@ -146,10 +148,11 @@ class Site:
         self.starter = SharedStarter(self.controller, self.site, read_section(self.site.twin),
                                      lambda: self.cap_w)
 
-    def look(self, *jobs: SlurmJob, at_s: float) -> list[tuple]:
+    def look(self, *jobs: SlurmJob, at_s: float, limits: Mapping[str, int] | None = None
+             ) -> list[tuple]:
         self.slurm.told.clear()
         nodes = tuple(SlurmNode(name, ("idle",), 8) for name in NODES)
-        self.watcher.news(Seen(at_s, jobs, nodes))
+        self.watcher.news(Seen(at_s, jobs, nodes, limits or {}))
         self.starter(Cycle(at_s))
         return self.slurm.told
 
@@ -179,6 +182,32 @@ def test_one_that_was_told_to_start_is_counted_until_it_runs(place: Path) -> Non
     assert [call[1] for call in here.look(JOB, second, at_s=1010.0) if call[0] == "start"] == ["7"]
     assert here.look(replace(JOB, priority=5), second, at_s=1011.0) == []
     assert here.starter.why("8") == "watts"
+
+
+def test_no_more_tasks_of_an_array_start_than_its_limit(place: Path) -> None:
+    here = Site(place)
+    first, second = (replace(JOB, label=f"7_{task}", job_id=7 + task) for task in (1, 2))
+    started = here.look(second, first, at_s=1010.0, limits={"7": 1})
+    assert [call[1] for call in started if call[0] == "start"] == ["7_1"]
+    assert here.watcher.obstacles["7_2"].reason == "array limit"
+    assert here.look(replace(first, priority=5), second, at_s=1011.0) == []
+    running = replace(first, state="RUNNING", node_list=("n1",), priority=5, start_s=1011.0)
+    assert here.look(running, second, at_s=1012.0) == []
+    over = replace(running, state="COMPLETED", end_s=1013.0)
+    started = here.look(over, second, at_s=1014.0)
+    assert [call[1] for call in started if call[0] == "start"] == ["7_2"]
+
+
+def test_one_with_a_begin_time_starts_then_and_parts_are_not_decided_upon(place: Path) -> None:
+    here = Site(place)
+    later = replace(JOB, eligible_s=1020.0)
+    part = replace(JOB, label="9+0", job_id=9)
+    assert [call[0] for call in here.look(later, part, at_s=1010.0)] == ["explain"]
+    assert here.watcher.obstacles["7"].reason == "begin time"
+    assert here.watcher.obstacles["9+0"].reason == "not managed"
+    assert here.look(later, part, at_s=1019.0) == []
+    assert [call[0] for call in here.look(later, part, at_s=1020.0)] == ["license", "start"]
+    assert sum("is not decided upon" in line for line in here.controller.notes) == 1
 
 
 def test_a_dry_run_says_what_it_would_start(place: Path) -> None:

@@ -23,7 +23,7 @@ from wattline.account.measured.tables import lives, stays
 from wattline.account.store import Store
 from wattline.controller.joules.commenting import Commenter
 from wattline.controller.joules.gathering import REQUEUED, Batch
-from wattline.controller.joules.matching import Begun, Place, match
+from wattline.controller.joules.matching import Begun, Place, match, until_the_end
 from wattline.controller.joules.memory import Memory, Unsaid, recalled
 from wattline.live.slurm.commands import Commands, SlurmError
 
@@ -60,6 +60,7 @@ class Writer:
     memory: Memory = field(default_factory=Memory)
     remarks: list[str] = field(default_factory=list)
     _begun_s: dict[LifeKey, float] = field(default_factory=dict)
+    _lost: set[Place] = field(default_factory=set)
     _told: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -69,6 +70,7 @@ class Writer:
     def enter(self, batch: Batch, now_s: float, *, last: bool = False) -> None:
         """Enter all of it, then note that; `last`: nothing will follow."""
         self._begun_s |= batch.begun_s
+        self._lost |= batch.lost
         over = {life.key: life for life in batch.lives.values()
                 if not math.isnan(life.end_s) and life.state != REQUEUED}
         marks = [*self.memory.marks, *batch.marks]
@@ -77,7 +79,7 @@ class Writer:
         self._ledger.enter(found, self.rules)
         known = self._lives({mark.job_id for mark in marks})
         matched, left = match(
-            marks, known, self._begun(known),
+            until_the_end(marks, known, self._lost), known, self._begun(known),
             lambda life: now_s >= life.end_s + COMPLETE_S or (last and not math.isnan(life.end_s)))
         if matched:
             self._ledger.enter(Found("marks", stays=tuple(matched)))

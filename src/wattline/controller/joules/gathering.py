@@ -6,7 +6,7 @@ All of it may be told again: a reading is known by its node and time, a life by 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -47,6 +47,8 @@ class Batch:
     marks: tuple[Marked, ...] = ()
     begun_s: Mapping[LifeKey, float] = field(default_factory=dict)
     """Of lives that were seen to begin, about when: between two looks."""
+    lost: frozenset[tuple[LifeKey, str]] = frozenset()
+    """Lives that ended when Slurm had lost one of their nodes, and which."""
     seen: Mapping[str, tuple[int, int, float]] = field(default_factory=dict)
     """Up to where nodes need not be asked again once all this is entered."""
 
@@ -55,7 +57,8 @@ class Batch:
         for node, each in later.readings.items():
             readings.setdefault(node, []).extend(each)
         return Batch({**self.lives, **later.lives}, readings, self.marks + later.marks,
-                     {**later.begun_s, **self.begun_s}, later.seen or self.seen)
+                     {**later.begun_s, **self.begun_s}, self.lost | later.lost,
+                     later.seen or self.seen)
 
     def series(self, cluster: str) -> tuple[Series, ...]:
         return tuple(
@@ -75,6 +78,7 @@ class Gathering:
         self._count = 0
         self._marks: list[Marked] = []
         self._begun_s: dict[LifeKey, float] = {}
+        self._lost: set[tuple[LifeKey, str]] = set()
         self._last: dict[str, SlurmJob] = {}
         """By label, the life that was seen last and had begun."""
         self._looked_s = math.nan
@@ -98,13 +102,20 @@ class Gathering:
             self.remarks.append(f"{MOST_READINGS} readings could not be entered into the ledger and"
                                 " are let go; nodes are asked for them again at the next start")
 
-    def look(self, jobs: Iterable[SlurmJob], now_s: float) -> None:
-        """Take up what Slurm shows of jobs that have begun."""
+    def look(
+        self, jobs: Iterable[SlurmJob], now_s: float, dead: Collection[str] = ()
+    ) -> None:
+        """Take up what Slurm shows of jobs that have begun; `dead` are nodes that it has lost."""
         seen = {job.label: job for job in jobs}
         for label, job in seen.items():
             before = self._last.get(label)
             if before is not None and job.restarts > before.restarts:
                 self._requeued(before, job, now_s)
+            leaves = before is not None and (job.restarts > before.restarts
+                                             or job.state not in ACTIVE)
+            if before is not None and leaves and _runs(before):
+                key = life_of(before, self.cluster, now_s).key
+                self._lost.update((key, node) for node in before.node_list if node in dead)
             known = before is not None and before.restarts == job.restarts
             # What is being requeued shows its next life on the nodes of the last.
             if _has_begun(job) and (known or job.state not in ENDING):
@@ -114,8 +125,10 @@ class Gathering:
 
     def batch(self, seen: Mapping[str, tuple[int, int, float]]) -> Batch:
         """All that came since the last call."""
-        found = Batch(self._lives, self._readings, tuple(self._marks), self._begun_s, seen)
+        found = Batch(self._lives, self._readings, tuple(self._marks), self._begun_s,
+                      frozenset(self._lost), seen)
         self._lives, self._readings, self._marks, self._begun_s = {}, {}, [], {}
+        self._lost = set()
         self._count = 0
         return found
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -55,8 +55,8 @@ class LedgerKeeper:
     def hear(self, reports: Sequence[NodeReport]) -> None:
         self.gathering.hear(reports)
 
-    def look(self, jobs: Sequence[SlurmJob], now_s: float) -> None:
-        self.gathering.look(jobs, now_s)
+    def look(self, jobs: Sequence[SlurmJob], now_s: float, dead: Collection[str] = ()) -> None:
+        self.gathering.look(jobs, now_s, dead)
 
     def keep(self, fleet: object) -> None:
         """After each cycle: hand over what has come, where it is time and the thread is free."""

@@ -9,12 +9,12 @@ a life's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from wattline.account.measured.records import LifeKey, Stay
 from wattline.controller.joules.gathering import Marked
-from wattline.live.agent.marks import BEGIN
+from wattline.live.agent.marks import BEGIN, END
 
 LATE_S = 60.0
 """So long after the end of its job an epilog may run, or a node's clock may be ahead."""
@@ -82,6 +82,22 @@ def match(
         stays += [Stay(*place, begin_s=min(fitting))] if fitting else []
         left += [mark for mark in mine if mark.what != BEGIN or mark.time_s < early_s]
     return stays, left
+
+
+def until_the_end(
+    marks: Iterable[Marked], lives: Mapping[int, Sequence[Begun]], lost: Collection[Place]
+) -> list[Marked]:
+    """The marks, with epilogs of lives whose node was lost at their end at the latest.
+
+    Such a node runs the epilog once it is back, when the job has been over for as long as it was
+    away.
+    """
+    found = []
+    for mark in marks:
+        life = _life(mark, lives.get(mark.job_id, ())) if mark.what == END else None
+        late = life is not None and (life.key, mark.node) in lost and mark.time_s > life.end_s
+        found.append(replace(mark, time_s=life.end_s) if life is not None and late else mark)
+    return found
 
 
 def visits(start_s: float, marks: Iterable[Marked], before_s: float = math.nan) -> list[Visit]:

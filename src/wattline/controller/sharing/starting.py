@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wattline.controller.beginning import Obstacles
+from wattline.controller.beginning import PARTS, Obstacles
 from wattline.controller.lease import ours_and_held
 from wattline.controller.sharing.deciding import Decisions, SharedStart, decided
 from wattline.controller.sharing.picture import Picture, PicturedJob, memory_unread, pictured
@@ -53,10 +54,10 @@ class SharedStarter:
             return
         seen = {job.label: job for job in self.watcher.seen}
         self._confirm(seen, cycle.time_s)
-        waiting = [job for job in seen.values() if ours_and_held(self.site, job)
-                   and cycle.time_s >= self.not_before_s.get(job.label, -math.inf)]
         running = [job for job in seen.values()
                    if job.state in (*ACTIVE, *STARTING, *ENDING) and job.node_list]
+        waiting = [job for job in self._eligible(seen, running)
+                   if cycle.time_s >= self.not_before_s.get(job.label, -math.inf)]
         now = (frozenset(job.label for job in waiting), frozenset(job.label for job in running),
                frozenset(self.asked), self.cap_w(), frozenset(self.watcher.down))
         if not waiting or (now == self._seen and cycle.time_s < self._due_s):
@@ -66,6 +67,34 @@ class SharedStarter:
             self._decide(seen, running, waiting, cycle.time_s)
         except (SlurmError, InputError) as error:
             self.controller.notes.append(f"nothing is started: {error}")
+
+    def _eligible(
+        self, seen: Mapping[str, SlurmJob], running: Iterable[SlurmJob]
+    ) -> Iterator[SlurmJob]:
+        """Held jobs of ours that may begin; of the others the watcher knows what keeps them."""
+        keeps = Obstacles(self.watcher.seen, self.watcher.looked_s, self.watcher.array_limits,
+                          (*(job.label for job in running), *self.asked), self._failed)
+        held = (job for job in seen.values() if ours_and_held(self.site, job))
+        for job in sorted(held, key=attrgetter("came")):
+            obstacle = keeps.of_new(job)
+            if obstacle is None:
+                keeps.tell(job)
+                yield job
+                continue
+            self.watcher.obstacles[job.label] = obstacle
+            if obstacle is PARTS:
+                self._say_unmanaged(job.label, obstacle.sentence)
+
+    def _say_unmanaged(self, label: str, why: str) -> None:
+        line = f"job {label} is not decided upon: {why}"
+        if line in self._said:
+            return
+        self._say_once([line])
+        try:
+            if self.controller.act:
+                self.controller.slurm.explain(label, self.watcher.comment(why))
+        except SlurmError as error:
+            self.controller.notes.append(str(error))
 
     def prepare(self) -> None:
         """Decide once about an invented job, which compiles what a large machine needs: in the
@@ -96,9 +125,8 @@ class SharedStarter:
         jobs = [self._running(job, wishes.get(job.label, Wish())) for job in running]
         jobs += [self._running(seen[label], wishes.get(label, Wish()), start, at_s)
                  for label, (at_s, start) in self.asked.items() if label in seen]
-        keeps = Obstacles(self.watcher.seen, now_s, {}, (), self._failed)
         jobs += [pictured(job, replace(wishes[job.label], dependency=""), {}, 0.0, self._load(job))
-                 for job in waiting if job.label in wishes and keeps.of(job) is None]
+                 for job in waiting if job.label in wishes]
         coming_w = sum(start.watts for _, start in self.asked.values())
         self.last = Picture(now_s, self.cap_w(), self.controller.books.power_w + coming_w,
                             tuple(sorted(self.watcher.down | self.watcher.off)), tuple(jobs))

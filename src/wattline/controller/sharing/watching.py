@@ -21,6 +21,8 @@ from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WATTS, SlurmJo
 class SharedWatcher(Watcher):
     """Keeps which CPUs are whose."""
 
+    units = "CPUs"
+
     def __init__(
         self, parts: SharedParts, partitions: Iterable[str] = (), *,
         holdings: Callable[[SlurmJob], Mapping[str, Holding]] = evenly, **more: Any,

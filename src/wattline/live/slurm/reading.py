@@ -125,7 +125,13 @@ class SlurmNode:
         """Whether it has no job and is not known to be without power."""
         return NOT_RESTING.isdisjoint(self.states)
 
+    @property
+    def lost(self) -> bool:
+        """Whether Slurm does not reach it, or was told that it is down."""
+        return not LOST.isdisjoint(self.states)
 
+
+LOST = frozenset({"down", "not_responding", "powered_down"})
 UNUSABLE = frozenset({
     "down", "drain", "drained", "draining", "fail", "failing", "maint", "reserved", "future",
     "unknown", "invalid_reg", "not_responding", "reboot_issued", "error"})

@@ -1,0 +1,123 @@
+"""Jobs that may not begin yet, on a real Slurm: none starts before it may, and others go on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.slurm.bedside import OURS, slurm, submit, until
+from wattline.controller.answers import explained
+from wattline.controller.configuration import SiteConfig, read_configuration
+from wattline.controller.controller import Controller
+from wattline.controller.serving import serving
+from wattline.controller.testbed.layout import Bed
+
+WHOLE = """nodes = "n[0001-0006]"
+node_idle_w = 90
+node_active_w = 300
+"""
+SHARED = """twin = "twin.toml"
+nodes = "n[0001-0002]"
+partitions = ["shared"]
+"""
+SITE = """cap = 2000
+slurm_conf = "{bed}/etc/slurm.conf"
+folder = "controller"
+"""
+TWIN = """name = "bed"
+[trace]
+file = "none.events"
+[twin]
+slurm_conf = "{conf}"
+log = "events"
+idle_w = 90
+cpu_w = 5
+"""
+PARTITION = ("PartitionName=shared", "Nodes=n[0001-0002]", "OverSubscribe=NO", "MaxTime=60")
+DAY_S = 86400
+
+
+@pytest.fixture(params=["whole", "shared"])
+def managed(bed: Bed, tmp_path: Path, request: pytest.FixtureRequest
+            ) -> Iterator[tuple[SiteConfig, list[str]]]:
+    """A site in decide mode, and what its jobs are submitted with."""
+    file = tmp_path / "site.toml"
+    if request.param == "whole":
+        file.write_text(WHOLE + SITE.format(bed=bed.folder))
+        yield read_configuration(file), ["-N", "1"]
+        return
+    conf = tmp_path / "slurm.conf"
+    conf.write_text(f"{bed.configuration.read_text()}{' '.join(PARTITION)}\n")
+    (tmp_path / "twin.toml").write_text(TWIN.format(conf=conf))
+    file.write_text(SHARED + SITE.format(bed=bed.folder))
+    slurm(bed, "scontrol", "create", *PARTITION)
+    yield read_configuration(file), ["-p", "shared", "-n", "4"]
+    slurm(bed, "scancel", "-p", "shared")
+    until(lambda: not slurm(bed, "squeue", "-h"))
+    slurm(bed, "scontrol", "delete", PARTITION[0])
+
+
+class Watched:
+    """Cycles of a controller, after each of which it is seen who runs."""
+
+    def __init__(self, bed: Bed, here: Controller, site: SiteConfig) -> None:
+        self.bed, self.here, self.site = bed, here, site
+        self.begun: set[str] = set()
+        self.together: set[frozenset[str]] = set()
+        """All that ran at once, look by look."""
+
+    def until(self, *labels: str) -> None:
+        """Cycle until all of these have begun."""
+        def done() -> bool:
+            self.here.cycle()
+            running = slurm(self.bed, "squeue", "-h", "-r", "-t", "running", "-o", "%i").split()
+            self.begun.update(running)
+            self.together.add(frozenset(running))
+            return self.begun >= set(labels)
+
+        until(done)
+
+    def why(self, label: str) -> str:
+        return str(explained(self.here, self.site, {"job": label}).result["reason"])
+
+
+def test_none_starts_before_it_may_and_others_do_not_starve(
+    bed: Bed, managed: tuple[SiteConfig, list[str]]
+) -> None:
+    site, asks = managed
+    with serving(site, act=True) as here:
+        seen = Watched(bed, here, site)
+        options = (*OURS, *asks, "-t", "1")
+        first = submit(bed, 5, 200, *options)
+        after = submit(bed, 60, 200, *options, f"--dependency=afterok:{first}")
+        wrong = submit(bed, 60, 200, *options, f"--dependency=afternotok:{first}")
+        soon = submit(bed, 60, 200, *options, "--begin=now+7")
+        begins_s = time.time() + 5.0  # Slurm's times are whole seconds
+        never = submit(bed, 60, 200, *options, f"--begin=now+{DAY_S}")
+        array = submit(bed, 3, 200, *options, "--array=1-2%1")
+        parts = slurm(bed, "sbatch", "--parsable", "-o", "/dev/null", *options, ":", *asks,
+                      str(bed.folder / "job.sh"), "60", "200")
+        last = submit(bed, 60, 200, *options)
+        tasks = [f"{array}_1", f"{array}_2"]
+        components = [f"{parts}+0", f"{parts}+1"]
+
+        seen.until(first, tasks[0], last)
+        assert seen.begun == {first, tasks[0], last}
+        assert {label: seen.why(label) for label in (after, wrong, soon, never, tasks[1])} == {
+            after: "dependency", wrong: "dependency", soon: "begin time", never: "begin time",
+            tasks[1]: "array limit"}
+        assert {seen.why(label) for label in components} == {"not managed"}
+
+        seen.until(after, tasks[1])
+        assert soon not in seen.begun or time.time() >= begins_s
+        seen.until(soon)
+        assert time.time() >= begins_s
+        assert not any(running >= set(tasks) or running >= {first, after}
+                       for running in seen.together)
+        assert (seen.why(wrong), seen.why(never)) == ("dependency", "begin time")
+        assert not seen.begun & {wrong, never, *components}
+        said = slurm(bed, "squeue", "-h", "-j", components[0], "-O", "admin_comment:200")
+        assert "heterogeneous" in said
