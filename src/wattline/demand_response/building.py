@@ -165,6 +165,20 @@ def sleeping_node(scenario: Scenario, idle_w: float) -> NodeClass:
                      shutdown_power_w=pue * given.shutdown_w)
 
 
+def sleep_words(scenario: Scenario) -> str:
+    """What a node draws and takes to sleep and to boot, and who says so; at the node itself."""
+    machine = scenario.machine
+    if machine.classes:
+        given = machine.classes[0]
+        return (f"as [[machine.classes]] says: off {given.off_w:g} W, {given.boot_s:g} s to boot, "
+                f"{given.shutdown_s:g} s to shut down")
+    off = f"off {ASLEEP_W:g} W, "
+    if "node_off_w" in machine.model_fields_set:
+        off = ""
+    words = f"assumed: {off}{BOOT_S:g} s to boot, {SHUTDOWN_S:g} s to shut down"
+    return words if off else f"off {machine.node_off_w:g} W as node_off_w says; {words}"
+
+
 def rule_of(scenario: Scenario) -> tuple[str, Any]:
     """The rule that keeps the contract, which may be `auto`, and its parameters."""
     choice = scenario.policy.regulation or DEFAULT_RULE

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from wattline.demand_response.advising import with_standby
-from wattline.demand_response.building import ASLEEP_W, AUTO, assumed_sleep, rule_of
+from wattline.demand_response.building import AUTO, rule_of, sleep_words, sleeping_node
 from wattline.demand_response.case import Case
 from wattline.demand_response.choosing import choose, choose_day
 from wattline.demand_response.hours import planning_of
@@ -147,7 +147,7 @@ class _Search:
 
     def remedy(self, case: Case, progress: Progress) -> Remedy | None:
         """The first of what would help with which the search finds a bid; None where nothing."""
-        for what, fields, other in remedies(case):
+        for what, fields, other in remedies(self.scenario, case):
             if "standby" not in fields and len(fields) == 1 and _is_auto(self.scenario):
                 continue  # the other rule was searched with already
             decision = self.decide(other, progress)
@@ -156,7 +156,7 @@ class _Search:
         return None
 
 
-def remedies(case: Case) -> Iterator[tuple[str, dict[str, Any], Case]]:
+def remedies(scenario: Scenario, case: Case) -> Iterator[tuple[str, dict[str, Any], Case]]:
     """What might help, the least intrusive first: in words, as fields, and the case with it."""
     plain = not case.own_times and case.truth is None
     other = OTHER_RULE.get(case.policy)
@@ -165,10 +165,10 @@ def remedies(case: Case) -> Iterator[tuple[str, dict[str, Any], Case]]:
     if case.workload.standby is None and plain:
         yield "standby jobs", {"policy": case.policy, "standby": True}, with_standby(case)
     if case.sleep is None:
-        node = assumed_sleep(case.workload.power_w_idle, case.pue * ASLEEP_W)
+        node = sleeping_node(scenario, case.workload.power_w_idle)
         load = replace(case.workload, power_w_asleep=node.power_w_off)
-        yield ("idle servers that may sleep", {"policy": case.policy, "sleep": True},
-               replace(case, sleep=node, workload=load))
+        yield (f"idle servers that may sleep ({sleep_words(scenario)})",
+               {"policy": case.policy, "sleep": True}, replace(case, sleep=node, workload=load))
     if not case.preempt:
         fields = {"policy": case.policy, "preempt": True}
         yield "jobs that may be paused", fields, replace(case, preempt=True)

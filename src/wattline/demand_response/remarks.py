@@ -66,11 +66,20 @@ def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
     beside = contract.curtailment is not None and isinstance(contract.bid, str) and not choosing
     if beside and "bid" in given and contract.bidding not in ("adaptive", "auto"):
         found.append("bid has no effect: beside a curtailment no bid is chosen")
-    if rule_of(scenario)[1].sleep and not scenario.machine.classes:
-        found.append(f"assumed of nodes that sleep: off {ASLEEP_W:g} W unless node_off_w is given, "
-                     f"{BOOT_S:g} s to boot, {SHUTDOWN_S:g} s to shut down, both at idle power; "
-                     "[[machine.classes]] says it")
+    if rule_of(scenario)[1].sleep:
+        found += _sleep_assumed(scenario)
     return found + (_left_out(scenario) if is_log(scenario) else [])
+
+
+def _sleep_assumed(scenario: Scenario) -> list[str]:
+    """What nobody said of nodes that sleep."""
+    if not scenario.machine.classes:
+        return [f"assumed of nodes that sleep: off {ASLEEP_W:g} W unless node_off_w is given, "
+                f"{BOOT_S:g} s to boot, {SHUTDOWN_S:g} s to shut down, both at idle power; "
+                "[[machine.classes]] says it"]
+    if "boot_s" in scenario.machine.classes[0].model_fields_set:
+        return []
+    return ["nodes that sleep are awake at once: [[machine.classes]] has no boot_s"]
 
 
 def _has_types_alike(scenario: Scenario) -> bool:
