@@ -140,8 +140,8 @@ def _check_cycles(contract: ContractSection) -> None:
 
 
 def _weights(contract: ContractSection, load: Workload) -> tuple[float, ...]:
-    """Those that are given, beside a curtailment; a bid has its own."""
-    if contract.curtailment is None:
+    """Those that are given, beside a limit; a bid has its own."""
+    if contract.curtailment is None and contract.events is None:
         return ()
     check_weights(contract.weights, len(load.types))
     return contract.weights

@@ -59,16 +59,30 @@ def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
     chosen = isinstance(contract.bid, str) and contract.curtailment is None
     if contract.start_share != 1 and (choosing or chosen):
         found.append("start_share has no effect: it is chosen with the bid")
+    if contract.weights and chosen and not choosing:
+        found += _weights_replaced(scenario)
     if contract.weights and choosing:
         found.append("weights have no effect: they are chosen with the bid")
-    if contract.weights and contract.bidding == "adaptive" and contract.curtailment is None:
-        found.append("weights have no effect: beside adaptive bids all types weigh the same")
     beside = contract.curtailment is not None and isinstance(contract.bid, str) and not choosing
     if beside and "bid" in given and contract.bidding not in ("adaptive", "auto"):
         found.append("bid has no effect: beside a curtailment no bid is chosen")
     if rule_of(scenario)[1].sleep:
         found += _sleep_assumed(scenario)
     return found + (_left_out(scenario) if is_log(scenario) else [])
+
+
+def _weights_replaced(scenario: Scenario) -> list[str]:
+    """What becomes of given weights where the bid is not given."""
+    contract = contract_of(scenario)
+    if contract.bidding == "adaptive":
+        alone = contract.events is None  # beside a limit, hours without a bid take them
+        return ["weights have no effect: beside adaptive bids all types weigh the same"] * alone
+    if contract.bidding == "dayahead":
+        return ["weights have no effect: they are chosen with the bid of each hour"]
+    if _method(scenario) in FROM_AVERAGES:
+        return []
+    return ["weights are put into the bid once it is chosen: that it meets all constraints was "
+            "found with other weights"]
 
 
 def _sleep_assumed(scenario: Scenario) -> list[str]:

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 import wattline as wl
 from wattline.cli.main import cli
 from wattline.demand_response import offer
+from wattline.demand_response.bidders import Descent, Question
 from wattline.demand_response.building import case_of
 from wattline.demand_response.hours import planned_on_forecasts
 from wattline.demand_response.offer import make_offer, remedies
@@ -118,6 +119,44 @@ def test_where_nothing_holds_the_search_is_made_again_with_what_helps(
     assert (said["reserve_w"], said["saving"]) == (200.0, 0.1)
     again = read_contract(None, SHORT | said["fields"])
     assert make_offer(again, case_of(again), silent).bid == bid
+
+
+def test_how_far_a_search_is_never_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    bid, searches = Bid(1500.0, 200.0), []
+
+    def choose(case, method, **asked):
+        searches.append(case)
+        for part in (0.0, 0.5, 1.0):
+            asked["progress"](part)
+        if case.preempt:
+            return Decision(bid, "found", found(0.0, 0.5))
+        return Decision(None, "nothing", found(0.3, 0.1), nearest=bid)
+
+    monkeypatch.setattr(offer, "choose", choose)
+    told: list[float] = []
+    wl.regulate(**SHORT | {"check": 2}, progress=told.append)
+    assert len(searches) == 5
+    assert told == sorted(told)
+    assert told[-1] <= 1.0
+    assert len(set(told)) > 2 * len(searches)
+
+
+def test_a_search_in_two_spaces_never_falls_back() -> None:
+    told: list[float] = []
+    problem = Problem(replace(workload("W4"), below_idle=True))
+    case = case_of(read_contract(None, {"workload": "W4"}))
+    nothing = Decision(None, "nothing")
+
+    def descend_twice(problem, simulate, *, progress, **asked):
+        progress(0.0)
+        progress(1.0)
+        return nothing
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("wattline.demand_response.bidders.descend", descend_twice)
+        Descent().choose(Question(case, [case], problem, lambda bid: found(0.5, 1.0),
+                                  progress=told.append))
+    assert told == [0.0, 0.5, 0.5, 1.0]
 
 
 def test_a_remedy_is_tried_on_other_hours(monkeypatch: pytest.MonkeyPatch) -> None:
