@@ -7,6 +7,7 @@ from wattline.demand_response.building import (
     ASLEEP_W,
     AUTO,
     BOOT_S,
+    DEFAULT_RULE,
     DEFAULT_WORKLOAD,
     SHUTDOWN_S,
     is_log,
@@ -66,9 +67,23 @@ def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
     beside = contract.curtailment is not None and isinstance(contract.bid, str) and not choosing
     if beside and "bid" in given and contract.bidding not in ("adaptive", "auto"):
         found.append("bid has no effect: beside a curtailment no bid is chosen")
+    if rule_of(scenario)[0] == AUTO and not choosing and (why := _no_rule_chosen(contract)):
+        found.append(f"policy auto takes {DEFAULT_RULE}: {why}; give another to try it")
     if rule_of(scenario)[1].sleep:
         found += _sleep_assumed(scenario)
     return found + (_left_out(scenario) if is_log(scenario) else [])
+
+
+def _no_rule_chosen(contract: ContractSection) -> str:
+    """Why `auto` tries no other rule; empty where it does, by the bids that they lead to."""
+    if contract.bidding == "adaptive":
+        return "adaptive bids are found in the run, under one rule"
+    if not isinstance(contract.bid, str):
+        return ""
+    if contract.curtailment is not None:
+        return "rules are compared by their bids, and beside a curtailment none is chosen"
+    return ("rules are compared by their bids, and none is chosen where events bring a cap"
+            if contract.events is not None else "")
 
 
 def _weights_replaced(scenario: Scenario) -> list[str]:
