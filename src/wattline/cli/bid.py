@@ -21,7 +21,6 @@ from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
     from wattline.grid.bidding import Decision
-    from wattline.scenario.model import Scenario
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -58,7 +57,7 @@ def command(scenario_file: Path | None, bid: str | None, hours: int | None,
     if others or least_reserve != "0":
         from wattline.cli.bid_together import bid_together
 
-        _refuse_together(scenario, hours=hours, drawn=out is not None)
+        _refuse_together(hours=hours, drawn=out is not None)
         bid_together([(scenario_file, scenario), *((p, scenario_from(p, {})) for p in others)],
                      least_reserve, as_json=as_json)
         return
@@ -87,15 +86,11 @@ def _picture_path(out: Path) -> Path:
     return out
 
 
-def _refuse_together(scenario: Scenario, *, hours: int | None, drawn: bool) -> None:
+def _refuse_together(*, hours: int | None, drawn: bool) -> None:
     """Refuse what sites that bid together would leave unused."""
     if hours is not None or drawn:
         raise InputError("sites that bid together have one hour and no cost surface of one site: "
                          "leave --hours and --out out")
-    assert scenario.contract is not None
-    if scenario.contract.check:
-        raise InputError("sites that bid together are not tried on other hours: leave --check out, "
-                         "and check each by itself")
 
 
 def _short(why: str, length: int = 60) -> str:
@@ -128,6 +123,8 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
     if decision.outcome is not None:
         click.echo(f"cost {result['cost']:.4g} {unit}, saving {share_text(result['saving'])}, "
                    f"tracking error {result['tracking']['mean']:.1%} in the mean")
+    if result["least_offer"]:
+        click.echo(result["least_offer"])
     print_bound(result["bound"])
     print_remedy(result["remedy"])
     print_other_hours(result["other_hours"])

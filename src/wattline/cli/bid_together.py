@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.output import print_json, print_table, progress
+from wattline.cli.contract_options import say_unused
+from wattline.cli.output import print_json, print_table, progress, share_text
 from wattline.grid.qos import met_as_judged
 from wattline.model.errors import InputError
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def bid_together(
-    sites: Sequence[tuple[Path | None, Scenario]],
+    given: Sequence[tuple[Path | None, Scenario]],
     least_reserve: str,
     *,
     as_json: bool,
@@ -27,38 +28,67 @@ def bid_together(
     """Choose and print the joint bid of these scenarios."""
     from wattline.demand_response.building import case_of
     from wattline.demand_response.hours import planning_of
-    from wattline.demand_response.jointly import choose_together, unused_of
+    from wattline.demand_response.joint_hours import check_together
+    from wattline.demand_response.jointly import choose_together, planned_together
     from wattline.demand_response.money import assumed_prices, currency_of, currency_words
     from wattline.demand_response.reading import contract_of
+    from wattline.model.progress import Stages
     from wattline.model.units import parse_power
 
-    names = [path.stem if path else "site" for path, _ in sites]
-    for number, name in enumerate(names):
-        if name in names[:number]:
-            names[number] = f"{name}-{number + 1}"
-    contracts = [contract_of(scenario) for _, scenario in sites]
-    for name, contract in zip(names, contracts, strict=True):
+    sites = _named(given)
+    _look_at(sites)
+    first = planned_together(list(sites.values()))
+    planned = contract_of(first)
+    with progress("choosing the joint bid", spoken=True) as tell:
+        stages = Stages(tell)
+        found = choose_together(
+            {name: case_of(scenario) for name, scenario in sites.items()},
+            {name: contract_of(scenario).bidding for name, scenario in sites.items()},
+            reserve_w_least=parse_power(least_reserve), rounds=planned.rounds,
+            progress=stages.stage(0.95), **planning_of(first),
+        )
+        other_hours = check_together(first, found, stages.stage(1.0))
+    result = _result(found) | {
+        "planned_on_hours": planned.forecast, "other_hours": other_hours,
+        "currency": currency_of(first), "assumed": assumed_prices(first)}
+    if as_json:
+        print_json(result)
+    else:
+        _print(found, result, currency_words(first))
+
+
+def _named(given: Sequence[tuple[Path | None, Scenario]]) -> dict[str, Scenario]:
+    """The scenarios by their files; of two of one name the second is told apart."""
+    sites: dict[str, Scenario] = {}
+    for number, (path, scenario) in enumerate(given):
+        name = path.stem if path else "site"
+        sites[f"{name}-{number + 1}" if name in sites else name] = scenario
+    return sites
+
+
+def _look_at(sites: Mapping[str, Scenario]) -> None:
+    """Refuse what sites that bid together cannot do, and say what of them has no effect."""
+    from wattline.demand_response.building import AUTO, rule_of
+    from wattline.demand_response.jointly import same_arrivals, unused_of
+    from wattline.demand_response.reading import contract_of
+
+    contracts = {name: contract_of(scenario) for name, scenario in sites.items()}
+    first = next(iter(contracts.values()))
+    for number, (name, contract) in enumerate(contracts.items()):
         if contract.bidding in ("adaptive", "dayahead", "given") or contract.curtailment:
             raise InputError(f"site '{name}': a joint bid is chosen; give no bid, no `adaptive` or "
                              "`dayahead` bidding and no curtailment")
-        for field in unused_of(contract, contracts[0]):
+        if rule_of(sites[name])[0] == AUTO:
+            raise InputError(f"site '{name}': of sites that bid together the policy is not chosen; "
+                             "give one, like aqa or qoscap")
+        if number > 0:
+            say_unused(sites[name], choosing=True)
+        for field in unused_of(contract, first):
             click.echo(f"wattline: site '{name}': {field} has no effect: sites that bid together "
                        "take it from the first", err=True)
-    with progress("choosing the joint bid", spoken=True) as tell:
-        found = choose_together(
-            {name: case_of(s) for name, (_, s) in zip(names, sites, strict=True)},
-            {name: each.bidding for name, each in zip(names, contracts, strict=True)},
-            reserve_w_least=parse_power(least_reserve), rounds=contracts[0].rounds, progress=tell,
-            **planning_of(sites[0][1]),
-        )
-    first = sites[0][1]  # whose prices all follow
-    money = {"currency": currency_of(first), "assumed": assumed_prices(first)}
-    if as_json:
-        print_json(_result(found) | money)
-        return
-    _print(found, currency_words(first))
-    for line in assumed_prices(first):
-        click.echo(f"note: {line}")
+    for name, other in same_arrivals(sites):
+        click.echo(f"wattline: sites '{name}' and '{other}' have the same jobs at the same "
+                   "moments: give them different seeds (trace.seed)", err=True)
 
 
 def _result(found: Together) -> dict[str, Any]:
@@ -79,19 +109,24 @@ def _result(found: Together) -> dict[str, Any]:
         "participates": found.participates,
         "average_power_w": joint.average_w if bill else None,
         "reserve_w": joint.reserve_w if bill else None,
-        "cost": bill.cost if bill else joint.cost,
+        "cost": found.cost,
         "saving": bill.saving if bill else None,
         "tracking": asdict(bill.tracking) if bill else None,
         "constraints_met": found.constraints_met,
+        "fails": found.fails if bill else [],
         "cost_apart": found.cost_apart if bill else None,
         "reason": joint.reason,
+        "least_offer": found.least_offer,
         "sites": parts,
     }
 
 
-def _print(found: Together, unit: str) -> None:
+def _print(found: Together, result: dict[str, Any], unit: str) -> None:
     joint, bill = found.joint, found.bill
     click.echo(joint.reason)
+    if result["planned_on_hours"]:
+        click.echo(f"planned on {result['planned_on_hours']} hours that might come, not on the "
+                   "contract's own (--forecast 0 plans on that)")
     rows = [(name, "bid" if part.reserve_w > 0 else "stay out", round(part.average_w),
              round(part.reserve_w), part.cost) for name, part in joint.parts.items()]
     print_table(("site", "", "average W", "reserve W", f"cost alone {unit}"), rows)
@@ -100,3 +135,23 @@ def _print(found: Together, unit: str) -> None:
                    f"cost {bill.cost:.4g} (apart {found.cost_apart:.4g}) {unit}, tracking error "
                    f"{bill.tracking.mean:.1%} in the mean, large for "
                    f"{bill.tracking.exceed_share:.1%} of the time")
+        failed = "; ".join(found.fails)
+        click.echo(f"in the contract's own time: {f'fails {failed}' if failed else 'all met'}")
+    if found.least_offer:
+        click.echo(found.least_offer)
+    _print_hours(result["other_hours"])
+    for line in result["assumed"]:
+        click.echo(f"note: {line}")
+
+
+def _print_hours(found: dict[str, Any] | None) -> None:
+    """How often the joint bid holds, and what fails."""
+    if found is None:
+        return
+    low, high = found["met_share"]
+    click.echo(f"on {found['hours']} other hours (other arrivals and signals, the same bids): all "
+               f"constraints met in {found['met']} ({low:.0%} to {high:.0%} with 95 % confidence), "
+               f"saving {share_text(found['saving'][0])}")
+    if found["fails"]:
+        listed = ", ".join(f"{name} in {times}" for name, times in list(found["fails"].items())[:3])
+        click.echo(f"  fails there: {listed}")

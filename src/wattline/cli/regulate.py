@@ -93,6 +93,8 @@ def _print_events(found: dict[str, Any] | None) -> None:
     if found is None:
         return
     click.echo(f"events followed: {', '.join(found['followed']) or 'none'}")
+    if found["outside"]:
+        click.echo(f"events outside of the contract's time: {', '.join(found['outside'])}")
     for line in found["not_followed"]:
         click.echo(f"  {line}")
     if found["limited_s"]:

@@ -22,13 +22,17 @@ from wattline.demand_response.run import ContractRun, run_contract
 from wattline.grid.bidding import Decision
 from wattline.grid.market import Bid
 from wattline.model.errors import InputError, warn
-from wattline.model.progress import silent
+from wattline.model.progress import Stages, silent
 from wattline.model.shown import Shown
 from wattline.scenario.contract_section import ContractSection
 from wattline.scenario.model import Scenario
 
 if TYPE_CHECKING:
     from wattline.analysis.result import Result
+
+
+OFFER = 0.95
+"""Of the work is the search for a bid; the rest tries it on other hours."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,7 +89,8 @@ def regulate(
     500.0
     """
     made = contract_scenario(scenario, fields, bid)
-    offer = make_offer(made, case_of(made, choose_nodes=choose_nodes), progress)
+    stages = Stages(progress)
+    offer = make_offer(made, case_of(made, choose_nodes=choose_nodes), stages.stage(OFFER))
     case, offered, decision = offer.case, offer.bid, offer.decision
     planned = _day(case, decision) if contract_of(made).bidding == "dayahead" and decision else None
     run = run_contract(case, offered if planned is None else planned)
@@ -94,10 +99,10 @@ def regulate(
         case, offered, figures["participates"] and not figures["violations"])
     figures["start_share"] = 1.0 if offered is None else offered.start_share
     figures["reason"] = offer.reason or figures["reason"]
-    figures["remedy"] = _remedy(made, offer, progress)
+    figures["remedy"] = _remedy(made, offer, stages.stage(0.5))
     if planned is None:
         figures["other_hours"] = check_hours(made, case, offered, chosen=decision is not None,
-                                             progress=progress)
+                                             progress=stages.stage(1.0))
     else:
         figures["bids"] = bids_of(run)
         figures["reason"] = day_reason(planned[case.warmup_hours:], decision)
@@ -180,15 +185,18 @@ def bid(
     made = contract_scenario(scenario, fields, method)
     refuse_unused(contract_of(made), hours=hours, hours_most=hours_most)
     made = planned_on_forecasts(made)
-    offer = make_offer(made, case_of(made), progress, hours=hours, whole=True, verify=True)
+    stages = Stages(progress)
+    offer = make_offer(made, case_of(made), stages.stage(OFFER), hours=hours, whole=True,
+                       verify=True)
     case, decision = offer.case, offer.decision
     if decision is None:
         raise InputError(no_bid_beside("the caps of events"))
     figures = bid_figures(made, case, decision)
     figures["bound"] = None if hours is not None else bound_figures(
         case, None, decision.bid is not None)
-    figures["remedy"] = _remedy(made, offer, progress)
-    figures["other_hours"] = check_hours(made, case, decision.bid, chosen=True, progress=progress)
+    figures["remedy"] = _remedy(made, offer, stages.stage(0.5))
+    figures["other_hours"] = check_hours(made, case, decision.bid, chosen=True,
+                                         progress=stages.stage(1.0))
     if hours is not None:
         figures["hours"] = planned_hours(case, decision, hours, hours_most)
     found = BidResult(made, decision, figures,

@@ -7,6 +7,7 @@ from typing import Any
 
 from wattline.demand_response.case import Case
 from wattline.demand_response.choosing import plan_day
+from wattline.demand_response.credit import least_offer_words
 from wattline.demand_response.money import assumed_prices, currency_of
 from wattline.demand_response.reading import contract_of
 from wattline.grid.bidding import Decision
@@ -29,6 +30,8 @@ def bid_figures(scenario: Scenario, case: Case, decision: Decision) -> dict[str,
         "planned_on_hours": contract_of(scenario).forecast,
         "facility": contract_of(scenario).facility,
         "reason": decision.reason,
+        "least_offer": least_offer_words(case.programme,
+                                         decision.bid.reserve_w if decision.bid else None),
         "cost": outcome.cost if outcome else None,
         "currency": currency_of(scenario),
         "assumed": assumed_prices(scenario),

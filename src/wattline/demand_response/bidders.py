@@ -62,7 +62,8 @@ class Descent:
     def choose(self, asked: Question) -> Decision:
         problem, settings, known = asked.problem, Settings(rounds=asked.rounds), []
         load = problem.workload.above_idle
-        if load != problem.workload:
+        twice = load != problem.workload
+        if twice:
             # The smaller space first: the larger must not lose what is found there.
             above = descend(replace(problem, workload=load), asked.simulate, settings=settings,
                             progress=lambda part: asked.progress(part / 2))
@@ -70,7 +71,7 @@ class Descent:
             if best is not None and above.outcome is not None:
                 known.append((best, above.outcome))
         return descend(problem, asked.simulate, known=known, settings=settings,
-                       progress=lambda part: asked.progress((1 + part) / 2 if known else part))
+                       progress=lambda part: asked.progress((1 + part) / 2 if twice else part))
 
 
 @dataclass(frozen=True)

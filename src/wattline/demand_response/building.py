@@ -140,8 +140,8 @@ def _check_cycles(contract: ContractSection) -> None:
 
 
 def _weights(contract: ContractSection, load: Workload) -> tuple[float, ...]:
-    """Those that are given, beside a curtailment; a bid has its own."""
-    if contract.curtailment is None:
+    """Those that are given, beside a limit; a bid has its own."""
+    if contract.curtailment is None and contract.events is None:
         return ()
     check_weights(contract.weights, len(load.types))
     return contract.weights
@@ -163,6 +163,20 @@ def sleeping_node(scenario: Scenario, idle_w: float) -> NodeClass:
     return NodeClass(power_w_off=pue * given.off_w, boot_s=given.boot_s,
                      boot_power_w=pue * given.boot_w, shutdown_s=given.shutdown_s,
                      shutdown_power_w=pue * given.shutdown_w)
+
+
+def sleep_words(scenario: Scenario) -> str:
+    """What a node draws and takes to sleep and to boot, and who says so; at the node itself."""
+    machine = scenario.machine
+    if machine.classes:
+        given = machine.classes[0]
+        return (f"as [[machine.classes]] says: off {given.off_w:g} W, {given.boot_s:g} s to boot, "
+                f"{given.shutdown_s:g} s to shut down")
+    off = f"off {ASLEEP_W:g} W, "
+    if "node_off_w" in machine.model_fields_set:
+        off = ""
+    words = f"assumed: {off}{BOOT_S:g} s to boot, {SHUTDOWN_S:g} s to shut down"
+    return words if off else f"off {machine.node_off_w:g} W as node_off_w says; {words}"
 
 
 def rule_of(scenario: Scenario) -> tuple[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from wattline.grid.programme import programme
+import math
+
+from wattline.grid.programme import Programme, programme
 from wattline.model.signal import Signal
 from wattline.scenario.contract_section import ContractSection
 
@@ -30,6 +32,15 @@ def why_not(contract: ContractSection) -> str:
         return (f"the energy is priced in {given.currency}, the programme pays in "
                 f"{terms.payment.currency}")
     return ""
+
+
+def least_offer_words(terms: Programme | None, reserve_w: float | None) -> str:
+    """That a reserve is below what the programme takes; empty where it is not."""
+    if terms is None or not reserve_w or reserve_w >= terms.terms.minimum_w:
+        return ""
+    count = math.ceil(terms.terms.minimum_w / reserve_w)
+    return (f"the reserve is below the least offer of {terms.terms.minimum_w:,.0f} W: {count} "
+            "times as much reaches it, of such sites together")
 
 
 def full_price(contract: ContractSection, level: Signal) -> float:

@@ -48,8 +48,8 @@ def event_of(contract: ContractSection) -> Curtailment:
     event = Curtailment(contract.warmup_s + given.start, given.share, given.duration, given.notice)
     if event.end_s > contract.duration + contract.warmup_s:
         raise InputError(
-            f"the curtailment ends at {event.end_s:.6g} s, after the scenario's end; raise duration"
-        )
+            f"the curtailment ends {given.start + given.duration:.6g} s after the contract's "
+            f"start, and the contract lasts {contract.duration:.6g} s; raise duration")
     return event
 
 
@@ -72,7 +72,8 @@ def _with_events(contract: ContractSection, case: Case) -> Case:
     usual_w = contract.events_cap or case.workload.range.power_w_max
     told = read_events(contract.events, usual_w, contract.prices.currency)
     start_s = moment_s(contract.events_begin) - case.warmup_s
-    found = replay(told, usual_w, case.prices.energy, start_s, start_s + case.duration_s)
+    found = replay(told, usual_w, case.prices.energy, start_s, start_s + case.duration_s,
+                   warmup_s=case.warmup_s)
     limit_w = found.cap_w
     if limit_w is None and contract.events_cap is not None:
         limit_w = Signal.constant(usual_w, "W")

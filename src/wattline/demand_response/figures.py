@@ -222,6 +222,7 @@ def _events(contract: ContractSection, found: ContractRun) -> dict[str, Any]:
     kept = cap_kept(found.actual_w, limit_w, peak_w, case.judged_s, case.end_s)
     return asdict(kept) | {
         "met": kept.met, "violations": kept.violations(case.workload.range.power_w_min),
-        "usual_w": usual_w, "followed": list(events.followed), "not_followed": list(events.said),
+        "usual_w": usual_w, "followed": list(events.followed), "outside": list(events.outside),
+        "not_followed": list(events.said),
         "prices": events.price is not None,
     }

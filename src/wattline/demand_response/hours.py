@@ -86,12 +86,17 @@ def planned_on_forecasts(scenario: Scenario) -> Scenario:
     """
     contract = contract_of(scenario)
     said = contract.model_fields_set & {"forecast", "hold"}
-    if said or is_log(scenario) or parameters_of(scenario).mislabelled:
+    if said or not has_other_hours(scenario):
         return scenario
     update: dict[str, Any] = {"forecast": FORECAST_HOURS, "hold": HOLD}
     if "rounds" not in contract.model_fields_set:
         update["rounds"] = ROUNDS
     return scenario.model_copy(update={"contract": contract.model_copy(update=update)})
+
+
+def has_other_hours(scenario: Scenario) -> bool:
+    """Whether hours like the contract's can be drawn."""
+    return not (is_log(scenario) or parameters_of(scenario).mislabelled)
 
 
 def planned_hours_words(scenario: Scenario) -> str:

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
+from wattline.demand_response.bidders import FROM_AVERAGES, method_of
 from wattline.demand_response.case import Case
-from wattline.demand_response.choosing import choose, problem_of
+from wattline.demand_response.choosing import choose, first_hour, problem_of
+from wattline.demand_response.credit import least_offer_words
+from wattline.demand_response.hours import has_other_hours, planned_on_forecasts
+from wattline.demand_response.reading import contract_of
 from wattline.demand_response.reference import uncontrolled_w
 from wattline.demand_response.run import ContractRun, run_contract
 from wattline.demand_response.settling import settled
 from wattline.grid.bidding import Decision
 from wattline.grid.market import Bid, Contract, Settlement
 from wattline.grid.qos import met_as_judged
-from wattline.grid.sites import JointBid, join, options_of, summed
+from wattline.grid.sites import JointBid, Option, join, options_of, summed
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
 from wattline.scenario.contract_section import ContractSection
+from wattline.scenario.model import Scenario
 
-OF_THE_FIRST = ("signal", "signal_start", "programme", "prices", "rounds", "forecast", "hold",
-                "check")
+OF_THE_FIRST = ("signal", "signal_start", "programme", "prices", "events", "rounds", "forecast",
+                "hold", "check")
 """Of the contract, which is one for all sites, and of how it is planned."""
 
 
@@ -45,9 +51,28 @@ class Together:
         if self.bill is None:
             return None
         taking_part = [run for name, run in self.runs.items() if self.joint.parts[name].bid]
-        quality = [each for run in taking_part for each in run.quality]
-        fails = [each.name for each in quality if not each.met]
-        return met_as_judged(fails if self.bill.tracking.met else ["tracking", *fails], quality)
+        return met_as_judged(self.fails, [each for run in taking_part for each in run.quality])
+
+    @property
+    def fails(self) -> list[str]:
+        """Constraints of the joint bid that fail: of its tracking, and of each site's jobs."""
+        assert self.bill is not None
+        tracking = [] if self.bill.tracking.met else ["tracking"]
+        return tracking + [f"QoS of {each.name} at {name}" for name, run in self.runs.items()
+                           if self.joint.parts[name].bid for each in run.quality if not each.met]
+
+    @property
+    def least_offer(self) -> str:
+        """That the programme takes no such offer, in words; empty where it does."""
+        terms = next(iter(self.runs.values())).case.programme
+        return least_offer_words(terms, self.joint.reserve_w if self.participates else None)
+
+    @property
+    def cost(self) -> float:
+        """Of the joint bid; where no site takes part, of what all of them draw."""
+        if self.bill is not None:
+            return self.bill.cost
+        return sum(run.settlement.cost for run in self.runs.values())
 
     @property
     def cost_apart(self) -> float:
@@ -62,6 +87,19 @@ def unused_of(contract: ContractSection, first: ContractSection) -> list[str]:
     """What a site says that is taken from the first one, where the first says something else."""
     return [name for name in OF_THE_FIRST if name in contract.model_fields_set
             and getattr(contract, name) != getattr(first, name)]
+
+
+def same_arrivals(sites: Mapping[str, Scenario]) -> list[tuple[str, str]]:
+    """Sites whose jobs are the same at the same moments, so that no error of theirs cancels."""
+    return [(name, other) for (name, one), (other, two) in combinations(sites.items(), 2)
+            if one.trace == two.trace and one.machine == two.machine
+            and contract_of(one).trace_start == contract_of(two).trace_start]
+
+
+def planned_together(sites: Sequence[Scenario]) -> Scenario:
+    """The first site, planned on hours that might come where all sites have such."""
+    first = sites[0]
+    return planned_on_forecasts(first) if all(map(has_other_hours, sites)) else first
 
 
 def choose_together(
@@ -88,18 +126,24 @@ def choose_together(
         load = replace(case.workload, product=first.workload.product)
         shared[name] = replace(case, workload=load, signal=first.signal, prices=first.prices,
                                programme=first.programme, credited=first.credited)
+        # What averages alone lead to is tried too: only bids that were can be parts.
         decisions[name] = choose(
-            shared[name], methods[name], rounds=rounds, **planning,
+            shared[name], methods[name], rounds=rounds, verify=True, **planning,
             progress=lambda part, done=number: progress((done + part) / len(cases)),  # type: ignore[misc]
         )
-        problem = problem_of(shared[name])
-        options[name] = options_of(
-            decisions[name].trials, uncontrolled_w(shared[name]), problem.energy_price,
-            hours=problem.hours,
-        )
+        options[name] = _options(shared[name], methods[name], decisions[name])
     joint = join(options, reserve_w_least)
     runs = {name: run_contract(case, joint.parts[name].bid) for name, case in shared.items()}
     return Together(joint, decisions, runs, joint_bill(first, joint, runs))
+
+
+def _options(case: Case, method: str, decision: Decision) -> list[Option]:
+    """What the site can do; staying out is priced for the same time as the bids that were tried."""
+    if method_of(case.policy, method) not in FROM_AVERAGES:
+        case = first_hour(case)
+    problem, alone_w = problem_of(case), decision.power_w_alone
+    return options_of(decision.trials, uncontrolled_w(case) if alone_w is None else alone_w,
+                      problem.energy_price, hours=problem.hours)
 
 
 def joint_bill(

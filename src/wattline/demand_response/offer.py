@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from wattline.demand_response.advising import with_standby
-from wattline.demand_response.building import ASLEEP_W, AUTO, assumed_sleep, rule_of
+from wattline.demand_response.building import AUTO, rule_of, sleep_words, sleeping_node
 from wattline.demand_response.case import Case
 from wattline.demand_response.choosing import choose, choose_day
 from wattline.demand_response.hours import planning_of
@@ -20,12 +20,15 @@ from wattline.demand_response.reading import contract_of
 from wattline.grid.bidding import Decision
 from wattline.grid.bidding.problem import BidOutcome
 from wattline.grid.market import Bid
+from wattline.model.progress import Stages
 from wattline.scenario.model import Scenario
 
 AUTO_RULES = ("aqa", "qoscap")
 """What `auto` tries: starts shared out by weights, and caps first."""
 OTHER_RULE = {"aqa": "qoscap", "qoscap": "aqa"}
 NO_BID = "no bid is chosen beside the caps of events; --bid P,R gives one"
+FIRST_SEARCH, NEXT_SEARCH = 0.7, 0.4
+"""Of what is left to do, as told: nobody knows before whether remedies are searched for."""
 Progress = Callable[[float], None]
 
 
@@ -78,14 +81,14 @@ def make_offer(
     if case.adaptive or case.limit_w is not None:
         by_events = case.limit_w is not None and case.curtailment is None
         return Offer(case, None, reason=NO_BID if by_events and not case.adaptive else "")
-    search = _Search(scenario, hours, whole, verify)
-    chosen, decision = search.under_rules(case, progress)
+    search, stages = _Search(scenario, hours, whole, verify), Stages(progress)
+    chosen, decision = search.under_rules(case, stages.stage(FIRST_SEARCH))
     bid = decision.bid
     if bid is not None and contract.weights:
         bid = replace(bid, weights=contract.weights)
     remedy = None
     if bid is None and _can_be_helped(decision):
-        remedy = search.remedy(chosen, progress)
+        remedy = search.remedy(chosen, stages)
     return Offer(chosen, bid, decision, remedy)
 
 
@@ -145,18 +148,18 @@ class _Search:
             return choose_day(case, method, hours=self.hours, whole=True, **asked)
         return choose(case, method, whole=self.whole, **asked)
 
-    def remedy(self, case: Case, progress: Progress) -> Remedy | None:
+    def remedy(self, case: Case, stages: Stages) -> Remedy | None:
         """The first of what would help with which the search finds a bid; None where nothing."""
-        for what, fields, other in remedies(case):
+        for what, fields, other in remedies(self.scenario, case):
             if "standby" not in fields and len(fields) == 1 and _is_auto(self.scenario):
                 continue  # the other rule was searched with already
-            decision = self.decide(other, progress)
+            decision = self.decide(other, stages.stage(NEXT_SEARCH))
             if decision.bid is not None:
                 return Remedy(what, fields, other, decision)
         return None
 
 
-def remedies(case: Case) -> Iterator[tuple[str, dict[str, Any], Case]]:
+def remedies(scenario: Scenario, case: Case) -> Iterator[tuple[str, dict[str, Any], Case]]:
     """What might help, the least intrusive first: in words, as fields, and the case with it."""
     plain = not case.own_times and case.truth is None
     other = OTHER_RULE.get(case.policy)
@@ -165,10 +168,10 @@ def remedies(case: Case) -> Iterator[tuple[str, dict[str, Any], Case]]:
     if case.workload.standby is None and plain:
         yield "standby jobs", {"policy": case.policy, "standby": True}, with_standby(case)
     if case.sleep is None:
-        node = assumed_sleep(case.workload.power_w_idle, case.pue * ASLEEP_W)
+        node = sleeping_node(scenario, case.workload.power_w_idle)
         load = replace(case.workload, power_w_asleep=node.power_w_off)
-        yield ("idle servers that may sleep", {"policy": case.policy, "sleep": True},
-               replace(case, sleep=node, workload=load))
+        yield (f"idle servers that may sleep ({sleep_words(scenario)})",
+               {"policy": case.policy, "sleep": True}, replace(case, sleep=node, workload=load))
     if not case.preempt:
         fields = {"policy": case.policy, "preempt": True}
         yield "jobs that may be paused", fields, replace(case, preempt=True)

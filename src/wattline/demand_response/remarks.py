@@ -7,6 +7,7 @@ from wattline.demand_response.building import (
     ASLEEP_W,
     AUTO,
     BOOT_S,
+    DEFAULT_RULE,
     DEFAULT_WORKLOAD,
     SHUTDOWN_S,
     is_log,
@@ -59,18 +60,55 @@ def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
     chosen = isinstance(contract.bid, str) and contract.curtailment is None
     if contract.start_share != 1 and (choosing or chosen):
         found.append("start_share has no effect: it is chosen with the bid")
+    if contract.weights and chosen and not choosing:
+        found += _weights_replaced(scenario)
     if contract.weights and choosing:
         found.append("weights have no effect: they are chosen with the bid")
-    if contract.weights and contract.bidding == "adaptive" and contract.curtailment is None:
-        found.append("weights have no effect: beside adaptive bids all types weigh the same")
     beside = contract.curtailment is not None and isinstance(contract.bid, str) and not choosing
     if beside and "bid" in given and contract.bidding not in ("adaptive", "auto"):
         found.append("bid has no effect: beside a curtailment no bid is chosen")
-    if rule_of(scenario)[1].sleep and not scenario.machine.classes:
-        found.append(f"assumed of nodes that sleep: off {ASLEEP_W:g} W unless node_off_w is given, "
-                     f"{BOOT_S:g} s to boot, {SHUTDOWN_S:g} s to shut down, both at idle power; "
-                     "[[machine.classes]] says it")
+    if rule_of(scenario)[0] == AUTO and not choosing and (why := _no_rule_chosen(contract)):
+        found.append(f"policy auto takes {DEFAULT_RULE}: {why}; give another to try it")
+    if rule_of(scenario)[1].sleep:
+        found += _sleep_assumed(scenario)
     return found + (_left_out(scenario) if is_log(scenario) else [])
+
+
+def _no_rule_chosen(contract: ContractSection) -> str:
+    """Why `auto` tries no other rule; empty where it does, by the bids that they lead to."""
+    if contract.bidding == "adaptive":
+        return "adaptive bids are found in the run, under one rule"
+    if not isinstance(contract.bid, str):
+        return ""
+    if contract.curtailment is not None:
+        return "rules are compared by their bids, and beside a curtailment none is chosen"
+    return ("rules are compared by their bids, and none is chosen where events bring a cap"
+            if contract.events is not None else "")
+
+
+def _weights_replaced(scenario: Scenario) -> list[str]:
+    """What becomes of given weights where the bid is not given."""
+    contract = contract_of(scenario)
+    if contract.bidding == "adaptive":
+        alone = contract.events is None  # beside a limit, hours without a bid take them
+        return ["weights have no effect: beside adaptive bids all types weigh the same"] * alone
+    if contract.bidding == "dayahead":
+        return ["weights have no effect: they are chosen with the bid of each hour"]
+    if _method(scenario) in FROM_AVERAGES:
+        return []
+    return ["weights are put into the bid once it is chosen: that it meets all constraints was "
+            "found with other weights"]
+
+
+def _sleep_assumed(scenario: Scenario) -> list[str]:
+    """What nobody said of nodes that sleep."""
+    if not scenario.machine.classes:
+        return [f"assumed of nodes that sleep: off {ASLEEP_W:g} W unless node_off_w is given, "
+                f"{BOOT_S:g} s to boot, {SHUTDOWN_S:g} s to shut down, both at idle power; "
+                "[[machine.classes]] says it"]
+    if "boot_s" in scenario.machine.classes[0].model_fields_set:
+        return []
+    return ["nodes that sleep are awake at once: [[machine.classes]] has no boot_s"]
 
 
 def _has_types_alike(scenario: Scenario) -> bool:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,9 @@ class Replayed:
     price: Signal | None
     """Of energy per kWh; None where no event says one."""
     followed: tuple[str, ...]
+    """Events of which a cap or a price held in the contract."""
+    outside: tuple[str, ...]
+    """Events that ask for nothing in the time of the contract."""
     said: tuple[str, ...]
     """What was refused or left out, a sentence each."""
 
@@ -58,7 +62,7 @@ class Replayed:
 def read_events(path: str | Path, usual_w: float, currency: str = "") -> list[Telling]:
     """All that the file tells, in the order of time."""
     found: list[Telling] = []
-    known: dict[str, int] = {}
+    known: dict[str, GridEvent] = {}
     for given in _items(Path(path)):
         if isinstance(given, Mapping) and "polledDateTime" in given:
             found += _poll(given, known, usual_w, currency)
@@ -118,7 +122,7 @@ def _refused(why: str) -> Telling:
 
 
 def _poll(
-    given: Mapping[str, Any], known: dict[str, int], usual_w: float, currency: str
+    given: Mapping[str, Any], known: dict[str, GridEvent], usual_w: float, currency: str
 ) -> Iterator[Telling]:
     """What one poll of version 3 shows: new versions, and events that are gone."""
     try:
@@ -128,47 +132,55 @@ def _poll(
         return
     present = {str(each["id"]) for each in events if isinstance(each, Mapping) and "id" in each}
     for name in sorted(set(known) - present):
-        yield Telling(now_s, GridEvent(name, known.pop(name), (), cancelled=True))
+        yield Telling(now_s, GridEvent(name, known.pop(name).version, (), cancelled=True))
     for each in events:
         told = _telling(each, usual_w, currency)
         if told.event is None:
             yield Telling(now_s, None, told.said)
-        elif known.get(told.event.name) != told.event.version:
-            known[told.event.name] = told.event.version
+        elif known.get(told.event.name) != told.event:
+            known[told.event.name] = told.event
             yield Telling(now_s, told.event, told.said)
 
 
 def replay(
-    tellings: list[Telling], usual_w: float, usual_price: Signal, start_s: float, end_s: float,
+    tellings: list[Telling], usual_w: float, usual_price: Signal, start_s: float, end_s: float, *,
+    warmup_s: float = 0.0,
 ) -> Replayed:
     """Cap and price from `start_s` to `end_s`, counted from `start_s`.
 
     `usual_price` counts from there too. Cap and price of a moment are those of what had been told
-    till then.
+    till then. What holds in the warm-up alone is outside of the contract, which begins after it.
     """
     book, left = EventBook(usual_w), list(tellings)
     said: list[str] = []
-    names: list[str] = []
+    taken: list[GridEvent] = []
+    held: set[str] = set()
     caps: list[tuple[float, float]] = []
     prices: list[tuple[float, float]] = []
-    for now_s in _cuts(tellings, usual_price, start_s, end_s):
+    for now_s, next_s in pairwise([*_cuts(tellings, usual_price, start_s, end_s), end_s]):
         while left and left[0].time_s <= now_s:
             told = left.pop(0)
             said += told.said
             if told.event is not None:
-                refused = book.take(told.event, told.time_s)
-                (said if refused else names).append(refused or told.event.name)
+                anew, refused = book.told_anew(told.event), book.take(told.event, told.time_s)
+                said += [words for words in (refused or anew,) if words]
+                taken += [] if refused else [told.event]
+        if next_s > start_s + warmup_s:
+            held.update(book.holding(now_s))
         caps.append((now_s - start_s, book.cap_w(now_s)))
         price = book.price(now_s)
         prices.append((now_s - start_s, usual_price.at(now_s - start_s) if price is None
                        else price))
     said += _too_late(left)
+    outside = _outside(taken, start_s + warmup_s, end_s)
+    said += _given_up(taken, held | set(outside))
     capped = any(cap_w < usual_w for _, cap_w in caps)
     priced = any(told.event is not None and told.event.prices for told in tellings)
     return Replayed(
         cap_w=Signal.from_steps(caps, "W") if capped else None,
         price=Signal.from_steps(prices) if priced else None,
-        followed=tuple(dict.fromkeys(names)), said=tuple(dict.fromkeys(said)))
+        followed=tuple(dict.fromkeys(event.name for event in taken if event.name in held)),
+        outside=outside, said=tuple(dict.fromkeys(said)))
 
 
 def _too_late(left: list[Telling]) -> Iterator[str]:
@@ -178,6 +190,21 @@ def _too_late(left: list[Telling]) -> Iterator[str]:
         if told.event is not None and not told.event.cancelled:
             yield (f"not followed: event {told.event.name} was told after the end "
                    "of the contract")
+
+
+def _outside(taken: list[GridEvent], start_s: float, end_s: float) -> tuple[str, ...]:
+    """Events of which no version asks for anything in this time."""
+    inside = {event.name for event in taken for step in event.all_steps
+              if step.start_s < end_s and step.end_s > start_s}
+    asking = dict.fromkeys(event.name for event in taken if not event.cancelled)
+    return tuple(name for name in asking if name not in inside)
+
+
+def _given_up(taken: list[GridEvent], accounted: set[str]) -> Iterator[str]:
+    """Events of the contract's time that were cancelled or changed before they held."""
+    for name in dict.fromkeys(event.name for event in taken if not event.cancelled):
+        if name not in accounted:
+            yield f"not followed: event {name} was cancelled or changed before it held"
 
 
 def _cuts(

@@ -1,8 +1,9 @@
 """Events of a grid operator as steps of a cap and of a price: which hold, what is refused.
 
 The rules: of caps that overlap the lowest holds, of prices that overlap the one told last; a later
-version of an event takes the place of the earlier one, and an older one is not heard; one that is
-cancelled holds no more; of one that has begun the rest is followed, and one that is over is
+version of an event takes the place of the earlier one, and an older one is not heard; of the same
+version with other content the one told last holds, which is said; one that is cancelled holds no
+more; of one that has begun the rest is followed, and one that is over is
 refused.
 """
 
@@ -100,6 +101,23 @@ class EventBook:
             self._cancelled_until_s[event.name] = max(
                 ends_s, now_s + REMEMBERED_S, self._cancelled_until_s.get(event.name, -math.inf))
         return ""
+
+    def told_anew(self, event: GridEvent) -> str:
+        """What to say of a version that was told before with other content; empty otherwise.
+
+        A change should have a later version. That the event is cancelled says itself.
+        """
+        before = self.known.get(event.name)
+        if (before is None or event.cancelled or event.version != before.version
+                or event == before):
+            return ""
+        return (f"event {event.name}: version {event.version} is told again with other content; "
+                "what was told last holds")
+
+    def holding(self, now_s: float) -> list[str]:
+        """Which events have a cap or a price now."""
+        return [event.name for event in self.known.values() if not event.cancelled
+                and any(step.start_s <= now_s < step.end_s for step in event.all_steps)]
 
     def cap_w(self, now_s: float) -> float:
         """What may be drawn now: the lowest of what holds, never more than usual."""

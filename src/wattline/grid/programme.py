@@ -26,6 +26,8 @@ from wattline.model.signal import FloatArray, Signal
 
 SHIPPED = ("pjm-regd", "fcr", "afrr-up", "afrr-down", "emergency")
 MOST_BYTES = 100_000
+SHORTEST_S = 0.1
+"""Between two samples or settlements: no meter tells faster, and fewer fill the memory."""
 WS_PER_MWH = 1000.0 * WS_PER_KWH
 
 
@@ -62,7 +64,7 @@ class JudgedTerms(Section):
     least: Fraction = Field(ge=0, le=1)
     width: Fraction = Field(0.3, gt=0)
     """Of the reserve: the error up to which the power lies in the band."""
-    sample_s: Seconds = Field(10.0, gt=0)
+    sample_s: Seconds = Field(10.0, ge=SHORTEST_S)
 
 
 class PaymentTerms(Section):
@@ -79,7 +81,7 @@ class PaymentTerms(Section):
 
 class CurtailmentTerms(Section):
     start: Seconds = Field(ge=0)
-    share: Fraction
+    share: Fraction = Field(gt=0, lt=1)
     duration: Seconds = Field(gt=0)
     notice: Seconds = Field(ge=0)
 
@@ -120,8 +122,8 @@ class BaselineTerms(Section):
 
 class OtherTerms(Section):
     minimum_w: Watts = Field(0.0, ge=0)
-    settlement_s: Seconds = Field(3600.0, gt=0)
-    telemetry_s: Seconds = Field(4.0, gt=0)
+    settlement_s: Seconds = Field(3600.0, ge=SHORTEST_S)
+    telemetry_s: Seconds = Field(4.0, ge=SHORTEST_S)
     penalty: str = ""
     baseline: str = ""
 

@@ -26,6 +26,13 @@ class Option:
     cost: float
     weights: tuple[float, ...] = ()
     start_share: float = 1.0
+    put_off: float = 0.0
+    """Of the lower bill, what only puts energy off to later hours, which pay for it."""
+
+    @property
+    def full_cost(self) -> float:
+        """What options are compared by: the cost with what is put off."""
+        return self.cost + self.put_off
 
     @property
     def bid(self) -> Bid | None:
@@ -50,9 +57,14 @@ def options_of(
 ) -> list[Option]:
     """The bids of a site that meet all constraints, and staying out; costs are of these hours."""
     stay = Option(power_w_mean, 0.0, energy_price * power_w_mean / 1000.0 * hours)
+
+    def put_off(tried: Trial) -> float:
+        less_kw = max(0.0, power_w_mean - tried.billed_w) / 1000.0
+        return max(0.0, energy_price) * hours * less_kw
+
     return [
         stay,
-        *(Option(t.average_w, t.reserve_w, t.cost, t.weights, t.start_share)
+        *(Option(t.average_w, t.reserve_w, t.cost, t.weights, t.start_share, put_off(t))
           for t in trials if t.feasible),
     ]
 
@@ -60,6 +72,7 @@ def options_of(
 def join(sites: Mapping[str, Sequence[Option]], reserve_w_least: float = 0.0) -> JointBid:
     """The cheapest choice of one option a site whose reserves reach the market's least.
 
+    Energy that is only put off is no gain: it counts as if it were paid at once.
     Exact: the options of the sites are added up one site at a time, keeping only sums that no
     other sum beats in both reserve and cost.
     """
@@ -70,7 +83,8 @@ def join(sites: Mapping[str, Sequence[Option]], reserve_w_least: float = 0.0) ->
         if not options:
             raise InputError(f"site '{name}' has no options, not even to stay out")
         sums = _undominated(
-            [(r + o.reserve_w, c + o.cost, (*parts, o)) for r, c, parts in sums for o in options]
+            [(r + o.reserve_w, c + o.full_cost, (*parts, o))
+             for r, c, parts in sums for o in options]
         )
     reached = [s for s in sums if s[0] >= reserve_w_least]
     out = min((s for s in sums if s[0] == 0.0), key=lambda s: s[1], default=None)
@@ -88,7 +102,8 @@ def join(sites: Mapping[str, Sequence[Option]], reserve_w_least: float = 0.0) ->
             chosen, reason = out, "do not participate: staying out is cheaper"
     parts = dict(zip(sites, chosen[2], strict=True))
     average_w = sum(o.average_w for o in chosen[2])
-    return JointBid(parts, average_w, chosen[0], chosen[1], reason)
+    cost = sum(o.cost for o in chosen[2])
+    return JointBid(parts, average_w, chosen[0], cost, reason)
 
 
 def _undominated(

@@ -82,7 +82,10 @@ class CapWriter:
             if not event.steps:
                 return f"event {event.name} has prices alone, and no file of prices is kept"
             self.say(f"not followed of an event that is: prices of event {event.name}")
-        return self.book.take(event, now_s)
+        anew, refused = self.book.told_anew(event), self.book.take(event, now_s)
+        if anew and not refused:
+            self.say(anew)
+        return refused
 
     def update(self, now_s: float) -> None:
         """Write the cap and the price that hold now, where they have changed."""

@@ -125,7 +125,7 @@ class Follower:
             said_id = event.get("id") if isinstance(event, dict) else None
             self._said(f"not followed: {unreadable(said_id, error)}")
             return
-        if self.seen.get(name) == version:
+        if self.seen.get(name) == version and self.given.get(name, event) == event:
             return
         self.seen[name] = version
         self.given.pop(name, None)

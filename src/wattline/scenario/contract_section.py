@@ -83,7 +83,7 @@ class CurtailmentSection(Section):
     """For a while the machine is to draw less than it usually does."""
 
     start: Seconds = Field(ge=0)
-    share: Fraction = 0.25
+    share: Fraction = Field(0.25, gt=0, lt=1)
     duration: Seconds = Field(10800.0, gt=0)
     notice: Seconds = Field(600.0, ge=0)
 

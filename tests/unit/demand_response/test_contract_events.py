@@ -122,6 +122,24 @@ def test_a_usual_cap_holds_where_no_event_does_and_a_bid_is_not_chosen_beside_it
         wl.bid(**{name: value for name, value in given.items() if name != "bid"})
 
 
+def test_weights_beside_the_caps_of_events_are_those_that_were_given(tmp_path: Path) -> None:
+    past = made_2b("past", told_s=-86_400.0, start_s=-80_000.0)
+    file = str(kept(tmp_path, made_2b(value=1200.0, start_s=300.0), past))
+    other = TYPE | {"name": "two"}
+    found = wl.regulate(**SHORT | {"bid": "auto", "types": [TYPE, other], "weights": (0.75, 0.25)},
+                        events=file, events_begin="2026-07-01T12:00:00Z")
+    assert found.figures["weights"] == {"one": 0.75, "two": 0.25}
+    assert found.figures["events"]["followed"] == ["one"]
+    assert found.figures["events"]["outside"] == ["past"]
+
+
+def test_a_curtailment_beyond_the_contract_is_said_in_the_contract_s_own_time() -> None:
+    event = {"start": "15m", "duration": "10m", "notice": "1m"}
+    with pytest.raises(wl.InputError, match="ends 1500 s after the contract's start, and the "
+                                            "contract lasts 1200 s; raise duration"):
+        wl.regulate(**SHORT | {"bid": "auto"}, curtailment=event)
+
+
 def test_events_need_the_clock_time_of_the_contract(tmp_path: Path) -> None:
     file = str(kept(tmp_path, made_2b()))
     with pytest.raises(wl.InputError, match="say when the contract begins"):

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 import wattline as wl
 from wattline.cli.main import cli
 from wattline.demand_response import offer
+from wattline.demand_response.bidders import Descent, Question
 from wattline.demand_response.building import case_of
 from wattline.demand_response.hours import planned_on_forecasts
 from wattline.demand_response.offer import make_offer, remedies
@@ -120,6 +121,44 @@ def test_where_nothing_holds_the_search_is_made_again_with_what_helps(
     assert make_offer(again, case_of(again), silent).bid == bid
 
 
+def test_how_far_a_search_is_never_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    bid, searches = Bid(1500.0, 200.0), []
+
+    def choose(case, method, **asked):
+        searches.append(case)
+        for part in (0.0, 0.5, 1.0):
+            asked["progress"](part)
+        if case.preempt:
+            return Decision(bid, "found", found(0.0, 0.5))
+        return Decision(None, "nothing", found(0.3, 0.1), nearest=bid)
+
+    monkeypatch.setattr(offer, "choose", choose)
+    told: list[float] = []
+    wl.regulate(**SHORT | {"check": 2}, progress=told.append)
+    assert len(searches) == 5
+    assert told == sorted(told)
+    assert told[-1] <= 1.0
+    assert len(set(told)) > 2 * len(searches)
+
+
+def test_a_search_in_two_spaces_never_falls_back() -> None:
+    told: list[float] = []
+    problem = Problem(replace(workload("W4"), below_idle=True))
+    case = case_of(read_contract(None, {"workload": "W4"}))
+    nothing = Decision(None, "nothing")
+
+    def descend_twice(problem, simulate, *, progress, **asked):
+        progress(0.0)
+        progress(1.0)
+        return nothing
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("wattline.demand_response.bidders.descend", descend_twice)
+        Descent().choose(Question(case, [case], problem, lambda bid: found(0.5, 1.0),
+                                  progress=told.append))
+    assert told == [0.0, 0.5, 0.5, 1.0]
+
+
 def test_a_remedy_is_tried_on_other_hours(monkeypatch: pytest.MonkeyPatch) -> None:
     def choose(case, method, **asked):
         if case.workload.standby is not None:
@@ -178,8 +217,39 @@ def test_a_workload_that_nobody_named_is_said_and_an_empty_name_refused() -> Non
 
 
 def test_what_is_in_use_already_is_no_remedy() -> None:
-    case = case_of(read_contract(None, SHORT | {"standby": True, "preempt": True, "sleep": True}))
-    assert [fields for _, fields, _ in remedies(case)] == [{"policy": "qoscap"}]
+    scenario = read_contract(None, SHORT | {"standby": True, "preempt": True, "sleep": True})
+    left = [fields for _, fields, _ in remedies(scenario, case_of(scenario))]
+    assert left == [{"policy": "qoscap"}]
+
+
+CLASS = {"name": "node", "count": 10, "idle_w": 100, "active_w": 250, "off_w": 20, "boot_s": 300,
+         "boot_w": 140, "shutdown_s": 60, "shutdown_w": 90}
+
+
+@pytest.mark.parametrize(("given", "words", "node"), [
+    ({"machine__classes": [CLASS], "servers": None, "power_w_idle": None, "pue": 1.5},
+     "as [[machine.classes]] says: off 20 W, 300 s to boot, 60 s to shut down",
+     (30.0, 300.0, 210.0, 60.0, 135.0)),
+    ({"machine__node_off_w": 30},
+     "off 30 W as node_off_w says; assumed: 120 s to boot, 30 s to shut down",
+     (30.0, 120.0, 100.0, 30.0, 100.0)),
+    ({}, "assumed: off 10 W, 120 s to boot, 30 s to shut down",
+     (10.0, 120.0, 100.0, 30.0, 100.0)),
+])
+def test_sleep_as_a_remedy_is_that_of_the_machine_and_says_so(
+    given: dict[str, object], words: str, node: tuple[float, ...]
+) -> None:
+    scenario = read_contract(None, SHORT | given)
+    what, fields, case = next(each for each in remedies(scenario, case_of(scenario))
+                              if "sleep" in each[1])
+    assert what == f"idle servers that may sleep ({words})"
+    assert case.sleep is not None
+    assert (case.sleep.power_w_off, case.sleep.boot_s, case.sleep.boot_power_w,
+            case.sleep.shutdown_s, case.sleep.shutdown_power_w) == pytest.approx(node)
+    # What is searched with is what the fields that are printed bring.
+    asked = case_of(read_contract(None, SHORT | given | fields))
+    assert asked.sleep == case.sleep
+    assert asked.workload.power_w_asleep == case.workload.power_w_asleep
 
 
 def test_a_bid_is_planned_on_hours_that_might_come_unless_it_says_how() -> None:

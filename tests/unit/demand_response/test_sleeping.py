@@ -51,3 +51,18 @@ def test_what_is_assumed_of_sleeping_nodes_is_said() -> None:
     said = remarks(read_contract(None, EVENT | {"sleep": True}))
     assert said == ["assumed of nodes that sleep: off 10 W unless node_off_w is given, 120 s to "
                     "boot, 30 s to shut down, both at idle power; [[machine.classes]] says it"]
+
+
+@pytest.mark.parametrize(("boot", "said"), [
+    ({}, ["nodes that sleep are awake at once: [[machine.classes]] has no boot_s"]),
+    ({"boot_s": 60}, []),
+])
+def test_classes_without_a_time_to_boot_are_said_to_be_awake_at_once(
+    boot: dict[str, float], said: list[str]
+) -> None:
+    from wattline.demand_response.remarks import remarks
+
+    node = {"name": "node", "count": 10, "idle_w": 100, "active_w": 250, **boot}
+    given = EVENT | {"servers": None, "power_w_idle": None, "machine__classes": [node]}
+    scenario = read_contract(None, given | {"sleep": True})
+    assert remarks(scenario) == said

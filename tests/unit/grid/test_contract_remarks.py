@@ -41,6 +41,10 @@ FILLER = {"name": "filler", "nodes": 1, "time_s_min": 30, "time_s_max": 36, "pow
         ({"standby_type": FILLER}, False, "standby_type has no effect"),
         ({"bid": "range", "forecast": 3}, False, "forecast has no effect: range takes its bid"),
         ({"bid": "adaptive", "weights": [0.5, 0.5]}, False, "all types weigh the same"),
+        ({"bid": "adaptive", "policy": "auto"}, False, "policy auto takes aqa: adaptive bids"),
+        ({"curtailment": {"start": "1h"}, "policy": "auto"}, False, "policy auto takes aqa: rules"),
+        ({"bid": "dayahead", "weights": [0.5, 0.5]}, False, "weights have no effect: they are"),
+        ({"weights": [0.5, 0.5]}, False, "weights are put into the bid once it is chosen"),
         ({"types": [FILLER], "workload": None, "servers": 5, "power_w_idle": 90,
           "mislabelled": 0.5}, False, "mislabelled has no effect"),
     ],
@@ -55,6 +59,8 @@ def test_nothing_is_said_of_what_has_an_effect() -> None:
     fields = {"workload": "W4", "check": 5, "forecast": 30, "hold": 0.9, "standby": True}
     assert remarks(read_contract(None, fields), choosing=True) == []
     assert remarks(read_contract(None, {"workload": "W4", "bid": (9000, 2000),
+                                        "weights": [0.5, 0.5]})) == []
+    assert remarks(read_contract(None, {"workload": "W4", "bid": "range",
                                         "weights": [0.5, 0.5]})) == []
 
 

@@ -162,3 +162,44 @@ def test_a_file_of_another_kind_is_refused(
     (tmp_path / name).write_text(text)
     with pytest.raises(wl.InputError, match=words):
         read_events(tmp_path / name, 10_000.0)
+
+
+def test_events_outside_of_the_contract_are_counted_apart_from_those_that_are_followed(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "events.json"
+    file.write_text(json.dumps([
+        made_2b("within", start_s=900), made_2b("warm-up", 5000.0, start_s=60),
+        made_2b("across", 7000.0, start_s=300), made_2b("tomorrow", start_s=86_400),
+        made_2b("dropped", 4000.0, start_s=1800),
+        made_2b("dropped", 4000.0, start_s=1800, version=1, status="cancelled", told_s=1200)]))
+    found = replay(read_events(file, 10_000.0), 10_000.0, Signal.constant(0.1), NOON_S,
+                   NOON_S + 3600.0, warmup_s=800.0)
+    assert set(found.followed) == {"within", "across"}
+    assert set(found.outside) == {"warm-up", "tomorrow"}
+    assert found.said == ("not followed: event dropped was cancelled or changed before it held",)
+    # The warm-up is lived through under its event all the same.
+    assert (60.0, 5000.0) in caps(found)
+
+
+def test_a_version_that_is_told_again_with_other_content_is_said(tmp_path: Path) -> None:
+    said = ("event one: version 0 is told again with other content; what was told last holds",)
+    found = replayed(tmp_path, made_2b(start_s=60), made_2b(value=4000.0, start_s=60, told_s=-60))
+    assert caps(found)[1] == (60.0, 4000.0)
+    assert (found.followed, found.said) == (("one",), said)
+    assert replayed(tmp_path, made_2b(), made_2b(told_s=-60)).said == ()
+    later = made_2b(value=4000.0, version=1, told_s=-60)
+    assert replayed(tmp_path, made_2b(), later).said == ()
+
+
+def test_a_poll_that_shows_other_content_under_the_same_version_is_heard(tmp_path: Path) -> None:
+    def poll(minute: int, power_kw: float) -> dict[str, Any]:
+        shown = made_3("one", [{"type": "IMPORT_CAPACITY_LIMIT", "values": [power_kw]}])
+        shown["payloadDescriptors"] = [{"payloadType": "IMPORT_CAPACITY_LIMIT", "units": "KW"}]
+        return {"polledDateTime": f"2026-07-01T12:0{minute}:00Z", "events": [shown]}
+
+    found = replayed(tmp_path, poll(0, 6.0), poll(3, 4.0), poll(4, 4.0))
+    assert [cap for cap in caps(found) if cap[0] in (0.0, 180.0)] == [(0.0, 6000.0),
+                                                                      (180.0, 4000.0)]
+    assert len(found.said) == 1
+    assert "is told again with other content" in found.said[0]

@@ -63,6 +63,16 @@ def test_a_later_version_replaces_an_event_and_an_older_one_is_refused(tmp_path:
     assert mine.book.cap_w(NOW_S) == 8000.0
 
 
+def test_the_same_version_with_other_content_is_followed_and_said(tmp_path: Path) -> None:
+    mine, said = writer(tmp_path), []
+    mine.say = said.append
+    for value in (6000.0, 6000.0, 3000.0):
+        assert mine.hear(event(value=value), NOW_S) == "optIn"
+    assert mine.book.cap_w(NOW_S) == 3000.0
+    assert [line for line in said if "again" in line] == [
+        "event one: version 0 is told again with other content; what was told last holds"]
+
+
 def test_an_event_that_is_cancelled_holds_no_more_even_if_it_comes_again(tmp_path: Path) -> None:
     mine = writer(tmp_path)
     mine.hear(event(), NOW_S)

@@ -225,3 +225,23 @@ def test_terms_that_could_not_judge_are_refused(terms: str, words: str, tmp_path
     file.write_text('title = "x"\nsource = "x"\ndate = "x"\nsimplified = "x"\n' + terms)
     with pytest.raises(wl.InputError, match=words):
         programme(str(file))
+
+
+@pytest.mark.parametrize(("section", "words"), [
+    ("[terms]\nsettlement_s = 0.05", "settlement_s"),
+    ("[terms]\ntelemetry_s = 0.05", "telemetry_s"),
+    ('[curtailment]\nstart = 0\nshare = 0\nduration = 60\nnotice = 0', "share"),
+    ('[curtailment]\nstart = 0\nshare = 1\nduration = 60\nnotice = 0', "share"),
+])
+def test_terms_that_no_market_has_are_refused_with_their_file(
+    tmp_path: Path, section: str, words: str
+) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('title = "x"\nsource = "x"\ndate = "x"\nsimplified = "x"\n'
+                    f'[judged]\nrule = "error"\nleast = 0.5\n{section}\n')
+    with pytest.raises(wl.InputError, match=rf"mine\.toml: .*{words}"):
+        programme(str(file))
+    file.write_text(file.read_text().replace("0.05", "0.1").replace("share = 0", "share = 0.1")
+                    .replace("share = 1\n", "share = 0.9\n"))
+    programme.cache_clear()
+    assert programme(str(file)).title == "x"

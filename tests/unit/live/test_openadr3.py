@@ -101,6 +101,19 @@ def test_a_later_version_replaces_an_event_and_one_that_is_over_is_not_followed(
     assert "was over before it arrived" in " ".join(said)
 
 
+def test_other_content_under_the_same_version_is_followed_and_said_once(
+    server: Vtn3, tmp_path: Path
+) -> None:
+    mine, said = follower(server, tmp_path)
+    server.put(event())
+    mine.look(NOON_S)
+    server.put(event(value=4.0))
+    for after_s in (1, 2):
+        mine.look(NOON_S + after_s)
+    assert mine.writer.file.read_text() == "4000\n"
+    assert len([line for line in said if "is told again with other content" in line]) == 1
+
+
 def test_intervals_follow_each_other_and_the_lowest_payload_holds() -> None:
     made = event3_of(event(intervals=[
         {"id": 0, "payloads": [{"type": "SIMPLE", "values": [1]},

@@ -1,0 +1,156 @@
+"""Sites that bid together: planned on hours that might come, tried on others, priced alike."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import wattline as wl
+from wattline.cli.main import cli
+from wattline.demand_response import jointly
+from wattline.demand_response.building import case_of
+from wattline.demand_response.joint_hours import joint_other_hours
+from wattline.demand_response.jointly import choose_together, planned_together, same_arrivals
+from wattline.demand_response.reading import contract_of, read_contract
+from wattline.demand_response.reference import uncontrolled_w
+from wattline.grid.bidding import Decision
+from wattline.grid.bidding.problem import Trial
+from wattline.grid.signals import generate
+from wattline.grid.sites import join, options_of
+
+TYPE = {"name": "one", "nodes": 1, "time_s_min": 60, "time_s_max": 90, "power_w_max": 250,
+        "power_w_min": 200, "threshold": 5}
+SHORT: dict[str, Any] = {
+    "types": [TYPE], "servers": 10, "power_w_idle": 100, "duration": "4m", "warmup": "1m",
+    "cycle_s": 5, "rounds": 4}
+pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WATTLINE_PLAIN", "1")
+
+
+def site(folder: Path, name: str, *, seed: int = 0, contract: str = "", rule: str = "aqa") -> str:
+    path = folder / f"{name}.toml"
+    path.write_text(f"""
+[trace]
+generate = "workload"
+seed = {seed}
+[[trace.parameters.types]]
+name = "one"
+nodes = 1
+time_s_min = 60
+time_s_max = 90
+power_w_max = 250
+power_w_min = 200
+threshold = 5
+[machine]
+nodes = 10
+node_idle_w = 100
+[policy]
+regulation = "{rule}"
+[contract]
+duration = "4m"
+warmup = "1m"
+cycle_s = 5
+bid = "range"
+{contract}
+""")
+    return str(path)
+
+
+def test_a_bid_from_averages_can_be_a_part() -> None:
+    cases = {name: case_of(read_contract(None, SHORT | {"seed": seed}))
+             for name, seed in (("a", 1), ("b", 2))}
+    found = choose_together(cases, dict.fromkeys(cases, "range"))
+    tried = [decision.trials for decision in found.decisions.values()]
+    assert [len(trials) for trials in tried] == [1, 1]
+
+
+def test_staying_out_is_priced_for_the_hour_that_is_planned(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bid that costs a little more than an hour without one is none of a contract of two."""
+    case = case_of(read_contract(None, SHORT | {"duration": "2h", "cycle_s": 60}))
+    alone_w = uncontrolled_w(jointly.first_hour(case))
+    trial = Trial(alone_w, 200.0, 0.1 * alone_w / 1000.0 * 1.01, True)
+    monkeypatch.setattr(jointly, "choose", lambda case, method, **asked: Decision(
+        trial.bid, "found", trials=(trial,), power_w_alone=alone_w))
+    found = choose_together({"a": case}, {"a": "descent"})
+    assert not found.participates
+    assert found.joint.reason == "do not participate: staying out is cheaper"
+    # And what is then paid is for both hours.
+    assert found.cost == pytest.approx(found.runs["a"].settlement.cost)
+    assert found.cost > 1.5 * found.joint.cost
+
+
+def test_energy_that_is_only_put_off_makes_no_joint_bid() -> None:
+    later, gains = Trial(800.0, 50.0, 0.082, True), Trial(1000.0, 50.0, 0.097, True)
+    assert join({"a": options_of([later], 1000.0, 0.1)}).reserve_w == 0.0
+    joint = join({"a": options_of([later, gains], 1000.0, 0.1)})
+    assert (joint.average_w, joint.cost) == (1000.0, pytest.approx(0.097))
+
+
+def test_sites_are_planned_on_hours_that_might_come_where_all_have_such() -> None:
+    plain = read_contract(None, SHORT)
+    labelled = read_contract(None, SHORT | {"types": [TYPE, TYPE | {"name": "two"}],
+                                            "mislabelled": 0.5})
+    assert contract_of(planned_together([plain, plain])).forecast == 30
+    assert contract_of(planned_together([plain, labelled])).forecast == 0
+    own = read_contract(None, SHORT | {"forecast": 3})
+    assert contract_of(planned_together([own, plain])).forecast == 3
+
+
+def test_a_joint_bid_is_tried_on_other_hours_with_other_jobs_at_each_site() -> None:
+    cases = {name: case_of(read_contract(None, SHORT | {"seed": 1})) for name in ("a", "b")}
+    found = choose_together(cases, dict.fromkeys(cases, "range"))
+    if not found.participates:
+        pytest.fail(found.joint.reason)
+    signal = generate(np.random.default_rng(1), 240.0)
+    hours = joint_other_hours(found, 3, seed=1, signals=[signal])
+    assert hours.hours == 3
+    assert 0 <= hours.met <= 3
+    assert (hours.met == 3) == (not hours.fails)
+    assert hours.saving[1] < hours.saving[0] < hours.saving[2]
+
+
+def test_sites_with_the_same_jobs_are_named() -> None:
+    one, other = (read_contract(None, SHORT | {"seed": seed}) for seed in (1, 2))
+    assert same_arrivals({"a": one, "b": other, "c": one}) == [("a", "c")]
+
+
+def test_the_command_plans_and_tries_the_joint_bid(tmp_path: Path) -> None:
+    argv = ["bid", site(tmp_path, "north"), "--with", site(tmp_path, "south", seed=1),
+            "--forecast", "2", "--hold", "0.5", "--check", "2"]
+    found = json.loads(CliRunner().invoke(cli, [*argv, "--json"], catch_exceptions=False).stdout)
+    assert found["planned_on_hours"] == 2
+    assert found["participates"] == (found["other_hours"] is not None)
+    if found["participates"]:
+        assert found["other_hours"]["hours"] == 2
+    said = CliRunner().invoke(cli, argv, catch_exceptions=False).output
+    assert "planned on 2 hours that might come" in said
+
+
+def test_what_sites_together_cannot_do_is_refused_or_said(tmp_path: Path) -> None:
+    north = site(tmp_path, "north")
+    argv = ["bid", north, "--forecast", "0", "--check", "0", "--with"]
+    with pytest.raises(wl.InputError, match="site 'auto': of sites that bid together the policy"):
+        CliRunner().invoke(cli, [*argv, site(tmp_path, "auto", rule="auto")],
+                           catch_exceptions=False)
+    same = CliRunner().invoke(cli, [*argv, site(tmp_path, "same", contract="start_share = 0.5")],
+                              catch_exceptions=False).output
+    assert "sites 'north' and 'same' have the same jobs at the same moments" in same
+    assert "start_share has no effect" in same
+
+
+def test_a_reserve_below_the_least_offer_is_said(tmp_path: Path) -> None:
+    argv = ["bid", site(tmp_path, "a"), "--with", site(tmp_path, "b", seed=1),
+            "--forecast", "0", "--check", "0", "--programme", "fcr", "--json"]
+    found = json.loads(CliRunner().invoke(cli, argv, catch_exceptions=False).stdout)
+    assert found["participates"] == ("least offer of 1,000,000 W" in found["least_offer"])
