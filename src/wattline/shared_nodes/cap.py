@@ -55,7 +55,7 @@ def cap_allows(
 
 @kernel_part
 def _allowed_at(st: Books, watts: float, time_s: float, held: int) -> bool:
-    total = st.clock[0].power_w + watts
+    total = st.clock[0].power_w + st.clock[0].booting_w + watts
     running = st.clock[0].running if time_s > st.clock[0].now_s else 0
     for place in range(running):
         live = st.live[st.running[place]]

@@ -31,6 +31,7 @@ def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) 
         "set_nodes", "set_weight", "set_most")}
     kinds = len(machine.nodes.gres_kinds)
     return ints | {
+        "used": np.zeros(kinds, np.int64),
         "with_cpus": np.zeros(int(machine.nodes.cpus.max(initial=0)) + 1, np.int64),
         "mask": np.zeros(nodes, bool), "queue": np.zeros(entries + 1, np.int64),
         "queue_scratch": np.zeros(entries + 1, np.int64), "running": np.zeros(jobs + 1, np.int64),
@@ -40,7 +41,8 @@ def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) 
         "failed": np.zeros(len(machine.partitions.names), np.int64),
         "tried": np.zeros(len(machine.partitions.names), np.int64),
         "gap": Gap.table(2 * (jobs + 1) if rules.preempt != "none" else 0),
-        "timers": Timer.table(2 * (jobs + nodes + int(ask["waits"].sum())) + LOG_ROWS),
+        "timers": Timer.table((4 if rules.suspend_time_s >= 0.0 else 2)  # see loop.py
+                              * (jobs + nodes + int(ask["waits"].sum())) + LOG_ROWS),
         "held_nodes": np.zeros(nodes, np.int64),
         "span_head": np.full(nodes, -1), "span_begin": np.zeros(spans),
         "span_end": np.zeros(spans), "span_next": np.full(spans, -1),

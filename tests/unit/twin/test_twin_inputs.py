@@ -190,11 +190,11 @@ def test_times_out_of_order_are_said(tmp_path: Path) -> None:
 
 
 def test_options_of_a_submit_line_are_used_or_listed(tmp_path: Path) -> None:
-    line = ("sbatch --reservation=maint --switches=2 -J name --mem-per-gpu=4G -d afterok:3 "
+    line = ("sbatch --reservation=maint --switches=2 -J name --gpus-per-socket=2 -d afterok:3 "
             "--array=1-9%3 -n 2 a.sh --not-an-option")
     found = _log(tmp_path, _row("5_1", SubmitLine=line))
     listed = [each.partition("option ")[2].partition(" ")[0] for each in found.log.not_modelled]
-    assert listed == ["switches", "mem-per-gpu"]
+    assert listed == ["switches", "gpus-per-socket"]
     assert found.made.requests.tasks.tolist() == [2]
     assert found.made.requests.array_limit.tolist() == [3]
 

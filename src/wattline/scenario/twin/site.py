@@ -54,6 +54,7 @@ PROMPT_ENDS = 0.15
 BF_TRY_S = 0.0006
 """All measured on a real Slurm with 40 jobs on a busy machine. They decide whether a job of a few
 seconds ends just before or just after the tick that sees its end; for long jobs that is chance."""
+DOWN_DRAWS = "nodes that are down or drained draw their idle power, as those do that are up"
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,6 +284,7 @@ def _outages(section: TwinSection, conf: SlurmConf, log: Log, told: Told) -> Out
                             "slurm.conf says")
     if not spans:
         return None
+    told.assumed.append(DOWN_DRAWS)
     spans.sort()
     start, end, node_row, drain = zip(*spans, strict=True)
     return Outages(np.array(node_row, dtype=np.int64), np.array(start), np.array(end),
