@@ -34,8 +34,10 @@ def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) 
         "used": np.zeros(kinds, np.int64),
         "with_cpus": np.zeros(int(machine.nodes.cpus.max(initial=0)) + 1, np.int64),
         "mask": np.zeros(nodes, bool), "queue": np.zeros(entries + 1, np.int64),
-        "queue_scratch": np.zeros(entries + 1, np.int64), "running": np.zeros(jobs + 1, np.int64),
-        "running_end": np.zeros(jobs + 1), "running_node": np.zeros(jobs + 1, np.int64),
+        "queue_scratch": np.zeros(entries + 1, np.int64),
+        # Places before the first one and behind the last, see running.py.
+        "running": np.zeros(2 * jobs + 3, np.int64), "running_end": np.zeros(2 * jobs + 3),
+        "running_node": np.zeros(2 * jobs + 3, np.int64),
         # A job is told of when it starts and when it is cancelled.
         "victims": np.zeros(jobs + 1, np.int64), "told": np.zeros(2 * jobs + 1, np.int64),
         "failed": np.zeros(len(machine.partitions.names), np.int64),

@@ -64,8 +64,8 @@ def _has_room(st: Books) -> bool:
     """Whether whatever happens in one instant can be written down."""
     clock = st.clock[0]
     of_jobs = 2 if st.rules[0].suspend_time_s >= 0.0 else 1  # its end, and when its nodes are up
-    timers = clock.timers + of_jobs * len(st.running) + len(st.node_cpus) + len(st.wait)
-    gaps = clock.gaps + len(st.running) if st.rules[0].preempt != 0 else 0
+    timers = clock.timers + of_jobs * len(st.ask) + len(st.node_cpus) + len(st.wait)
+    gaps = clock.gaps + len(st.ask) if st.rules[0].preempt != 0 else 0
     return bool(clock.log + ROOM <= len(st.log_s) and timers <= len(st.timers)
                 and gaps <= len(st.gap))
 

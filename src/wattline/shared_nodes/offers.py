@@ -99,7 +99,7 @@ def ready_by(st: Books, entry: int, time_s: float) -> bool:
     for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
         node = class_nodes[place]
         if mask[node] and ready[first + node] <= time_s and (
-                ready[first + node] != UNKNOWN_S or ready_on(st, entry, node) <= time_s):
+                ready[first + node] != UNKNOWN_S or ready_on(st, entry, node, time_s) <= time_s):
             missing -= 1
             if missing <= 0:
                 return True
@@ -118,7 +118,7 @@ def first_ready_s(st: Books, entry: int) -> float:
         if mask[node] and ready[first + node] < found_s:
             ready_s = ready[first + node]
             if ready_s == UNKNOWN_S:
-                ready_s = ready_on(st, entry, node)
+                ready_s = ready_on(st, entry, node, found_s)
             found_s = min(found_s, ready_s)
     return float(found_s)
 
@@ -143,8 +143,11 @@ def forget_ready(st: Books, entry: int) -> None:
 
 
 @kernel_part
-def ready_on(st: Books, entry: int, node: int) -> float:
-    """When a node has enough: worked out, and kept until a job comes onto it or leaves it."""
+def ready_on(st: Books, entry: int, node: int, until_s: float) -> float:
+    """When a node has enough: worked out, and kept until a job comes onto it or leaves it.
+
+    Where the first job on it ends after `until_s`, that end is given, and nothing worked out.
+    """
     row = st.entry[entry]
     at = slot_of(st, entry) * st.rules[0].nodes + node
     needed = cpus_needed(st, row.job)
@@ -153,6 +156,8 @@ def ready_on(st: Books, entry: int, node: int) -> float:
         st.ready[at] = -NEVER_S
     elif held < 0:
         st.ready[at] = NEVER_S
+    elif st.row_end[held] > until_s:
+        return float(st.row_end[held])
     else:
         st.ready[at] = _look_later(st, entry, node)
     return float(st.ready[at])
@@ -165,9 +170,13 @@ def _look_later(st: Books, entry: int, node: int) -> float:
     needed = cpus_needed(st, row.job)
     copy_node(st, node)
     held = st.node_first[node]
+    copy = st.rules[0].nodes + node
+    most_beside = 0 if st.ask[row.job].exclusive != 0 else len(st.ask)
     while held >= 0:
         let_row_end(st, held)
-        if cpus_for(st, row.job, row.partition, 1, node) >= needed:
+        # Only where it may have enough is it looked at in detail.
+        if st.cpus_free[copy] >= needed and st.jobs_on[copy] <= most_beside and (
+                cpus_for(st, row.job, row.partition, 1, node) >= needed):
             return float(st.row_end[held])
         held = st.row_next[held]
     return NEVER_S
@@ -175,7 +184,7 @@ def _look_later(st: Books, entry: int, node: int) -> float:
 
 @kernel_part
 def cpus_after(st: Books, entry: int, slot: int, node: int, ended: int) -> int:
-    """CPUs of a node when the first `ended` running jobs are over (0: now)."""
+    """CPUs of a node when running jobs before the place `ended` are over (0: now)."""
     at = slot * st.rules[0].nodes + node
     if ended == 0:
         return int(st.offer[at])

@@ -24,7 +24,7 @@ def is_for_one_node(st: Books, job: int) -> bool:
 
 @kernel_part
 def pick_only_node(st: Books, entry: int, ended: int) -> bool:
-    """Pick a node of `mask` as it is when the first `ended` running jobs are over (0: now).
+    """Pick a node of `mask` as it is when running jobs before the place `ended` are over (0: now).
 
     `offer` must be up to date, and `ready` unless it is for now.
     """
@@ -64,7 +64,7 @@ def _may_have_enough(st: Books, entry: int, at: int, node: int, ended: int) -> b
     last_s = st.running_end[ended - 1]
     ready_s = st.ready[at]
     if ready_s == UNKNOWN_S:
-        ready_s = ready_on(st, entry, node)
+        ready_s = ready_on(st, entry, node, last_s)
     return bool(ready_s <= last_s)
 
 

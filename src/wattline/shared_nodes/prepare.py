@@ -300,7 +300,8 @@ def _settings(
 def _clock(machine: SharedMachine, requests: Requests, rules: Rules, phase_s: float) -> Any:
     first_s = float(requests.submit_s[0]) if len(requests.submit_s) else 0.0
     return _table(Clock, 1, {
-        "now_s": first_s, "pass_s": NEVER_S, "full_s": NEVER_S, "last_full_s": -NEVER_S,
+        "first_running": len(requests.submit_s) + 1, "now_s": first_s,
+        "pass_s": NEVER_S, "full_s": NEVER_S, "last_full_s": -NEVER_S,
         "last_pass_s": -NEVER_S, "backfill_s": NEVER_S,
         # All loops count from the start of the scheduler, which was `phase_s` or long before.
         "last_backfill_s": _last(first_s, phase_s, rules.bf_interval_s),

@@ -155,7 +155,7 @@ def _when_free(st: Books, entry: int, from_s: float) -> float:
             continue
         ready_s = ready[first + node]
         if ready_s == UNKNOWN_S:
-            ready_s = ready_on(st, entry, node)
+            ready_s = ready_on(st, entry, node, found_s)
         time_s = max(free_s, ready_s)
         if time_s >= found_s:
             continue

@@ -195,6 +195,7 @@ class Clock(Record):
     gaps: int
     queue: int
     running: int
+    first_running: int  # where they begin in `running`
     pending: int  # submitted and not over
     queued: int
     busy_cpus: int

@@ -276,3 +276,9 @@ def test_jobs_that_the_simulation_refuses_are_named(tmp_path: Path) -> None:
         "1 job: refused at its submission: over the partition's time (2)",
         "1 job: waits for ever: held (3)")
     assert np.isnan(found.run.schedule.start_s[1])
+
+
+def test_a_whole_number_of_a_setting_to_try_is_one(tmp_path: Path) -> None:
+    """TOML's 500 is read as a float, and slurm.conf has memory in whole megabytes."""
+    found = site(tmp_path, submit("-n 1 -t 10"), settings={"MaxMemPerCPU": 500, "DefMemPerNode": 9})
+    assert found.machine.partitions.max_memory_per_cpu_mb.tolist() == [500, 500]

@@ -101,7 +101,9 @@ def site_with(section: TwinSection, log: Log, reserves: bool = False) -> Site:
     if section.add_nodes is not None:
         conf = with_more(conf, section.add_nodes.like, section.add_nodes.count)
     conf = in_order_of_names(conf)
-    settings = settings_of(conf, told, {key: str(value) for key, value in section.settings.items()})
+    settings = settings_of(conf, told, {
+        key: value if isinstance(value, str) else f"{value:.15g}"  # 500 and not 500.0
+        for key, value in section.settings.items()})
     machine, rules = _machine(section, conf, settings, log, told)
     requeues = settings.text("JobRequeue", "1").strip().lower() not in ("0", "no")
     settings.text("FirstJobId", "1", matters=False)
