@@ -70,6 +70,7 @@ def empty_offers(nodes: int, entry: Any, first: IntArray, class_nodes: IntArray)
         "slot_form": np.full(slots, -1), "slot_offers": np.full(slots, -1),
         "slot_readys": np.full(slots, -1), "slot_able": np.zeros(slots, np.int64),
         "offer": np.zeros(slots * nodes, np.int32), "ready": np.zeros(slots * nodes),
+        "is_ready_known": np.zeros(slots * nodes, bool),
         "after_from": np.zeros(slots * nodes), "after_to": np.zeros(slots * nodes),
         "after_cpus": np.zeros(slots * nodes, np.int32),
     }

@@ -362,6 +362,7 @@ class Books(KernelArrays):
     slot_able: Any  # nodes with enough for one job now
     offer: Any  # slots x nodes: CPUs now
     ready: Any  # slots x nodes: when it has enough, if running jobs end at their limits
+    is_ready_known: Any
     after_from: Any  # slots x nodes: between these times it has so many CPUs then
     after_to: Any
     after_cpus: Any
