@@ -16,7 +16,7 @@ MOVES = 4096
 MOST_SOONEST = 16
 """Nodes that a job of more nodes waits for before it is planned in detail."""
 MOST_OFFERS = 2_000_000
-"""Forms of requests x nodes for which offers are kept, at most: 32 bytes each."""
+"""Forms of requests x nodes for which offers are kept, at most: 33 bytes each."""
 
 
 def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) -> dict[str, Any]:
