@@ -135,3 +135,18 @@ def test_the_default_limit_is_that_of_the_partition_in_which_a_job_starts(rules:
     assert found.state.tolist() == [RAN, KILLED, KILLED]
     lasted_s = found.end_s - found.start_s
     assert lasted_s[1:] == pytest.approx([1200.0, 300.0], abs=1.0)
+
+
+def test_memory_per_cpu_is_had_for_whole_cores() -> None:
+    """sbatch(1), --mem-per-cpu: of cores with two threads, three tasks have four CPUs and 400 MB.
+
+    So a node of 750 MB has none for a second such job, and one of 800 MB has.
+    """
+    for memory_mb, second_s in ((750, 600.0), (800, 0.0)):
+        on = machine(1, cpus=8, memory_mb=memory_mb, nodes={"threads_per_core": np.array([2])})
+        asked = requests(on, *2 * [{"tasks": 3, "memory_per_cpu_mb": 100}])
+        found = simulate_shared(on, asked, MAIN)
+        assert broken_rules(on, asked, MAIN, found) == []
+        assert found.allocation_cpus.tolist() == [4, 4]
+        assert found.allocation_memory_mb.tolist() == [400, 400]
+        assert found.start_s.tolist() == [0.0, second_s]

@@ -36,14 +36,14 @@ def will_run(st: Any, entry: int, held: int, until_s: float) -> float:
     while place < clock.running:
         last_s = -1.0
         while place < clock.running:
-            end_s = st.live[st.running[place]].limit_end_s
+            end_s = st.live[_running(st, place)].limit_end_s
             if end_s > until_s and (last_s < 0.0 or any(
                     _is_on_masked(st, later) for later in range(place, clock.running))):
                 return NEVER_S
             place += 1
             if not _is_on_masked(st, place - 1):
                 continue
-            _let_end(st, st.running[place - 1])
+            _let_end(st, _running(st, place - 1))
             if edge_s < 0.0:
                 edge_s = end_s + WINDOW_S - (end_s + st.rules[0].unix_s) % WINDOW_S
             last_s = end_s
@@ -56,17 +56,21 @@ def will_run(st: Any, entry: int, held: int, until_s: float) -> float:
             window_s *= 2.0
         start_s = max(last_s, clock.now_s + 1.0)
         if gather_copies(st, entry) and choose(st, job):
-            killed_s = max(st.live[st.running[each]].latest_s for each in range(place))
+            killed_s = max(st.live[_running(st, each)].latest_s for each in range(place))
             for time_s in (start_s, max(start_s, killed_s)):
                 if _watts_fit(st, job, time_s, held):
                     return float(time_s)
     return NEVER_S
 
 
+def _running(st: Any, place: int) -> int:
+    return int(st.running[st.clock[0].first_running + place])
+
+
 def _next_end_s(st: Any, place: int) -> float:
     if place >= st.clock[0].running:
         return NEVER_S
-    return float(st.live[st.running[place]].limit_end_s)
+    return float(st.live[_running(st, place)].limit_end_s)
 
 
 def _rows(st: Any, job: int) -> range:
@@ -74,7 +78,7 @@ def _rows(st: Any, job: int) -> range:
 
 
 def _is_on_masked(st: Any, place: int) -> bool:
-    return any(st.mask[st.row_node[row]] for row in _rows(st, st.running[place]))
+    return any(st.mask[st.row_node[row]] for row in _rows(st, _running(st, place)))
 
 
 def _let_end(st: Any, job: int) -> None:

@@ -25,6 +25,8 @@ def free_w(run: Run) -> FloatArray | None:
     """What units without a job draw, idle, off or on the way; None where the run cannot tell."""
     idle_w = of_units(run, lambda node: node.power_w_idle)
     switched = bool(np.any(run.events.kind == EventKind.NODE))
+    if switched and _sleep_untold(run):
+        return None
     if np.all(idle_w == idle_w[0]):
         idle_units = run.units - run.events.busy
         if not switched:
@@ -32,6 +34,13 @@ def free_w(run: Run) -> FloatArray | None:
         return _with_switched(run, idle_units) if len(run.machine.groups) == 1 else None
     held_w = None if switched else held_by_jobs(run, idle_w)
     return None if held_w is None else float(idle_w.sum()) - held_w
+
+
+def _sleep_untold(run: Run) -> bool:
+    """Whether units sleep and the log does not say how many, as where Slurm puts nodes to sleep."""
+    log = run.events
+    told = bool(np.any(log.value[log.kind == EventKind.NODE] != 0))
+    return not told and bool(np.any(log.power_w < run.machine.power_w_idle * (1 - 1e-9)))
 
 
 def free_range_w(run: Run) -> tuple[FloatArray, FloatArray]:

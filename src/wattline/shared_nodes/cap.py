@@ -55,10 +55,10 @@ def cap_allows(
 
 @kernel_part
 def _allowed_at(st: Books, watts: float, time_s: float, held: int) -> bool:
-    total = st.clock[0].power_w + watts
+    total = st.clock[0].power_w + st.clock[0].booting_w + watts
     running = st.clock[0].running if time_s > st.clock[0].now_s else 0
     for place in range(running):
-        live = st.live[st.running[place]]
+        live = st.live[st.running[st.clock[0].first_running + place]]
         if live.limit_end_s > time_s:
             break
         if live.latest_s <= time_s and live.leaves == 0:

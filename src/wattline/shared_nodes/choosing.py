@@ -166,28 +166,46 @@ def _consecutive(st: Books, job: int, least: int) -> bool:
 
 @kernel_part
 def _find_sets(st: Books, least: int) -> int:
-    """Runs of consecutive nodes of one weight; how many."""
+    """Runs of consecutive nodes of one weight; how many.
+
+    Tries that fail take most of the time of a choice, and this most of theirs: a set is added up
+    in variables and written down when it ends.
+    """
+    near, avail, chosen, node_weight = st.near, st.avail, st.chosen, st.node_weight
     sets = 0
     last = -2
+    weight, start, end, cpus, nodes, most = 0, 0, 0, 0, 0, 0
     for place in range(st.clock[0].near):
-        node = st.near[place]
-        if st.avail[node] <= least or st.chosen[node] != 0:
+        node = near[place]
+        given = avail[node]
+        if given <= least or chosen[node] != 0:
             continue
-        weight = st.node_weight[node]
-        if last != node - 1 or st.set_weight[sets - 1] != weight:
-            st.set_start[sets] = place
-            st.set_cpus[sets] = 0
-            st.set_nodes[sets] = 0
-            st.set_weight[sets] = weight
-            st.set_most[sets] = 0
+        if last != node - 1 or weight != node_weight[node]:
+            if sets > 0:
+                _write_set(st, sets - 1, start, end, cpus, nodes, weight, most)
             sets += 1
-        st.set_end[sets - 1] = place
-        st.set_cpus[sets - 1] += st.avail[node]
-        st.set_nodes[sets - 1] += 1
-        st.set_most[sets - 1] = max(st.set_most[sets - 1], st.avail[node])
+            weight, start, cpus, nodes, most = node_weight[node], place, 0, 0, 0
+        end = place
+        cpus += given
+        nodes += 1
+        most = max(most, given)
         last = node
+    if sets > 0:
+        _write_set(st, sets - 1, start, end, cpus, nodes, weight, most)
     st.clock[0].sets = sets
     return sets
+
+
+@kernel_part
+def _write_set(
+    st: Books, index: int, start: int, end: int, cpus: int, nodes: int, weight: int, most: int
+) -> None:
+    st.set_start[index] = start
+    st.set_end[index] = end
+    st.set_cpus[index] = cpus
+    st.set_nodes[index] = nodes
+    st.set_weight[index] = weight
+    st.set_most[index] = most
 
 
 @kernel_part

@@ -1,4 +1,9 @@
-"""Where devices are counted: limits on one type of them, and on all of a name.
+"""What jobs ask for of devices: what a node must have, what is taken, and where it is counted.
+
+sbatch: --gres, --gpus-per-node (on each node), --gpus-per-task, --gpus (in all, and at least one on
+each node). What is asked for in all is taken in equal parts, of which the first nodes have one more
+where it cannot be divided; every node must have the larger part free. Devices that are asked for by
+type are taken before those of the same name that may be of any.
 
 resource_limits.html, "Specific limits over GRES": "When a GRES has a type associated with it and a
 limit is applied over this specific type, if a user requests a generic GRES, the type's limit will
@@ -8,6 +13,7 @@ the name counts all of it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,21 +55,84 @@ def add_asked_devices(
             tres[:, column] += amount
 
 
+def typed_first(requests: Requests) -> Requests:
+    """The same requests, choices of a type before those of any: so they are taken."""
+    order = sorted(range(len(requests.gres_choices)),
+                   key=lambda at: (requests.gres_choices[at][1] == "", at))
+    return replace(
+        requests, gres_choices=tuple(requests.gres_choices[at] for at in order),
+        **{name: getattr(requests, name)[:, order]
+           for name in ("gres_per_node", "gres_per_job", "gres_per_task")})
+
+
+def device_needs(requests: Requests, min_nodes: IntArray) -> dict[str, IntArray]:
+    """Jobs x choices: what is taken per node, job and task, and what a node must have free.
+
+    A node must have what is asked for by a type for this type, and for any type of the name both.
+    """
+    per_node, per_job, per_task = (np.maximum(asked, 0).astype(np.int64) for asked in (
+        requests.gres_per_node, requests.gres_per_job, requests.gres_per_task))
+    choices = requests.gres_choices
+    counts = np.array([one == other or (one[0] == other[0] and not one[1])
+                       for other in choices for one in choices], dtype=np.int64)
+    counts = counts.reshape(len(choices), len(choices))
+    here = per_node - (-per_job // min_nodes[:, None])
+    return {"own_node": per_node, "own_job": per_job, "own_task": per_task,
+            "need": here @ counts, "need_task": per_task @ counts}
+
+
 @kernel_part
-def count_devices(st: Books, job: int, node: int, cpus: int) -> None:
-    """Add the devices that the job gets on a node, with so many CPUs, to `job_tres`."""
+def devices_asked(st: Books, job: int, choice: int, place: int, cpus: int) -> int:
+    """Devices by one choice on the node in this place of those that were picked."""
+    at = job * st.rules[0].choices + choice
+    count = st.own_node[at] + st.own_task[at] * (cpus // st.ask[job].cpus_per_task)
+    in_all = st.own_job[at]
+    if in_all > 0:
+        picked = st.clock[0].picked
+        count += in_all // picked
+        if place < in_all % picked:
+            count += 1
+    return int(count)
+
+
+@kernel_part
+def use_devices(st: Books, job: int, place: int, bank: int) -> None:
+    """Write into `used` how many of each kind the job uses on a picked node: the first free ones
+    that match; where a plan needs more, the first of those that others still hold."""
+    rules = st.rules[0]
+    node, cpus = st.pick[place], st.pick_cpus[place]
+    free = (bank * rules.nodes + node) * rules.kinds
+    used = st.used
+    for kind in range(rules.kinds):
+        used[kind] = 0
+    for choice in range(rules.choices):
+        left = devices_asked(st, job, choice, place, cpus)
+        for kind in range(rules.kinds):
+            if left > 0 and st.choice_kind[choice * rules.kinds + kind]:
+                count = min(left, max(st.gres_free[free + kind] - used[kind], 0))
+                used[kind] += count
+                left -= count
+        for kind in range(rules.kinds):
+            if left > 0 and st.choice_kind[choice * rules.kinds + kind]:
+                count = min(left, st.node_gres[node * rules.kinds + kind] - used[kind])
+                used[kind] += count
+                left -= count
+
+
+@kernel_part
+def count_devices(st: Books, job: int, place: int) -> None:
+    """Add the devices that the job gets on a picked node to `job_tres`."""
     rules = st.rules[0]
     first = job * rules.resources
     if st.ask[job].exclusive != 0:
         for kind in range(rules.kinds):
-            count = st.node_gres[node * rules.kinds + kind]
+            count = st.node_gres[st.pick[place] * rules.kinds + kind]
             st.job_tres[first + FIRST_GRES + kind] += count
             if st.kind_total[kind] >= 0:
                 st.job_tres[first + st.kind_total[kind]] += count
         return
     for choice in range(rules.choices):
-        count = st.need[job * rules.choices + choice] + (
-            st.need_task[job * rules.choices + choice] * (cpus // st.ask[job].cpus_per_task))
+        count = devices_asked(st, job, choice, place, st.pick_cpus[place])
         if st.choice_column[choice] >= 0:
             st.job_tres[first + st.choice_column[choice]] += count
         if st.choice_total[choice] >= 0:

@@ -24,7 +24,7 @@ def node_fails(st: Books, node: int, drain: bool) -> None:
         st.node_state[node] = DOWN
         place = 0
         while place < clock.running:
-            job = st.running[place]
+            job = st.running[clock.first_running + place]
             if _is_on(st, job, node):
                 send_back(st, job, bool(st.ask[job].requeue != 0), NODE_FAILED)
             else:

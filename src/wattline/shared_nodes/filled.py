@@ -33,7 +33,6 @@ class Filled:
     """Jobs x partitions."""
     refused: IntArray
     never: IntArray
-    gres_per_node: IntArray
 
 
 def fill(machine: SharedMachine, requests: Requests, rules: Rules) -> Filled:
@@ -56,9 +55,7 @@ def fill(machine: SharedMachine, requests: Requests, rules: Rules) -> Filled:
         "requeue": requests.requeue, "exit_ok": requests.exit_ok, "held": requests.held,
         "load": requests.cpu_load, "node_w": requests.power_per_node_w,
     }
-    per_job = -(-requests.gres_per_job // sizes["min_nodes"][:, None])
-    gres = np.maximum(requests.gres_per_node, 0) + np.maximum(per_job, 0)
-    return Filled(columns, sizes, allowed, refused, never, gres.astype(np.int64))
+    return Filled(columns, sizes, allowed, refused, never)
 
 
 def _named(machine: SharedMachine, requests: Requests) -> BoolArray:

@@ -38,7 +38,8 @@ def cpus_for(st: Books, job: int, partition: int, bank: int, node: int) -> int:
         elif ask.memory_cpu > 0:
             if ask.exclusive != 0 and ask.memory_cpu * cpus > free:
                 return 0
-            cpus = min(cpus, free // ask.memory_cpu)
+            threads = st.node_threads[node]  # it has memory for every thread of its cores
+            cpus = min(cpus, free // ask.memory_cpu // threads * threads)
         elif ask.memory_node > free:
             return 0
     if ask.any_gres != 0:
@@ -62,7 +63,7 @@ def _with_devices(st: Books, job: int, place: int, cpus: int) -> int:
         if free < each:
             return 0
         if per_task > 0:
-            cpus = min(cpus, free // per_task * st.ask[job].cpus_per_task)
+            cpus = min(cpus, (free - each) // per_task * st.ask[job].cpus_per_task)
     return cpus
 
 

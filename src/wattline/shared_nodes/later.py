@@ -30,14 +30,15 @@ def let_row_end(st: Books, row: int) -> None:
     st.jobs_on[copy] -= 1
     if st.jobs_on[copy] == 0:
         st.user_on[copy] = -1
-    st.own_on[copy] -= st.ask[st.row_job[row]].own_user
+    if st.own_on[copy] > 0:
+        st.own_on[copy] -= st.ask[st.row_job[row]].own_user
     for kind in range(kinds):
         st.gres_free[copy * kinds + kind] += st.row_gres[row * kinds + kind]
 
 
 @kernel_part
 def copy_after(st: Books, node: int, ended: int) -> int:
-    """Copy a node as it is when the first `ended` running jobs are over.
+    """Copy a node as it is when running jobs before the place `ended` are over.
 
     Returns the last of its rows that is over then; where none is (-1), nothing is copied.
     """

@@ -16,7 +16,7 @@ MOVES = 4096
 MOST_SOONEST = 16
 """Nodes that a job of more nodes waits for before it is planned in detail."""
 MOST_OFFERS = 2_000_000
-"""Forms of requests x nodes for which offers are kept, at most: 32 bytes each."""
+"""Forms of requests x nodes for which offers are kept, at most: 33 bytes each."""
 
 
 def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) -> dict[str, Any]:
@@ -31,16 +31,20 @@ def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) 
         "set_nodes", "set_weight", "set_most")}
     kinds = len(machine.nodes.gres_kinds)
     return ints | {
+        "used": np.zeros(kinds, np.int64),
         "with_cpus": np.zeros(int(machine.nodes.cpus.max(initial=0)) + 1, np.int64),
         "mask": np.zeros(nodes, bool), "queue": np.zeros(entries + 1, np.int64),
-        "queue_scratch": np.zeros(entries + 1, np.int64), "running": np.zeros(jobs + 1, np.int64),
-        "running_end": np.zeros(jobs + 1), "running_node": np.zeros(jobs + 1, np.int64),
+        "queue_scratch": np.zeros(entries + 1, np.int64),
+        # Places before the first one and behind the last, see running.py.
+        "running": np.zeros(2 * jobs + 3, np.int64), "running_end": np.zeros(2 * jobs + 3),
+        "running_node": np.zeros(2 * jobs + 3, np.int64),
         # A job is told of when it starts and when it is cancelled.
         "victims": np.zeros(jobs + 1, np.int64), "told": np.zeros(2 * jobs + 1, np.int64),
         "failed": np.zeros(len(machine.partitions.names), np.int64),
         "tried": np.zeros(len(machine.partitions.names), np.int64),
         "gap": Gap.table(2 * (jobs + 1) if rules.preempt != "none" else 0),
-        "timers": Timer.table(2 * (jobs + nodes + int(ask["waits"].sum())) + LOG_ROWS),
+        "timers": Timer.table((4 if rules.suspend_time_s >= 0.0 else 2)  # see loop.py
+                              * (jobs + nodes + int(ask["waits"].sum())) + LOG_ROWS),
         "held_nodes": np.zeros(nodes, np.int64),
         "span_head": np.full(nodes, -1), "span_begin": np.zeros(spans),
         "span_end": np.zeros(spans), "span_next": np.full(spans, -1),
@@ -66,6 +70,7 @@ def empty_offers(nodes: int, entry: Any, first: IntArray, class_nodes: IntArray)
         "slot_form": np.full(slots, -1), "slot_offers": np.full(slots, -1),
         "slot_readys": np.full(slots, -1), "slot_able": np.zeros(slots, np.int64),
         "offer": np.zeros(slots * nodes, np.int32), "ready": np.zeros(slots * nodes),
+        "is_ready_known": np.zeros(slots * nodes, bool),
         "after_from": np.zeros(slots * nodes), "after_to": np.zeros(slots * nodes),
         "after_cpus": np.zeros(slots * nodes, np.int32),
     }

@@ -23,12 +23,14 @@ from wattline.shared_nodes.priority import renew_priorities
 from wattline.shared_nodes.queueing import sweep_queue
 from wattline.shared_nodes.reserving import hold_jobs_of_ended
 from wattline.shared_nodes.sleeping import node_sleeps
+from wattline.shared_nodes.starting import nodes_are_up
 from wattline.shared_nodes.state import (
     BEGIN,
     BLOCKED,
     END,
     GRACE,
     NEVER_S,
+    NODE_READY,
     NODE_SLEEPS,
     Books,
 )
@@ -61,8 +63,9 @@ def advance(st: Books, instants: int) -> None:
 def _has_room(st: Books) -> bool:
     """Whether whatever happens in one instant can be written down."""
     clock = st.clock[0]
-    timers = clock.timers + len(st.running) + len(st.node_cpus) + len(st.wait)
-    gaps = clock.gaps + len(st.running) if st.rules[0].preempt != 0 else 0
+    of_jobs = 2 if st.rules[0].suspend_time_s >= 0.0 else 1  # its end, and when its nodes are up
+    timers = clock.timers + of_jobs * len(st.ask) + len(st.node_cpus) + len(st.wait)
+    gaps = clock.gaps + len(st.ask) if st.rules[0].preempt != 0 else 0
     return bool(clock.log + ROOM <= len(st.log_s) and timers <= len(st.timers)
                 and gaps <= len(st.gap))
 
@@ -136,6 +139,8 @@ def _fire(st: Books, kind: int, job: int, generation: int) -> None:
         return
     if kind == END:
         end_job(st, job)
+    elif kind == NODE_READY:
+        nodes_are_up(st, job)
     elif kind == GRACE:
         grace_is_over(st, job)
     elif kind == BEGIN and st.live[job].phase == BLOCKED:

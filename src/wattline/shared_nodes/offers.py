@@ -14,7 +14,10 @@ from wattline.shared_nodes.later import copy_after, copy_node, let_row_end
 from wattline.shared_nodes.state import NEVER_S, Books
 
 UNKNOWN_S = -2.0 * NEVER_S
-"""In `ready`: to be worked out when it is asked for. Before all times, so that it is."""
+"""In `ready`: to be worked out when it is asked for. Before all times, so that it is.
+
+Where `is_ready_known` is not set, `ready` is a time before which the node has not enough.
+"""
 
 
 @kernel_part
@@ -95,11 +98,11 @@ def ready_by(st: Books, entry: int, time_s: float) -> bool:
     row = st.entry[entry]
     first = slot_of(st, entry) * st.rules[0].nodes
     missing = st.ask[row.job].min_nodes
-    class_nodes, mask, ready = st.class_nodes, st.mask, st.ready
+    class_nodes, mask, ready, known = st.class_nodes, st.mask, st.ready, st.is_ready_known
     for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
         node = class_nodes[place]
         if mask[node] and ready[first + node] <= time_s and (
-                ready[first + node] != UNKNOWN_S or ready_on(st, entry, node) <= time_s):
+                known[first + node] or ready_on(st, entry, node, time_s) <= time_s):
             missing -= 1
             if missing <= 0:
                 return True
@@ -112,13 +115,13 @@ def first_ready_s(st: Books, entry: int) -> float:
     row = st.entry[entry]
     first = slot_of(st, entry) * st.rules[0].nodes
     found_s = NEVER_S
-    class_nodes, mask, ready = st.class_nodes, st.mask, st.ready
+    class_nodes, mask, ready, known = st.class_nodes, st.mask, st.ready, st.is_ready_known
     for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
         node = class_nodes[place]
         if mask[node] and ready[first + node] < found_s:
             ready_s = ready[first + node]
-            if ready_s == UNKNOWN_S:
-                ready_s = ready_on(st, entry, node)
+            if not known[first + node]:
+                ready_s = ready_on(st, entry, node, found_s)
             found_s = min(found_s, ready_s)
     return float(found_s)
 
@@ -133,18 +136,23 @@ def forget_ready(st: Books, entry: int) -> None:
     if _too_old(st, row.nodes, known):
         for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
             st.ready[first + st.class_nodes[place]] = UNKNOWN_S
+            st.is_ready_known[first + st.class_nodes[place]] = False
             st.after_from[first + st.class_nodes[place]] = NEVER_S
     else:
         for number in range(known, st.clock[0].moved):
             node = st.moved_node[number % len(st.moved_node)]
             st.ready[first + node] = UNKNOWN_S
+            st.is_ready_known[first + node] = False
             st.after_from[first + node] = NEVER_S
     st.slot_readys[slot] = st.clock[0].moved
 
 
 @kernel_part
-def ready_on(st: Books, entry: int, node: int) -> float:
-    """When a node has enough: worked out, and kept until a job comes onto it or leaves it."""
+def ready_on(st: Books, entry: int, node: int, until_s: float) -> float:
+    """When a node has enough: worked out, and kept until a job comes onto it or leaves it.
+
+    Where the first job on it ends after `until_s`, that end is given, and no more worked out.
+    """
     row = st.entry[entry]
     at = slot_of(st, entry) * st.rules[0].nodes + node
     needed = cpus_needed(st, row.job)
@@ -153,8 +161,12 @@ def ready_on(st: Books, entry: int, node: int) -> float:
         st.ready[at] = -NEVER_S
     elif held < 0:
         st.ready[at] = NEVER_S
+    elif st.row_end[held] > until_s:
+        st.ready[at] = st.row_end[held]
+        return float(st.ready[at])
     else:
         st.ready[at] = _look_later(st, entry, node)
+    st.is_ready_known[at] = True
     return float(st.ready[at])
 
 
@@ -165,9 +177,13 @@ def _look_later(st: Books, entry: int, node: int) -> float:
     needed = cpus_needed(st, row.job)
     copy_node(st, node)
     held = st.node_first[node]
+    copy = st.rules[0].nodes + node
+    most_beside = 0 if st.ask[row.job].exclusive != 0 else len(st.ask)
     while held >= 0:
         let_row_end(st, held)
-        if cpus_for(st, row.job, row.partition, 1, node) >= needed:
+        # Only where it may have enough is it looked at in detail.
+        if st.cpus_free[copy] >= needed and st.jobs_on[copy] <= most_beside and (
+                cpus_for(st, row.job, row.partition, 1, node) >= needed):
             return float(st.row_end[held])
         held = st.row_next[held]
     return NEVER_S
@@ -175,7 +191,7 @@ def _look_later(st: Books, entry: int, node: int) -> float:
 
 @kernel_part
 def cpus_after(st: Books, entry: int, slot: int, node: int, ended: int) -> int:
-    """CPUs of a node when the first `ended` running jobs are over (0: now)."""
+    """CPUs of a node when running jobs before the place `ended` are over (0: now)."""
     at = slot * st.rules[0].nodes + node
     if ended == 0:
         return int(st.offer[at])

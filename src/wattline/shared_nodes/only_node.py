@@ -8,7 +8,7 @@ with enough only those up to the ends of its set.
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.offers import UNKNOWN_S, cpus_after, ready_on, slot_of
+from wattline.shared_nodes.offers import cpus_after, ready_on, slot_of
 from wattline.shared_nodes.picking import begin_picking, take
 from wattline.shared_nodes.state import Books
 
@@ -24,7 +24,7 @@ def is_for_one_node(st: Books, job: int) -> bool:
 
 @kernel_part
 def pick_only_node(st: Books, entry: int, ended: int) -> bool:
-    """Pick a node of `mask` as it is when the first `ended` running jobs are over (0: now).
+    """Pick a node of `mask` as it is when running jobs before the place `ended` are over (0: now).
 
     `offer` must be up to date, and `ready` unless it is for now.
     """
@@ -63,8 +63,8 @@ def _may_have_enough(st: Books, entry: int, at: int, node: int, ended: int) -> b
     """Whether the node has enough when the last of those jobs ends, if all that end then are."""
     last_s = st.running_end[ended - 1]
     ready_s = st.ready[at]
-    if ready_s == UNKNOWN_S:
-        ready_s = ready_on(st, entry, node)
+    if ready_s <= last_s and not st.is_ready_known[at]:
+        ready_s = ready_on(st, entry, node, last_s)
     return bool(ready_s <= last_s)
 
 

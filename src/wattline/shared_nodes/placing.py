@@ -25,7 +25,7 @@ def place_now(st: Books, entry: int) -> bool:
 
 @kernel_part
 def place_after(st: Books, entry: int, ended: int) -> bool:
-    """Choose nodes as they are when the first `ended` running jobs are over.
+    """Choose nodes as they are when running jobs before the place `ended` are over.
 
     `offer` and `ready` must be up to date.
     """

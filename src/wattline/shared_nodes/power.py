@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.devices import use_devices
 from wattline.shared_nodes.state import ASLEEP, Books
 
 
@@ -47,38 +48,9 @@ def node_watts(st: Books, job: int, place: int, bank: int) -> float:
     watts = float(given_cpus(st, job, node, cpus) * st.node_cpu_w[node] * ask.load)
     if ask.any_gres == 0 and ask.exclusive == 0:
         return watts
-    rules = st.rules[0]
-    for kind in range(rules.kinds):
-        watts += (st.kind_w[node * rules.kinds + kind]
-                  * devices_used(st, job, node, kind, cpus, bank))
+    # An exclusive job holds all devices, but only those that it asked for draw power.
+    use_devices(st, job, place, bank)
+    kinds = st.rules[0].kinds
+    for kind in range(kinds):
+        watts += st.kind_w[node * kinds + kind] * st.used[kind]
     return watts
-
-
-@kernel_part
-def devices_used(st: Books, job: int, node: int, kind: int, cpus: int, bank: int) -> int:
-    """Devices of a kind that the job uses on a node: the first free ones that match, as it takes
-    them when it starts; where a plan needs more, the first of those that others still hold.
-
-    An exclusive job holds all of them, but only those that it asked for draw power.
-    """
-    rules = st.rules[0]
-    here = node * rules.kinds
-    bank_here = (bank * rules.nodes + node) * rules.kinds
-    count = 0
-    for choice in range(rules.choices):
-        if not st.choice_kind[choice * rules.kinds + kind]:
-            continue
-        asked = st.need[job * rules.choices + choice] + (
-            st.need_task[job * rules.choices + choice] * (cpus // st.ask[job].cpus_per_task))
-        free_before, free_all, held_before = 0, 0, 0
-        for other in range(rules.kinds):
-            if st.choice_kind[choice * rules.kinds + other]:
-                free = st.gres_free[bank_here + other]
-                free_all += free
-                if other < kind:
-                    free_before += free
-                    held_before += st.node_gres[here + other] - free
-        free = st.gres_free[bank_here + kind]
-        count += min(max(asked - free_before, 0), free)
-        count += min(max(asked - free_all - held_before, 0), st.node_gres[here + kind] - free)
-    return int(min(count, st.node_gres[here + kind]))

@@ -88,7 +88,7 @@ def _find_victims(st: Books, entry: int) -> int:
     if not _takes_from_any(st, entry):
         return 0
     for place in range(st.clock[0].running):
-        other = st.running[place]
+        other = st.running[st.clock[0].first_running + place]
         if _mode(st, entry, other) == KEEP or not _shares_nodes(st, entry, other):
             continue
         index = count

@@ -10,7 +10,12 @@ import numpy as np
 from wattline.model.records import Record
 from wattline.model.signal import Signal
 from wattline.shared_nodes.dependencies import dependencies_of, wait_arrays, wait_columns
-from wattline.shared_nodes.devices import add_asked_devices, device_columns
+from wattline.shared_nodes.devices import (
+    add_asked_devices,
+    device_columns,
+    device_needs,
+    typed_first,
+)
 from wattline.shared_nodes.filled import OVER_JOB_LIMIT, Filled, fill
 from wattline.shared_nodes.in_partition import COLUMNS, in_partition
 from wattline.shared_nodes.lists import empty_offers, working_lists
@@ -33,11 +38,11 @@ from wattline.shared_nodes.state import (
     Ask,
     Books,
     Clock,
-    Entry,
     Live,
     Part,
     Settings,
 )
+from wattline.shared_nodes.state_waiting import Entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,16 +60,19 @@ def make_books(
     machine: SharedMachine, requests: Requests, rules: Rules, cap: Signal | None,
     outages: Outages | None, phase_s: float,
 ) -> Books:
+    requests = typed_first(requests)
     filled = fill(machine, requests, rules)
+    needs = device_needs(requests, filled.sizes["min_nodes"])
     pairs = _pairs(filled)
     there = in_partition(machine, requests, rules, filled.sizes, pairs.job, pairs.partition)
-    job_tres = _asked_tres(machine, requests, filled, pairs)
+    job_tres = _asked_tres(machine, requests, filled, needs)
     found, member_class = _limit_classes(machine, requests, rules, filled, pairs, job_tres)
     node_class, class_first, class_nodes = _node_classes(machine, requests, pairs)
     ask = _asks(machine, requests, rules, filled, pairs, job_tres)
+    ask["any_gres"] = needs["need"].any(axis=1) | needs["need_task"].any(axis=1)
     for name in COLUMNS:
         ask["varies"][pairs.job[ask[name][pairs.job] != there[name]]] = 1
-    entry = _entries(requests, filled, pairs, node_class, member_class, there)
+    entry = _entries(needs, filled, pairs, node_class, member_class, there)
     arrays: dict[str, Any] = {
         "rules": _settings(machine, requests, rules, phase_s, cap),
         "clock": _clock(machine, requests, rules, phase_s),
@@ -73,8 +81,7 @@ def make_books(
         "class_first": class_first, "class_nodes": class_nodes, "job_tres": job_tres.ravel(),
         "entry_factor": (entry_factors(machine, rules.priority, pairs.partition)
                          if rules.priority.kind == MULTIFACTOR else np.zeros(len(entry))),
-        "need": filled.gres_per_node.ravel(),
-        "need_task": np.maximum(requests.gres_per_task, 0).astype(np.int64).ravel(),
+        **{name: counts.ravel() for name, counts in needs.items()},
         "choice_kind": _choices(machine, requests), **device_columns(machine, requests),
         "need_licence": requests.licences.astype(np.int64).ravel(),
         "licence_free": machine.licences.astype(np.int64).copy(),
@@ -125,12 +132,10 @@ def _asks(
     if requests.node_masks.size:
         sizes = requests.node_masks.sum(axis=1)
         required = np.where(requests.required >= 0, sizes[np.maximum(requests.required, 0)], 0)
-    any_gres = (filled.gres_per_node.any(axis=1) | (requests.gres_per_task > 0).any(axis=1)
-                if requests.gres_choices else np.zeros(count, bool))
     columns = {name: column for name, column in filled.columns.items() if name != "asked_nodes"}
     columns |= {
         "max_nodes": np.maximum(capped, filled.columns["min_nodes"]),
-        "required_nodes": required, "any_gres": any_gres,
+        "required_nodes": required,
         "any_licence": requests.licences.any(axis=1) if machine.licence_names else 0,
         "first_entry": pairs.first, "entries": pairs.count,
         "first_row": np.cumsum(rows) - rows, "rows": rows,
@@ -158,8 +163,8 @@ def _same(*columns: Any) -> tuple[IntArray, IntArray]:
 
 
 def _entries(
-    requests: Requests, filled: Filled, pairs: Pairs, node_class: IntArray, member_class: IntArray,
-    there: dict[str, Any],
+    needs: dict[str, IntArray], filled: Filled, pairs: Pairs, node_class: IntArray,
+    member_class: IntArray, there: dict[str, Any],
 ) -> Any:
     job = pairs.job
     numbers = forms = np.zeros(0, np.int64)
@@ -170,7 +175,7 @@ def _entries(
         columns = [there[name] if name in there else np.asarray(filled.columns[name])[job]
                    for name in names]
         columns += [node_class, pairs.partition]
-        columns += list(filled.gres_per_node[job].T) + list(requests.gres_per_task[job].T)
+        columns += [column for counts in needs.values() for column in counts[job].T]
         owner = np.where(there["own_user"], filled.columns["user"][job], -1)
         numbers, _ = _same(*columns, owner)
         # What a node offers depends on the user where nodes may be a user's own.
@@ -183,7 +188,7 @@ def _entries(
 
 
 def _asked_tres(
-    machine: SharedMachine, requests: Requests, filled: Filled, pairs: Pairs
+    machine: SharedMachine, requests: Requests, filled: Filled, needs: dict[str, IntArray]
 ) -> IntArray:
     """CPUs, memory, nodes and devices of each job before nodes are chosen."""
     columns = filled.columns
@@ -194,9 +199,10 @@ def _asked_tres(
     tres[:, 2] = columns["min_nodes"]
     devices = device_columns(machine, requests)
     for choice in range(len(requests.gres_choices)):
-        per_task = np.maximum(requests.gres_per_task[:, choice], 0)
-        add_asked_devices(tres, devices, choice, filled.gres_per_node[:, choice]
-                          * columns["min_nodes"] + per_task * columns["tasks"])
+        per_node, per_job, per_task = (needs[name][:, choice] for name in (
+            "own_node", "own_job", "own_task"))
+        add_asked_devices(tres, devices, choice, per_node * columns["min_nodes"] + per_job
+                          + per_task * columns["tasks"])
     return tres
 
 
@@ -294,7 +300,8 @@ def _settings(
 def _clock(machine: SharedMachine, requests: Requests, rules: Rules, phase_s: float) -> Any:
     first_s = float(requests.submit_s[0]) if len(requests.submit_s) else 0.0
     return _table(Clock, 1, {
-        "now_s": first_s, "pass_s": NEVER_S, "full_s": NEVER_S, "last_full_s": -NEVER_S,
+        "first_running": len(requests.submit_s) + 1, "now_s": first_s,
+        "pass_s": NEVER_S, "full_s": NEVER_S, "last_full_s": -NEVER_S,
         "last_pass_s": -NEVER_S, "backfill_s": NEVER_S,
         # All loops count from the start of the scheduler, which was `phase_s` or long before.
         "last_backfill_s": _last(first_s, phase_s, rules.bf_interval_s),

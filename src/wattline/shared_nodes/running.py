@@ -1,5 +1,8 @@
 """The running jobs in the order in which they end at the latest (start and time limit).
 
+They stand in `running` from `first_running` on, with room before and behind: short jobs come and
+go near the front, where few have to be moved. No place is 0, so that 0 can stand for none.
+
 The same order holds for the rows of the table of allocations on each node, as a chain.
 """
 
@@ -11,17 +14,21 @@ from wattline.shared_nodes.state import Books
 
 @kernel_part
 def add_running(st: Books, job: int) -> None:
+    clock = st.clock[0]
     place = _place_of(st, job)
-    running, ends, nodes = st.running, st.running_end, st.running_node
-    for index in range(st.clock[0].running, place, -1):
-        running[index] = running[index - 1]
-        ends[index] = ends[index - 1]
-        nodes[index] = nodes[index - 1]
+    end = clock.first_running + clock.running
+    before, behind = place - clock.first_running, end - place
+    if end == len(st.running) or (before < behind and clock.first_running > 1):
+        _move(st, clock.first_running, place, -1)
+        clock.first_running -= 1
+        place -= 1
+    else:
+        _move(st, place, end, 1)
+    clock.running += 1
     first = st.ask[job].first_row
-    running[place] = job
-    ends[place] = st.live[job].limit_end_s
-    nodes[place] = st.row_node[first] if st.live[job].nodes == 1 else -1
-    st.clock[0].running += 1
+    st.running[place] = job
+    st.running_end[place] = st.live[job].limit_end_s
+    st.running_node[place] = st.row_node[first] if st.live[job].nodes == 1 else -1
     for row in range(first, first + st.live[job].nodes):
         st.row_end[row] = st.live[job].limit_end_s
         _add_to_node(st, row)
@@ -29,23 +36,41 @@ def add_running(st: Books, job: int) -> None:
 
 @kernel_part
 def drop_running(st: Books, job: int) -> None:
-    count = st.clock[0].running - 1
-    running, ends, nodes = st.running, st.running_end, st.running_node
-    for index in range(_place_of(st, job), count):
-        running[index] = running[index + 1]
-        ends[index] = ends[index + 1]
-        nodes[index] = nodes[index + 1]
-    st.clock[0].running = count
+    clock = st.clock[0]
+    place = _place_of(st, job)
+    end = clock.first_running + clock.running
+    if place - clock.first_running < end - place:
+        _move(st, clock.first_running, place, 1)
+        clock.first_running += 1
+    else:
+        _move(st, place + 1, end, -1)
+    clock.running -= 1
     first = st.ask[job].first_row
     for row in range(first, first + st.live[job].nodes):
         _drop_from_node(st, row)
 
 
 @kernel_part
+def _move(st: Books, begin: int, end: int, by: int) -> None:
+    """Move the places from begin to end by one, to the front (-1) or to the back (1)."""
+    running, ends, nodes = st.running, st.running_end, st.running_node
+    if by < 0:
+        for place in range(begin, end):
+            running[place - 1] = running[place]
+            ends[place - 1] = ends[place]
+            nodes[place - 1] = nodes[place]
+        return
+    for place in range(end, begin, -1):
+        running[place] = running[place - 1]
+        ends[place] = ends[place - 1]
+        nodes[place] = nodes[place - 1]
+
+
+@kernel_part
 def _place_of(st: Books, job: int) -> int:
     end_s = st.live[job].limit_end_s
-    low = 0
-    high = st.clock[0].running
+    low = st.clock[0].first_running
+    high = low + st.clock[0].running
     while low < high:
         middle = (low + high) // 2
         other_s = st.running_end[middle]

@@ -7,7 +7,7 @@ planned holds its nodes whole, however little of them it asks for.
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.offers import UNKNOWN_S, ready_on
+from wattline.shared_nodes.offers import ready_on
 from wattline.shared_nodes.state import NEVER_S, UP, Books
 
 
@@ -135,7 +135,8 @@ def _when_free(st: Books, entry: int, from_s: float) -> float:
     for index in range(count):
         soonest[index] = NEVER_S
     first = row.form % len(st.slot_form) * st.rules[0].nodes
-    class_nodes, node_state, ready = st.class_nodes, st.node_state, st.ready
+    class_nodes, node_state = st.class_nodes, st.node_state
+    ready, known = st.ready, st.is_ready_known
     span_head, span_begin = st.span_head, st.span_begin
     span_end, span_next = st.span_end, st.span_next
     found_s = NEVER_S
@@ -154,8 +155,8 @@ def _when_free(st: Books, entry: int, from_s: float) -> float:
         if free_s >= found_s:
             continue
         ready_s = ready[first + node]
-        if ready_s == UNKNOWN_S:
-            ready_s = ready_on(st, entry, node)
+        if not known[first + node]:
+            ready_s = ready_on(st, entry, node, found_s)
         time_s = max(free_s, ready_s)
         if time_s >= found_s:
             continue

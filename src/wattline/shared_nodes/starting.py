@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.devices import count_devices
+from wattline.shared_nodes.devices import count_devices, use_devices
 from wattline.shared_nodes.limits import count_running
 from wattline.shared_nodes.offers import node_moved
 from wattline.shared_nodes.overtime import killed_at
@@ -13,7 +13,7 @@ from wattline.shared_nodes.power import given_cpus, node_watts
 from wattline.shared_nodes.queueing import count_waiting
 from wattline.shared_nodes.running import add_running, drop_running
 from wattline.shared_nodes.sleeping import node_taken, node_was_left
-from wattline.shared_nodes.state import END, QUEUED, RUNNING, Books
+from wattline.shared_nodes.state import END, NODE_READY, QUEUED, RUNNING, Books
 from wattline.shared_nodes.timers import add_timer
 from wattline.shared_nodes.usage import change_rate
 
@@ -36,7 +36,7 @@ def picked_tres(st: Books, entry: int) -> None:
         st.job_tres[first] += cpus
         st.job_tres[first + 1] += memory_on(st, job, node, st.pick_cpus[place])
         if st.ask[job].exclusive != 0 or st.ask[job].any_gres != 0:
-            count_devices(st, job, node, st.pick_cpus[place])
+            count_devices(st, job, place)
 
 
 @kernel_part
@@ -48,9 +48,7 @@ def memory_on(st: Books, job: int, node: int, cpus: int) -> int:
     if ask.whole_memory != 0:
         return int(st.node_memory[node])
     if ask.memory_cpu > 0:
-        if ask.exclusive != 0:
-            cpus = st.node_cpus[node]
-        return int(ask.memory_cpu * cpus)
+        return int(ask.memory_cpu * given_cpus(st, job, node, cpus))
     return int(ask.memory_node)
 
 
@@ -80,7 +78,7 @@ def start_job(st: Books, entry: int) -> None:
         st.gap[live.gap].to_s = clock.now_s
         live.gap = -1
     live.limit_end_s = clock.now_s + ask.limit_s - live.held_s
-    clock.power_w += live.watts
+    _draw_watts(st, job, booted_s)
     clock.queued -= 1
     count_waiting(st, job, -1)
     for licence in range(st.rules[0].licences):
@@ -96,6 +94,29 @@ def start_job(st: Books, entry: int) -> None:
     if ask.tolds > 0:
         st.told[clock.told] = job
         clock.told += 1
+
+
+@kernel_part
+def _draw_watts(st: Books, job: int, booted_s: float) -> None:
+    """Nodes that boot draw their idle power, and the job's watts when all of them are up."""
+    clock = st.clock[0]
+    live = st.live[job]
+    live.up_s = booted_s
+    live.boots = 1 if booted_s > clock.now_s else 0
+    if live.boots != 0:
+        clock.booting_w += live.watts
+        add_timer(st, booted_s, NODE_READY, job, live.generation)
+    else:
+        clock.power_w += live.watts
+
+
+@kernel_part
+def nodes_are_up(st: Books, job: int) -> None:
+    """The last node of a job has booted."""
+    live = st.live[job]
+    live.boots = 0
+    st.clock[0].booting_w -= live.watts
+    st.clock[0].power_w += live.watts
 
 
 @kernel_part
@@ -123,7 +144,7 @@ def _take_node(st: Books, entry: int, place: int) -> float:
     st.row_memory[index] = memory
     # Before devices are taken: their watts are those of the free ones that it is about to take.
     st.live[job].watts += node_watts(st, job, place, 0)
-    _take_devices(st, job, node, index, st.pick_cpus[place])
+    _take_devices(st, job, place, index)
     ready_s = node_taken(st, node)
     st.cpus_free[node] -= cpus
     st.memory_free[node] -= memory
@@ -141,25 +162,20 @@ def _take_node(st: Books, entry: int, place: int) -> float:
 
 
 @kernel_part
-def _take_devices(st: Books, job: int, node: int, index: int, cpus: int) -> None:
-    rules = st.rules[0]
-    for kind in range(rules.kinds):
-        st.row_gres[index * rules.kinds + kind] = 0
-        if st.ask[job].exclusive != 0:
-            st.row_gres[index * rules.kinds + kind] = st.node_gres[node * rules.kinds + kind]
-            st.gres_free[node * rules.kinds + kind] = 0
-    if st.ask[job].exclusive != 0 or st.ask[job].any_gres == 0:
-        return
-    for choice in range(rules.choices):
-        left = st.need[job * rules.choices + choice] + (
-            st.need_task[job * rules.choices + choice] * (cpus // st.ask[job].cpus_per_task))
-        for kind in range(rules.kinds):
-            if left > 0 and st.choice_kind[choice * rules.kinds + kind]:
-                free = node * rules.kinds + kind
-                count = min(left, st.gres_free[free])
-                st.gres_free[free] -= count
-                st.row_gres[index * rules.kinds + kind] += count
-                left -= count
+def _take_devices(st: Books, job: int, place: int, index: int) -> None:
+    kinds = st.rules[0].kinds
+    node = st.pick[place]
+    ask = st.ask[job]
+    if ask.exclusive == 0 and ask.any_gres != 0:
+        use_devices(st, job, place, 0)
+    for kind in range(kinds):
+        count = 0
+        if ask.exclusive != 0:
+            count = st.node_gres[node * kinds + kind]
+        elif ask.any_gres != 0:
+            count = min(st.used[kind], st.gres_free[node * kinds + kind])
+        st.row_gres[index * kinds + kind] = count
+        st.gres_free[node * kinds + kind] -= count
 
 
 @kernel_part
@@ -189,6 +205,7 @@ def stop_job(st: Books, job: int) -> None:
     drop_running(st, job)
     release(st, job)
     live.energy_j += (live.watts + live.idle_w) * (clock.now_s - live.stretch_s)
+    live.energy_j -= live.watts * (min(live.up_s, clock.now_s) - live.stretch_s)
     partition = st.entry[live.entry].partition
     for index in range(ask.first_row, ask.first_row + live.nodes):
         node = st.row_node[index]
@@ -197,8 +214,12 @@ def stop_job(st: Books, job: int) -> None:
         node_moved(st, node)
         if st.jobs_on[node] == 0:
             node_was_left(st, node)
-    clock.power_w -= live.watts
+    if live.boots != 0:
+        clock.booting_w -= live.watts
+    else:
+        clock.power_w -= live.watts
     if clock.running == 0:
+        clock.booting_w = np.float64(0.0)
         clock.power_w = np.float64(0.0)
         for node in range(rules.nodes):
             if st.node_power[node] == 0:

@@ -11,7 +11,7 @@ from typing import Any
 from wattline.model.kernel_arrays import KernelArrays
 from wattline.model.records import Record, Table
 from wattline.shared_nodes.state_times import Gap, Timer
-from wattline.shared_nodes.state_waiting import Resv, Wait
+from wattline.shared_nodes.state_waiting import Entry, Resv, Wait
 
 # Where a job is in its life.
 TO_COME, BLOCKED, QUEUED, RUNNING, OVER = range(5)
@@ -94,7 +94,9 @@ class Live(Record):
     nodes: int
     entry: int
     requeues: int
-    watts: float  # added to the machine by it
+    watts: float  # added to the machine by it, once its nodes are up
+    up_s: float
+    boots: int  # its nodes are not up yet
     idle_w: float  # of its nodes by its part of their CPUs
     energy_j: float
     stretch_s: float  # since when it runs; after a suspension this is not its start
@@ -108,26 +110,6 @@ class Live(Record):
     leaves: int  # scratch: would give way to the job that is tried
     ready_s: float
     reserved: int  # the last backfill cycle that held nodes for it
-
-
-class Entry(Record):
-    """A job in one of the partitions that it names."""
-
-    job: int
-    partition: int
-    nodes: int  # class of equal candidate nodes
-    members: int  # class of equal limits
-    ask: int  # entries with the same number ask for the same
-    form: int  # the same but for how long, and for watts
-    fits: int  # 0 where the job could not even run on the empty machine
-    limit_s: float  # these are what the job asks for in this partition
-    cpus_per_task: int
-    cpus: int
-    memory_node: int
-    memory_cpu: int
-    whole_memory: int
-    exclusive: int
-    own_user: int
 
 
 class Part(Record):
@@ -213,10 +195,12 @@ class Clock(Record):
     gaps: int
     queue: int
     running: int
+    first_running: int  # where they begin in `running`
     pending: int  # submitted and not over
     queued: int
     busy_cpus: int
     power_w: float
+    booting_w: float  # of jobs whose nodes are not up yet
     pass_s: float  # the next main pass that was asked for, and where it stands
     full_s: float
     last_full_s: float
@@ -305,8 +289,11 @@ class Books(KernelArrays):
     switch_nodes: Any  # scratch: nodes that a switch offers
     switch_used: Any
     # Requests.
-    need: Any  # jobs x choices, per node
+    need: Any  # jobs x choices: what a node must have free, per node and per task
     need_task: Any
+    own_node: Any  # the same as it is taken: see devices.py
+    own_job: Any
+    own_task: Any
     choice_kind: Any  # choices x kinds
     choice_column: Any  # columns of resources, see devices.py
     choice_total: Any
@@ -375,6 +362,7 @@ class Books(KernelArrays):
     slot_able: Any  # nodes with enough for one job now
     offer: Any  # slots x nodes: CPUs now
     ready: Any  # slots x nodes: when it has enough, if running jobs end at their limits
+    is_ready_known: Any
     after_from: Any  # slots x nodes: between these times it has so many CPUs then
     after_to: Any
     after_cpus: Any
@@ -390,6 +378,7 @@ class Books(KernelArrays):
     chosen: Any
     pick: Any
     pick_cpus: Any
+    used: Any  # devices of each kind on a picked node
     set_start: Any
     set_end: Any
     set_cpus: Any

@@ -1,8 +1,28 @@
-"""Records of what jobs wait for beside nodes: other jobs, and reservations."""
+"""Records of jobs that wait: in which partitions, for other jobs, for reservations."""
 
 from __future__ import annotations
 
 from wattline.model.records import Record
+
+
+class Entry(Record):
+    """A job in one of the partitions that it names."""
+
+    job: int
+    partition: int
+    nodes: int  # class of equal candidate nodes
+    members: int  # class of equal limits
+    ask: int  # entries with the same number ask for the same
+    form: int  # the same but for how long, and for watts
+    fits: int  # 0 where the job could not even run on the empty machine
+    limit_s: float  # these are what the job asks for in this partition
+    cpus_per_task: int
+    cpus: int
+    memory_node: int
+    memory_cpu: int
+    whole_memory: int
+    exclusive: int
+    own_user: int
 
 
 class Wait(Record):

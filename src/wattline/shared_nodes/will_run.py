@@ -28,26 +28,26 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
     ready_s = first_ready_s(st, entry)
     if ready_s > until_s or not ready_by(st, entry, until_s):
         return NEVER_S
-    running = clock.running
+    end = clock.first_running + clock.running
     past = _first_after(st, until_s)
-    place = _next_that_touches(st, 0)
+    place = _next_that_touches(st, clock.first_running)
     if place >= past:
         return NEVER_S
     edge_s = st.running_end[place] + FIRST_WINDOW_S
     edge_s -= (st.running_end[place] + st.rules[0].unix_s) % FIRST_WINDOW_S
     window_s = FIRST_WINDOW_S
-    while place < running:
+    while place < end:
         # Together end those up to the first, of the job's nodes, that another outside follows.
         last = _next_that_touches(st, max(_first_after(st, edge_s + window_s) - 1, place))
         ended = last + 1
-        if last == running:
+        if last == end:
             last = _last_that_touches(st, place)
-            ended = running
+            ended = end
         if last < place or last >= past:
             return NEVER_S
         place = ended
         window_s *= 2.0
-        while place < running and st.running_end[place] > edge_s + window_s:
+        while place < end and st.running_end[place] > edge_s + window_s:
             window_s *= 2.0
         start_s = max(st.running_end[last], now_s + 1.0)
         if st.running_end[last] >= ready_s and ready_by(st, entry, st.running_end[last]) and (
@@ -65,11 +65,11 @@ def _watts_fit(st: Books, job: int, start_s: float, held: int) -> bool:
 
 @kernel_part
 def _under_cap_from(st: Books, job: int, start_s: float, ended: int, held: int) -> float:
-    """When the watts fit after these many running jobs: some of them may outlast their limits."""
+    """When the watts fit after the running jobs before a place: some may outlast their limits."""
     if _watts_fit(st, job, start_s, held):
         return start_s
     over_s = start_s
-    for place in range(ended):
+    for place in range(st.clock[0].first_running, ended):
         over_s = max(over_s, st.live[st.running[place]].latest_s)
     return over_s if _watts_fit(st, job, over_s, held) else NEVER_S
 
@@ -77,8 +77,8 @@ def _under_cap_from(st: Books, job: int, start_s: float, ended: int, held: int) 
 @kernel_part
 def _first_after(st: Books, time_s: float) -> int:
     """The first place of a running job that may end after this time."""
-    low = 0
-    high = st.clock[0].running
+    low = st.clock[0].first_running
+    high = low + st.clock[0].running
     while low < high:
         middle = (low + high) // 2
         if st.running_end[middle] > time_s:
@@ -91,9 +91,9 @@ def _first_after(st: Books, time_s: float) -> int:
 @kernel_part
 def _next_that_touches(st: Books, place: int) -> int:
     """The first running job from this place on that is on a node of `mask`; past all if none."""
-    running = st.clock[0].running
+    end = st.clock[0].first_running + st.clock[0].running
     running_node, mask = st.running_node, st.mask
-    while place < running:
+    while place < end:
         node = running_node[place]
         if (node >= 0 and mask[node]) or (node < 0 and _touches(st, place)):
             return place
@@ -104,7 +104,7 @@ def _next_that_touches(st: Books, place: int) -> int:
 @kernel_part
 def _last_that_touches(st: Books, first: int) -> int:
     """The last running job on a node of `mask`; before `first` where none is from there on."""
-    place = st.clock[0].running - 1
+    place = st.clock[0].first_running + st.clock[0].running - 1
     while place >= first and not _touches(st, place):
         place -= 1
     return place

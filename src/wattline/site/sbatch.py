@@ -33,7 +33,7 @@ _FLAGS = {"hold", "exclusive", "oversubscribe", "requeue", "no-requeue", "contig
 IGNORED = {"output", "error", "input", "job-name", "chdir", "quiet", "verbose", "wait", "parsable",
            "comment", "mail-type", "mail-user", "export", "wckey", "uid", "gid", "no-kill",
            "ignore-pbs", "open-mode", "signal", "get-user-env", "wrap", "acctg-freq", "profile",
-           "distribution", "hint", "propagate", "batch", "test-only",
+           "distribution", "propagate", "batch", "test-only",
            "pty", "unbuffered", "label", "x11", "no-shell", "bell", "no-bell", "overlap", "mpi",
            "cpu-bind", "mem-bind", "gpu-bind", "tres-bind", "export-file",
            "disable-status", "preserve-env", "immediate", "no-allocate", "kill-on-bad-exit"}

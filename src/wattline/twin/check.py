@@ -20,12 +20,12 @@ from wattline.scenario.model import Scenario
 from wattline.scenario.twin.planning import TwinPlan, not_run_reasons
 from wattline.twin.figures import (
     Series,
+    busy_part,
     cpu_seconds,
     mean,
     moving_average_error,
     relative,
     series_of,
-    suspended_s,
 )
 from wattline.twin.make import Twin
 
@@ -229,8 +229,7 @@ def _utilisation(ready: TwinPlan, run: Run, both: np.ndarray[Any, np.dtype[np.bo
     site = ready.site
     assert site is not None
     first_s = float(ready.jobs.submit_s.min())
-    simulated = cpu_seconds(run.schedule.start_s[both], run.schedule.end_s[both],
-                            suspended_s(run)[both], run.schedule.nodes[both], run.units, first_s)
+    simulated = busy_part(run, first_s)
     if not site.log.has_starts:
         return {"simulated": simulated, "logged": None}
     start_s, end_s, paused_s = (np.array([getattr(job, name) for job in site.log.jobs])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wattline.model.jobs import IntArray
-from wattline.model.run import EventKind, Run
+from wattline.model.run import Run
 from wattline.model.signal import FloatArray
 
 TWO_WEEKS_S = 14 * 86400.0
@@ -75,10 +75,10 @@ def cpu_seconds(start_s: FloatArray, end_s: FloatArray, suspended_s: FloatArray,
     return float(np.dot(used_s, cpus) / (units * (end_s.max() - first_s)))
 
 
-def suspended_s(run: Run) -> FloatArray:
-    """For how long each job was suspended."""
-    found = np.zeros(len(run.jobs))
-    for kind, sign in ((EventKind.PAUSE, -1.0), (EventKind.RESUME, 1.0)):
-        rows = run.events.kind == kind
-        np.add.at(found, run.events.job[rows], sign * run.events.time_s[rows])
-    return found
+def busy_part(run: Run, first_s: float) -> float | None:
+    """The same of a simulation, with all runs of jobs that were requeued."""
+    last_s = float(np.nanmax(run.schedule.end_s)) if run.ran.any() else first_s
+    if not last_s > first_s:
+        return None
+    edges_s = np.append(run.events.time_s, run.end_s).clip(first_s, last_s)
+    return float(np.dot(np.diff(edges_s), run.events.busy) / (run.units * (last_s - first_s)))

@@ -190,11 +190,11 @@ def test_times_out_of_order_are_said(tmp_path: Path) -> None:
 
 
 def test_options_of_a_submit_line_are_used_or_listed(tmp_path: Path) -> None:
-    line = ("sbatch --reservation=maint --switches=2 -J name --mem-per-gpu=4G -d afterok:3 "
+    line = ("sbatch --reservation=maint --switches=2 -J name --gpus-per-socket=2 -d afterok:3 "
             "--array=1-9%3 -n 2 a.sh --not-an-option")
     found = _log(tmp_path, _row("5_1", SubmitLine=line))
     listed = [each.partition("option ")[2].partition(" ")[0] for each in found.log.not_modelled]
-    assert listed == ["switches", "mem-per-gpu"]
+    assert listed == ["switches", "gpus-per-socket"]
     assert found.made.requests.tasks.tolist() == [2]
     assert found.made.requests.array_limit.tolist() == [3]
 
@@ -276,3 +276,9 @@ def test_jobs_that_the_simulation_refuses_are_named(tmp_path: Path) -> None:
         "1 job: refused at its submission: over the partition's time (2)",
         "1 job: waits for ever: held (3)")
     assert np.isnan(found.run.schedule.start_s[1])
+
+
+def test_a_whole_number_of_a_setting_to_try_is_one(tmp_path: Path) -> None:
+    """TOML's 500 is read as a float, and slurm.conf has memory in whole megabytes."""
+    found = site(tmp_path, submit("-n 1 -t 10"), settings={"MaxMemPerCPU": 500, "DefMemPerNode": 9})
+    assert found.machine.partitions.max_memory_per_cpu_mb.tolist() == [500, 500]

@@ -31,6 +31,8 @@ class Asked:
     cpus_per_task: int = -1
     memory_per_node_mb: int = -1
     memory_per_cpu_mb: int = -1
+    cpus_per_gpu: int = -1
+    memory_per_gpu_mb: int = -1
     gres_per_node: dict[Kind, int] = field(default_factory=dict)
     gres_per_job: dict[Kind, int] = field(default_factory=dict)
     gres_per_task: dict[Kind, int] = field(default_factory=dict)

@@ -29,8 +29,8 @@ Row = Mapping[str, Cell]
 _PARALLEL = ("sbatch", "srun", "salloc")
 _ON_THE_LINE = frozenset({
     "ntasks", "ntasks-per-node", "cpus-per-task", "nodes", "mem", "mem-per-cpu", "gres", "gpus",
-    "gpus-per-node", "gpus-per-task", "exclusive", "nice", "exclude", "nodelist", "licenses",
-    "no-requeue", "requeue", "array", "kill-on-invalid-dep"})
+    "gpus-per-node", "gpus-per-task", "cpus-per-gpu", "mem-per-gpu", "exclusive", "nice", "exclude",
+    "nodelist", "licenses", "no-requeue", "requeue", "array", "kill-on-invalid-dep"})
 """Options that accounting keeps nowhere else as they were asked."""
 _COLUMNS = {
     "partition": "Partition", "qos": "QOS", "account": "Account", "constraint": "Constraints",
@@ -255,7 +255,7 @@ def _tres(row: Row, column: str) -> dict[str, int]:
 
 
 def _memory(row: Row, job: Asked, told: set[str], filled: Counter) -> None:
-    if told & {"mem", "mem-per-cpu"}:
+    if told & {"mem", "mem-per-cpu", "mem-per-gpu"}:
         return
     text = _text(row, "ReqMem")
     by = text[-1:].lower()

@@ -14,10 +14,13 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.scenario.twin.asked import Asked, Counter
+from wattline.scenario.twin.per_gpu import needed_by_gpus
 from wattline.shared_nodes.machine import BoolArray, IntArray, Nodes
 from wattline.site.lines import hosts_of
 
 SPREAD = ("asks for devices of the whole job: an equal part on each of as few nodes as have them")
+UNEVEN = ("asks for devices of the whole job that its nodes cannot share equally: some take one "
+          "more, and each must have as many free")
 
 
 @dataclass
@@ -111,7 +114,8 @@ class Spreading:
         if not job.gres_per_job:
             return True
         asked = tuple(sorted(job.gres_per_job.items()))
-        same = (key, asked, job.tasks, job.cpus_per_task, job.min_nodes, job.max_nodes)
+        same = (key, asked, job.tasks, job.cpus_per_task, job.min_nodes, job.max_nodes,
+                job.cpus_per_gpu, job.memory_per_gpu_mb)
         if same not in self.known:
             self.known[same] = self._fewest(job, room)
         if self.known[same] == 0:
@@ -119,6 +123,8 @@ class Spreading:
         if job.min_nodes != job.max_nodes or job.min_nodes < 1:
             self.filled.note(SPREAD, job.job_id)
         job.min_nodes = job.max_nodes = self.known[same]
+        if any(number % job.min_nodes for number in job.gres_per_job.values()):
+            self.filled.note(UNEVEN, job.job_id)
         return True
 
     def _fewest(self, job: Asked, room: BoolArray) -> int:
@@ -126,10 +132,14 @@ class Spreading:
         most = job.max_nodes
         if most < 1:
             most = job.tasks if job.tasks > 0 else max(job.gres_per_job.values())
+        if not isfinite(job.start_s):  # each node has one at least; who ran had nodes enough
+            most = min([most, *filter(None, job.gres_per_job.values())])
         for count in range(max(1, job.min_nodes), min(max(most, job.min_nodes, 1),
                                                       int(room.sum())) + 1):
             cpus = -(-max(job.tasks, 1) // count) * max(job.cpus_per_task, 1)
-            able = room & (self.nodes.cpus >= cpus)
+            gpu_cpus, gpu_mb = needed_by_gpus(job, count)
+            able = room & (self.nodes.cpus >= max(cpus, gpu_cpus)) & (
+                self.nodes.memory_mb >= gpu_mb)
             for kind, number in job.gres_per_job.items():
                 able = able & (devices_of(self.nodes, *kind) >= -(-number // count))
             if int(able.sum()) >= count:

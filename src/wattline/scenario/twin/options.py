@@ -19,6 +19,7 @@ from wattline.site.sbatch import (
 )
 
 LATEST_S = 3650 * 86400
+BEGIN_BY_THE_CLOCK = "begin by the clock, which the log does not have: it may begin at once"
 _OTHER_EXCLUSIVE = ("mcs", "topo")
 """Nodes, or a whole leaf of them, for jobs of one label or for this one: not modelled."""
 _Put = Callable[[Asked, str, str], None]
@@ -30,6 +31,8 @@ def apply_options(job: Asked, options: Options, where: str) -> list[str]:
     for name, value in options.values.items():
         if name == "exclusive" and value.strip().lower() in _OTHER_EXCLUSIVE:
             unread.append(f"{name}={value.strip().lower()}")
+        elif name == "begin" and _by_the_clock(value):
+            unread.append(BEGIN_BY_THE_CLOCK)
         elif name in _READERS:
             _READERS[name](job, value, where)
         else:
@@ -91,6 +94,17 @@ def _time(job: Asked, value: str, where: str) -> None:
     job.limit_s = limit_s(value, where)
 
 
+_CLOCK = re.compile(
+    r"(?:today|tomorrow|midnight|noon|elevenses|fika|teatime"
+    r"|[0-9]{6}|[0-9]{1,2}[/.][0-9]{1,2}(?:[/.][0-9]{2,4})?|[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    r"|[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?)(?:[ t-]*[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?)?(?: ?[ap]m)?")
+"""Times of the day and dates, as sbatch takes them."""
+
+
+def _by_the_clock(value: str) -> bool:
+    return _CLOCK.fullmatch(value.strip().lower()) is not None
+
+
 def _begin(job: Asked, value: str, where: str) -> None:
     found = re.fullmatch(r"now(?:\+([0-9]{1,12})(seconds?|minutes?|hours?|days?|weeks?)?)?",
                          value.strip().lower())
@@ -135,6 +149,8 @@ _READERS: dict[str, _Put] = {
     "cpus-per-task": _at_least_one("cpus_per_task", "cpus-per-task"),
     "mem": _memory("memory_per_node_mb", "mem"),
     "mem-per-cpu": _memory("memory_per_cpu_mb", "mem-per-cpu"),
+    "cpus-per-gpu": _at_least_one("cpus_per_gpu", "cpus-per-gpu"),
+    "mem-per-gpu": _memory("memory_per_gpu_mb", "mem-per-gpu"),
     "gres": _gres("gres_per_node"), "gpus-per-node": _gres("gres_per_node", "gpu"),
     "gpus": _gres("gres_per_job", "gpu"), "gpus-per-task": _gres("gres_per_task", "gpu"),
     "constraint": _text("constraint"), "exclusive": _exclusive,

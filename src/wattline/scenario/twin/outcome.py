@@ -66,7 +66,7 @@ def _events(found: outcome.Schedule, jobs: JobTable, schedule: Schedule,
     known = np.concatenate((jobs.submit_s, held.begin_s, held.end_s))
     other = np.setdiff1d(found.event_time_s, known)
     other = other[other >= (jobs.submit_s[0] if len(jobs) else 0.0)]
-    other = other[other <= (float(held.end_s.max(initial=0.0)) if held.job.size else np.inf)]
+    other = other[other <= (float(known.max()) if held.job.size else np.inf)]
     time_s = np.concatenate((known, other))
     kind = np.concatenate((np.full(len(jobs), EventKind.SUBMIT), held.begin_kind, held.end_kind,
                            np.full(other.size, EventKind.NODE))).astype(np.int64)

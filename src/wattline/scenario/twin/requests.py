@@ -15,6 +15,7 @@ from wattline.scenario.twin.asked import Asked, Counter, Kind
 from wattline.scenario.twin.dependencies import dependencies_of
 from wattline.scenario.twin.features import mask_of
 from wattline.scenario.twin.node_choice import Masks, NamedNodes, Spreading, devices_of
+from wattline.scenario.twin.per_gpu import settle_per_gpu
 from wattline.scenario.twin.reservations import asked_rows
 from wattline.scenario.twin.whole_nodes import mark_whole_nodes
 from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
@@ -235,6 +236,8 @@ class Builder:
             if row not in self.unfit_rows and not spreading.fits(job, rooms[key], key):
                 self._reject(row, "more devices for the whole job than its nodes have "
                                   f"({_said(job.gres_per_job)})")
+            if row not in self.unfit_rows and settle_per_gpu(job, self.filled):
+                self._size(row, job, rooms[key], nodes.cpus, nodes.memory_mb)
 
     def _size(self, row: int, job: Asked, room: BoolArray, cpus: IntArray,
               memory: IntArray) -> None:
@@ -253,6 +256,10 @@ class Builder:
         elif job.tasks * max(job.cpus_per_task, 1) > int(cpus[room].sum()):
             self._reject(row, "more CPUs than its partitions have "
                               f"({job.tasks * max(job.cpus_per_task, 1):,})")
+        if any(0 < number < job.min_nodes for number in job.gres_per_job.values()) and not (
+                isfinite(job.start_s)):
+            self._reject(row, f"fewer devices ({_said(job.gres_per_job)}) than nodes "
+                              f"({job.min_nodes:,}), each of which has to have one")
         for (name, model), number in job.gres_per_node.items():
             most = int(devices_of(self.machine.nodes, name, model)[room].max())
             if number > most:

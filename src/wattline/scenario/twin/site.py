@@ -54,6 +54,7 @@ PROMPT_ENDS = 0.15
 BF_TRY_S = 0.0006
 """All measured on a real Slurm with 40 jobs on a busy machine. They decide whether a job of a few
 seconds ends just before or just after the tick that sees its end; for long jobs that is chance."""
+DOWN_DRAWS = "nodes that are down or drained draw their idle power, as those do that are up"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,9 @@ def site_with(section: TwinSection, log: Log, reserves: bool = False) -> Site:
     if section.add_nodes is not None:
         conf = with_more(conf, section.add_nodes.like, section.add_nodes.count)
     conf = in_order_of_names(conf)
-    settings = settings_of(conf, told, {key: str(value) for key, value in section.settings.items()})
+    settings = settings_of(conf, told, {
+        key: value if isinstance(value, str) else f"{value:.15g}"  # 500 and not 500.0
+        for key, value in section.settings.items()})
     machine, rules = _machine(section, conf, settings, log, told)
     requeues = settings.text("JobRequeue", "1").strip().lower() not in ("0", "no")
     settings.text("FirstJobId", "1", matters=False)
@@ -283,6 +286,7 @@ def _outages(section: TwinSection, conf: SlurmConf, log: Log, told: Told) -> Out
                             "slurm.conf says")
     if not spans:
         return None
+    told.assumed.append(DOWN_DRAWS)
     spans.sort()
     start, end, node_row, drain = zip(*spans, strict=True)
     return Outages(np.array(node_row, dtype=np.int64), np.array(start), np.array(end),
