@@ -107,7 +107,14 @@ class RouteBook:
 
 def routing_remarks(topology: Topology, routing: str) -> tuple[str, ...]:
     """What is to be known where a routing has nothing to choose from."""
-    if routing == "minimal" or topology.kind not in WITHOUT_DETOURS:
+    if routing == "minimal":
+        return ()
+    if topology.is_dragonfly and topology.groups < 3:
+        count = "two groups" if topology.groups == 2 else "one group"
+        inside = "nowhere" if routing == "ugal" else "only inside a group, by a third router"
+        return (f"'{topology.name}' has {count}, and no third one to detour by: under '{routing}' "
+                f"packets detour {inside}",)
+    if topology.kind not in WITHOUT_DETOURS:
         return ()
     return (f"'{topology.name}' is a {topology.kind}, which has no detours: packets take its "
             f"shortest ways, so '{routing}' is like minimal",)
