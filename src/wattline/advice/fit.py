@@ -10,7 +10,7 @@ from typing import Any, Literal
 from wattline.model.errors import InputError, warn
 from wattline.model.progress import silent
 from wattline.model.shown import Shown
-from wattline.model.units import part_of
+from wattline.model.units import counted, part_of
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.dimensions import CLASSIC
 from wattline.physics.measurements import (
@@ -36,7 +36,7 @@ from wattline.physics.regression.learning import (
     save_priors,
 )
 from wattline.physics.regression.learning import learn_priors as common_priors
-from wattline.physics.regression.terms import SHIPPED
+from wattline.physics.regression.terms import SHIPPED, Priors
 
 LEARNED_FROM = 20
 """A smaller table determines too few coefficients to learn from."""
@@ -122,6 +122,8 @@ def fit(
     said, tables = measured(table, app, columns)
     share = part_of(train)
     believed = SHIPPED if priors is None else load_priors(priors)
+    if priors is not None:
+        said = (*said, *_not_believed(tables, kind, believed, str(priors)))
     found = Fitted(tables, {"kind": kind, "sample": sample, "train": share, "seed": seed}, said)
     for done, (name, one) in enumerate(tables.items()):
         try:
@@ -138,6 +140,25 @@ def fit(
     if not (found.models if keep else found.checked):
         raise InputError(next(iter(found.not_checked.values())))
     warn(found.remarks)
+    return found
+
+
+def _not_believed(tables: Mapping[str, ConfigurationTable], kind: str, believed: Priors,
+                  source: str) -> list[str]:
+    """Settings of which a file of priors says nothing; refused for a model without priors."""
+    if kind == "quadratic":
+        raise InputError("the quadratic model has no priors, so they would have no effect; leave "
+                         "them out")
+    of_caps = (believed.power, believed.time) != (SHIPPED.power, SHIPPED.time)
+    found = []
+    for name, one in tables.items():
+        if one.names == CLASSIC and kind != "smooth":
+            unknown: tuple[str, ...] = () if of_caps else one.names
+        else:
+            unknown = tuple(each for each in one.names if each not in believed.time_slopes)
+        if unknown:
+            found.append(f"{name}: {source} says nothing of {' and '.join(unknown)}: it was "
+                         "learned from no application with such settings")
     return found
 
 
@@ -164,9 +185,9 @@ def learn_priors(
         kinds.setdefault(one.names, {})[name] = one
     usable = {names: alike for names, alike in kinds.items() if len(alike) >= FEWEST}
     if not usable:
-        raise InputError(f"{table} has {len(tables)} applications of {LEARNED_FROM} configurations "
-                         f"or more, and no {FEWEST} of them with the same settings; to learn what "
-                         f"they have in common takes {FEWEST}")
+        raise InputError(f"{table} has {counted(len(tables), 'application')} of {LEARNED_FROM} "
+                         f"configurations or more, and no {FEWEST} of them with the same settings; "
+                         f"to learn what they have in common takes {FEWEST}")
     classic = usable.pop(CLASSIC, {})
     others = {name: one for alike in usable.values() for name, one in alike.items()}
     used = sorted((*classic, *others))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -12,7 +13,7 @@ from wattline.cli.choices import Choice
 from wattline.cli.configuration_source import map_option
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
-from wattline.model.units import parse_fraction
+from wattline.model.units import counted, parse_fraction
 
 if TYPE_CHECKING:
     from wattline.model.signal import FloatArray
@@ -80,6 +81,7 @@ def command(
     parts = tuple(parse_fraction(part) for part in bounds.split(",")) if bounds else BOUNDS
     setting = RmapSetting(nodes=nodes, bounds=parts, seeds=tuple(range(1, seeds + 1)), jobs=jobs,
                       load=loads[0], set_up=set_up)
+    _refuse_unused(part, variability, out, loads, set_up_given=set_up != SetUp())
     tables, remarks = tables_of(paths, apps, nodes, columns, power)
     for line in remarks:
         click.echo(f"wattline: {line}", err=True)
@@ -125,6 +127,25 @@ def command(
         _print(one)
 
 
+def _refuse_unused(part: str | None, variability: str | None, out: str | None,
+                   loads: Sequence[float], *, set_up_given: bool) -> None:
+    """What an answer would not look at is refused rather than passed over."""
+    if part is not None and variability is not None:
+        raise InputError("--part and --variability are two answers; give one of them")
+    chosen = "--variability" if variability is not None else f"--part {part}"
+    if part is None and variability is None:
+        chosen = ""
+    if chosen and out:
+        raise InputError(f"--out has no figures to draw with {chosen}; leave one of them out")
+    if chosen and part != "combinations" and len(loads) > 1:
+        raise InputError(f"{chosen} is of one load, and --load has {len(loads)} of them")
+    if part == "combinations" and set_up_given:
+        raise InputError("--part combinations runs every set-up, so leave out --fill, --request, "
+                         "--power, --holds and --backfill")
+    if len(set(loads)) < len(loads):
+        raise InputError("--load names a load twice")
+
+
 def _variability(
     tables: dict[str, ConfigurationTable], setting: RmapSetting, sd: float, as_json: bool
 ) -> None:
@@ -160,9 +181,9 @@ def _print(result: RmapResult) -> None:
     from wattline.studies.rmap.report import findings, interval
 
     setting = result.setting
-    click.echo(f"{setting.nodes} nodes, {setting.jobs} jobs, {len(setting.seeds)} seeds, "
-               f"load {setting.load:g}, set-up {setting.set_up.label}, "
-               f"applications: {', '.join(result.applications)}")
+    click.echo(f"{counted(setting.nodes, 'node')}, {counted(setting.jobs, 'job')}, "
+               f"{counted(len(setting.seeds), 'seed')}, load {setting.load:g}, "
+               f"set-up {setting.set_up.label}, applications: {', '.join(result.applications)}")
     for trace in setting.traces:
         click.echo()
         print_table(

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +28,7 @@ from wattline.network.topology.base import Topology
 TIMES = ("time", "#time", "timestamp", "time_s")
 COMPONENTS = ("component", "host", "hostname", "node", "producername", "nodename")
 _STALL = re.compile(r"AR_RTR_(\d)_(\d)_INQ_PRF_ROWBUS_STALL_CNT|N_STALL_(\d)_(\d)", re.IGNORECASE)
-_TRAFFIC = re.compile(r"AR_NL_PRF_(?:REQ|RSP)_PTILES_TO_NIC_(\d)_FLITS|P_(?:REQ|RSP)_FLIT_(\d)",
+_TRAFFIC = re.compile(r"AR_NL_PRF_(REQ|RSP)_PTILES_TO_NIC_(\d)_FLITS|P_(REQ|RSP)_FLIT_(\d)",
                       re.IGNORECASE)
 
 
@@ -37,6 +39,8 @@ class _Table:
     traffic: tuple[str, ...]
     stalls: tuple[str, ...]
     samples: Mapping[str, list[tuple[float, list[float]]]]
+    repeated: int
+    """Rows that stood in the table before, cell by cell."""
 
 
 def read_counters(path: Path, topology: Topology) -> CounterReadings:
@@ -67,7 +71,10 @@ def read_counters(path: Path, topology: Topology) -> CounterReadings:
         raise InputError(f"{path}: no component of the table is a node of network "
                          f"'{topology.name}' with two samples or more; the first is "
                          f"'{next(iter(table.samples))}', and the first node '{topology.host(0)}'")
-    return CounterReadings(*_filled(path, topology, table, sums, seen, strange, short))
+    readings, remarks = _filled(path, topology, table, sums, seen, strange, short)
+    lacks = [kind for kind, columns in (("traffic", table.traffic), ("stalls", table.stalls))
+             if not columns]
+    return CounterReadings(readings, remarks, tuple(lacks))
 
 
 def _filled(path: Path, topology: Topology, table: _Table, sums: FloatArray, seen: FloatArray,
@@ -87,9 +94,8 @@ def _filled(path: Path, topology: Topology, table: _Table, sums: FloatArray, see
         if names:
             shown = names[0] + (", ..." if len(names) > 1 else "")
             remarks.append(f"{path}: {counted(len(names), 'component')} {what} ({shown}); left out")
-    for kind, columns in (("traffic", table.traffic), ("stalls", table.stalls)):
-        if not columns:
-            remarks.append(f"{path}: has no counters of {kind}, which are taken to be alike")
+    if table.repeated:
+        remarks.append(f"{path}: {counted(table.repeated, 'row')} stood in it before; left out")
     return Readings(every[0], every[1]), tuple(remarks)
 
 
@@ -111,27 +117,91 @@ def _read(path: Path) -> _Table:
     text = read_text(path)
     lines = csv.reader(io.StringIO(text), delimiter=separator(text.partition("\n")[0]))
     head = [name.strip() for name in next(lines, [])]
-    low = [name.lower() for name in head]
-    time = next((low.index(name) for name in TIMES if name in low), -1)
-    component = next((low.index(name) for name in COMPONENTS if name in low), -1)
-    if time < 0 or component < 0:
-        raise InputError(f"{path}: needs a column of times (like time or #Time) and one of nodes "
-                         "(like component, host or ProducerName) in its first line")
-    traffic = [i for i, name in enumerate(head) if _TRAFFIC.fullmatch(name)]
-    stalls = [i for i, name in enumerate(head) if _STALL.fullmatch(name)]
+    time = _column(path, head, TIMES, "times (like time or #Time)")
+    component = _column(path, head, COMPONENTS, "nodes (like component, host or ProducerName)")
+    traffic, stalls = _counters(path, head, _TRAFFIC), _counters(path, head, _STALL)
     if not traffic and not stalls:
         raise InputError(f"{path}: has none of the counters of Aries routers, like "
                          "AR_NL_PRF_REQ_PTILES_TO_NIC_0_FLITS or N_STALL_0_0")
     samples: dict[str, list[tuple[float, list[float]]]] = {}
-    for number, row in enumerate(lines, start=2):
-        if not row:
+    known: dict[tuple[str, float], list[float]] = {}
+    repeated = 0
+    for row in lines:
+        if not any(cell.strip() for cell in row):
             continue
-        try:
-            values = [plain_number(row[i]) for i in (time, *traffic, *stalls)]
-        except (ValueError, IndexError):
-            raise InputError(f"{path}, line {number}: has a cell that is missing or not a "
-                             "number") from None
-        samples.setdefault(row[component].strip(), []).append((values[0], values[1:]))
+        where = f"{path}, line {lines.line_num}"
+        if len(row) < len(head):
+            raise InputError(f"{where}: has {counted(len(row), 'cell')} where the first line names "
+                             f"{counted(len(head), 'column')}")
+        name = row[component].strip()
+        if not name:
+            raise InputError(f"{where}: names no node ({head[component]} is empty)")
+        moment = _moment(where, head[time], row[time])
+        values = [_count(where, head[i], row[i]) for i in (*traffic, *stalls)]
+        before = known.setdefault((name, moment), values)
+        if before is not values:
+            if before != values:
+                raise InputError(f"{where}: '{name}' has other counters at the time "
+                                 f"{row[time].strip()} in a line before; one of them is wrong")
+            repeated += 1
+            continue
+        samples.setdefault(name, []).append((moment, values))
     if not samples:
         raise InputError(f"{path}: has no row below its first line")
-    return _Table(tuple(head[i] for i in traffic), tuple(head[i] for i in stalls), samples)
+    return _Table(tuple(head[i] for i in traffic), tuple(head[i] for i in stalls), samples,
+                  repeated)
+
+
+def _column(path: Path, head: Sequence[str], names: Sequence[str], what: str) -> int:
+    """The column of one of these names; the first of them counts that the table has."""
+    low = [name.lower() for name in head]
+    found = next((name for name in names if name in low), None)
+    if found is None:
+        raise InputError(f"{path}: needs a column of {what} in its first line")
+    if low.count(found) > 1:
+        raise InputError(f"{path}: has {low.count(found)} columns '{found}'; which one counts?")
+    return low.index(found)
+
+
+def _counters(path: Path, head: Sequence[str], pattern: re.Pattern[str]) -> list[int]:
+    """The columns of one kind of counters, each of which may stand there once, by either name."""
+    columns: dict[tuple[str, ...], int] = {}
+    for i, name in enumerate(head):
+        match = pattern.fullmatch(name)
+        if match is None:
+            continue
+        counter = tuple(part.upper() for part in match.groups() if part is not None)
+        if counter in columns:
+            raise InputError(f"{path}: its columns {columns[counter] + 1} and {i + 1} "
+                             f"({head[columns[counter]]}, {name}) are the same counter; leave one "
+                             "of them out")
+        columns[counter] = i
+    return list(columns.values())
+
+
+def _moment(where: str, column: str, cell: str) -> float:
+    """Seconds of a time, written as a number or as ISO 8601 has it (UTC where no zone is named)."""
+    try:
+        found = plain_number(cell)
+    except ValueError:
+        try:
+            moment = datetime.fromisoformat(cell.strip())
+        except ValueError:
+            raise InputError(f"{where}: {column} is '{cell.strip()}', no time; write seconds or "
+                             "2023-01-31T05:00:00") from None
+        found = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    if not math.isfinite(found):
+        raise InputError(f"{where}: {column} is '{cell.strip()}', no time")
+    return found
+
+
+def _count(where: str, column: str, cell: str) -> float:
+    if not cell.strip():
+        raise InputError(f"{where}: {column} is empty; leave the line out where nothing was read")
+    try:
+        found = plain_number(cell)
+    except ValueError:
+        found = math.nan
+    if not (math.isfinite(found) and found >= 0):
+        raise InputError(f"{where}: {column} is '{cell.strip()}'; a counter is a number from 0 on")
+    return found

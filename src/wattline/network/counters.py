@@ -31,6 +31,8 @@ class CounterReadings:
 
     readings: Readings
     remarks: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    """Of `traffic` and `stalls`, what was not read: no placement can go by it."""
 
 
 def counter_rates(time_s: npt.ArrayLike, counted: npt.ArrayLike) -> FloatArray:

@@ -108,10 +108,8 @@ def flow_times(book: RouteBook, exchanges: Sequence[Exchange], *, routing: str =
         routes.link, routes.minimal, scale, mode, SHARPNESS[routing], DETOURED[routing],
         TOLERANCE, SWEEPS)
     packets = flows.messages * np.maximum(1.0, message_bytes[flows.job] / PACKET_BYTES)
-    # With fewer parts than ways a large flow would leave some of its ways empty.
-    draws = max(DRAWS, book.ways_given)
-    flow, path, part = draw_paths(pairs, offset, share, pair, routes.path_start, packets, draws,
-                                  sequence_start(seed))
+    flow, path, part = draw_paths(pairs, offset, share, pair, routes.path_start, packets,
+                                  _draws(book), sequence_start(seed))
     start, link, use = list_uses(
         flow, path, part, routes.link_start, routes.link, flows.source, flows.target, rate, sent,
         received, first, topology.links, topology.nodes)
@@ -122,6 +120,15 @@ def flow_times(book: RouteBook, exchanges: Sequence[Exchange], *, routing: str =
     hops = _hops_of_job(flows, pair, pairs, routes, jobs)
     return FlowResult(time_s + hops * HOP_S, busiest * message_bytes / capacity[-1], link_bytes,
                       float(moving), int(sweeps))
+
+
+def _draws(book: RouteBook) -> int:
+    """Parts of a large flow: with fewer than its ways some would stay empty.
+
+    Where all ways weigh alike, each gets as many parts as the others.
+    """
+    ways = book.ways_given
+    return max(DRAWS, ways) if book.detours else -(-DRAWS // ways) * ways
 
 
 def gather(topology: Topology, exchanges: Sequence[Exchange]) -> FlowSet:

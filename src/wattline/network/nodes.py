@@ -17,6 +17,8 @@ from wattline.network.placement import BoolArray, Placer, check_placement
 from wattline.network.topology.base import Topology
 from wattline.policies.placement.network.placements import PLACEMENTS
 
+EXAMPLES = {"traffic": "P_REQ_FLIT_0", "stalls": "N_STALL_0_0"}
+"""A counter of each kind, by its short name."""
 NAMED = 4
 """Names that a remark shows of those that it counts."""
 
@@ -61,6 +63,10 @@ def choose_nodes(topology: Topology, size: int, placement: str = "level-spread",
     if given and counters is None:
         raise InputError(f"placement '{placement}' goes by the counters of routers, and none are "
                          "given; give a table of counters")
+    wanted = PLACEMENTS[placement].counter
+    if given and counters is not None and wanted in counters.lacks:
+        raise InputError(f"placement '{placement}' goes by the {wanted} of routers, and the table "
+                         f"has no counters of {wanted}, like {EXAMPLES[wanted]}")
     if counters is not None:
         remarks += counters.remarks if given else [
             f"placement '{placement}' goes by no counters, so those given are not used"]

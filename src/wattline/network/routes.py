@@ -77,23 +77,9 @@ class RouteBook:
         """Where pairs had more shortest ways than the routes made so far give them."""
         given = self._fewest_given
         if self.most_ways <= given:
-            return self._missed()
+            return ()
         return (f"pairs of routers of '{self.topology.name}' have up to {self.most_ways:,} "
                 f"shortest ways; each uses {given} of them at most, others from pair to pair",)
-
-    def _missed(self) -> tuple[str, ...]:
-        """Where the search for ways, which breaks ties by a number, does not come upon all."""
-        if self._all is None or self.topology.kind != "fat-tree":
-            return ()
-        counted = np.concatenate(([0], np.cumsum(self._all.minimal)))
-        leaves = np.unique(self.topology.node_router)
-        pairs = (leaves[:, None] * self.topology.routers + leaves).ravel()
-        found = int(np.diff(counted[self._all.path_start])[pairs].max(initial=0))
-        if found >= self.most_ways:
-            return ()
-        return (f"pairs of routers of '{self.topology.name}' have up to {self.most_ways:,} "
-                f"shortest ways, of which the search finds {found:,}: more passes than is said "
-                "here",)
 
     def routes(self, source: IntArray, target: IntArray) -> tuple[Routes, IntArray]:
         """The paths of these pairs, and for each pair its row in them."""
@@ -121,7 +107,14 @@ class RouteBook:
 
 def routing_remarks(topology: Topology, routing: str) -> tuple[str, ...]:
     """What is to be known where a routing has nothing to choose from."""
-    if routing == "minimal" or topology.kind not in WITHOUT_DETOURS:
+    if routing == "minimal":
+        return ()
+    if topology.is_dragonfly and topology.groups < 3:
+        count = "two groups" if topology.groups == 2 else "one group"
+        inside = "nowhere" if routing == "ugal" else "only inside a group, by a third router"
+        return (f"'{topology.name}' has {count}, and no third one to detour by: under '{routing}' "
+                f"packets detour {inside}",)
+    if topology.kind not in WITHOUT_DETOURS:
         return ()
     return (f"'{topology.name}' is a {topology.kind}, which has no detours: packets take its "
             f"shortest ways, so '{routing}' is like minimal",)

@@ -21,6 +21,8 @@ class Wiring(NamedTuple):
     """First router of each domain, and the number of routers at the end."""
     distance: npt.NDArray[np.int16]
     """Hops from a router (row) to each router of its domain (column)."""
+    ways: npt.NDArray[np.float32]
+    """How many shortest ways there are, in the same order."""
     next_start: IntArray
     next_link: IntArray
     """Links within the domain that leave each router."""
@@ -47,8 +49,8 @@ def wire(topology: Topology, *, inside: bool = False) -> Wiring:
     order = np.argsort(pair, kind="stable")
     next_start = np.searchsorted(topology.link_from[within], np.arange(topology.routers + 1))
     between_start = np.searchsorted(pair[order], np.arange(domains * domains + 1))
-    distance = measure_distance(domain, first, next_start.astype(np.int64), within,
-                                topology.link_to)
-    return Wiring(domain, first, distance, next_start.astype(np.int64), within, topology.link_to,
-                  between_start.astype(np.int64), across[order], topology.link_from,
-                  int(inside or topology.kind == "torus"))
+    distance, ways = measure_distance(domain, first, next_start.astype(np.int64), within,
+                                      topology.link_to)
+    return Wiring(domain, first, distance, ways, next_start.astype(np.int64), within,
+                  topology.link_to, between_start.astype(np.int64), across[order],
+                  topology.link_from, int(inside or topology.kind == "torus"))

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from wattline.analysis.summary import energy_text
 from wattline.engine.prepare import effective_cap, sizes_of
 from wattline.model.jobs import IntArray
+from wattline.model.units import format_power
 from wattline.policies.configuration.moldable import ADAPTIVE, FIXED, Moldable
 from wattline.policies.configuration.offers import Offers
 from wattline.policies.contract import Composition
@@ -102,15 +103,15 @@ def _without_configuration(plan: Plan, rule: Moldable, row: int, units: int) -> 
         fewest = int(offers.row_nodes[rungs].min())
         if fewest > units:
             return f"its smallest configuration needs {fewest} nodes"
-        return (f"on {fewest} nodes it draws {offers.row_power_w[rungs[0]]:.0f} W, and the cap "
-                f"leaves {possible_w:.0f} W beside idle nodes")
+        return (f"on {fewest} nodes it draws {offers.row_power_w[rungs[0]]:.0f} W, and "
+                f"{_room(plan, cap_w, fewest)}")
     fits = offers.row_nodes[given] <= plan.machine.node_count
     if not fits.any():
         return f"its smallest configuration needs {offers.row_nodes[given].min()} nodes"
     least_w = float(offers.row_power_w[given][fits].min())
     if least_w > possible_w:
-        return (f"its thriftiest configuration draws {least_w:.0f} W, and the cap leaves "
-                f"{possible_w:.0f} W beside idle nodes")
+        return (f"its thriftiest configuration draws {least_w:.0f} W, and "
+                f"{_room(plan, cap_w)}")
     share_w = offers.weight[row] * units / plan.machine.node_count * cap_w
     said = (f"its thriftiest configuration draws {least_w:.0f} W, its fair share of the power is "
             f"{share_w:.0f} W")
@@ -120,6 +121,15 @@ def _without_configuration(plan: Plan, rule: Moldable, row: int, units: int) -> 
         best_s = float(offers.row_time_s[given][possible].min())
         said += f", and even alone it takes {best_s:.4g} s where {limit_s:.4g} s are accepted"
     return said
+
+
+def _room(plan: Plan, cap_w: float, busy: int = 0) -> str:
+    """What a cap leaves beside idle nodes; rules that share power count a job's own among them."""
+    nodes = plan.machine.node_count
+    each_w = plan.machine.power_w_idle / nodes
+    which = f"the other {nodes - busy:,}" if busy else f"all {nodes:,}"
+    return (f"the cap of {format_power(cap_w)} leaves {cap_w - (nodes - busy) * each_w:.0f} W, "
+            f"since {which} nodes count as idle at {each_w:.0f} W each")
 
 
 def _given(offers: Offers, code: int, ladder: bool) -> IntArray:

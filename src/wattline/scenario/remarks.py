@@ -9,6 +9,7 @@ from wattline.model.fields import name_of
 from wattline.model.units import format_power, joules_text
 from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.configuration.moldable_setup import notes_of
+from wattline.policies.configuration.offers import tables_used
 from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.scenario.build import Plan
@@ -58,6 +59,7 @@ def remarks(plan: Plan) -> list[str]:
     found += _of_ledger(plan.scenario)
     if isinstance(policy, Composition) and plan.tables is not None:
         found += notes_of(plan.tables, plan.jobs)
+        found += _below_idle(plan)
         found += _of_rule(plan.scenario.policy.configure)
         found += _rounded_down(plan, policy.configuration)
     return found
@@ -97,6 +99,23 @@ def _of_rule(choice: Any) -> list[str]:
     if given["name"] == "fixed" and "cores" not in given and "cap_w" not in given:
         found.append("policy.configure 'fixed' without cores and cap_w takes the most cores and "
                      "the highest cap of each table, like 'traditional'")
+    return found
+
+
+def _below_idle(plan: Plan) -> list[str]:
+    """Applications by whose tables a busy node draws less than an idle one of this machine."""
+    assert plan.tables is not None
+    idle_w = min(group.node_class.power_w_idle for group in plan.machine.groups)
+    found = []
+    for name in tables_used(plan.jobs, plan.tables)[0]:
+        table = plan.tables[name]
+        each_w = table.power_w / table.nodes
+        below = int((each_w < idle_w).sum())
+        if below:
+            found.append(f"{name}: in {below:,} of {len(table):,} configurations a node draws less "
+                         f"({each_w.min():.3g} W at least) than the {idle_w:.3g} W of an idle one, "
+                         "so that a start lowers the power; where that is wrong, set "
+                         "machine.node_idle_w")
     return found
 
 

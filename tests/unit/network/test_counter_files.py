@@ -7,6 +7,8 @@ import pytest
 from wattline.cli.main import main
 from wattline.model.errors import InputError
 from wattline.network.counter_files import read_counters
+from wattline.network.nodes import choose_nodes
+from wattline.network.routes import routing_remarks
 from wattline.network.topology import dragonfly
 
 MACHINE = dragonfly(2, 2, 3)  # six routers of two nodes
@@ -54,9 +56,23 @@ def test_other_separators_are_read(tmp_path, mark):
 
 
 @pytest.mark.parametrize(("head", "rows", "message"), [
-    ("time,P_REQ_FLIT_0", ["0,1"], "needs a column of times"),
+    ("time,P_REQ_FLIT_0", ["0,1"], "needs a column of nodes"),
+    ("host,P_REQ_FLIT_0", ["0,1"], "needs a column of times"),
+    ("time,host,Time,P_REQ_FLIT_0", ["0,1,0,2"], "has 2 columns 'time'; which one counts"),
+    ("time,host,P_REQ_FLIT_0,p_req_flit_0", ["0,1,2,2"], "columns 3 and 4 .* the same counter"),
+    ("time,host,N_STALL_0_3,AR_RTR_0_3_INQ_PRF_ROWBUS_STALL_CNT", ["0,1,2,2"],
+     "columns 3 and 4 .* the same counter"),
     ("time,host,load", ["0,1,2"], "none of the counters of Aries routers"),
-    ("time,host,P_REQ_FLIT_0", ["0,1,x"], "line 2: has a cell that is missing or not a number"),
+    ("time,host,P_REQ_FLIT_0", ["0,1,x"], "line 2: P_REQ_FLIT_0 is 'x'; a counter is a number"),
+    ("time,host,P_REQ_FLIT_0", ["0,1,2", "1,1,nan"], "line 3: P_REQ_FLIT_0 is 'nan'"),
+    ("time,host,P_REQ_FLIT_0", ["0,1,-2"], "line 2: P_REQ_FLIT_0 is '-2'"),
+    ("time,host,P_REQ_FLIT_0", ["0,1, "], "line 2: P_REQ_FLIT_0 is empty"),
+    ("time,host,P_REQ_FLIT_0", ["0, ,1"], "line 2: names no node .host is empty"),
+    ("time,host,P_REQ_FLIT_0", ["0,1"], "line 2: has 2 cells where the first line names 3 columns"),
+    ("time,host,P_REQ_FLIT_0", ["noon,1,1"], "line 2: time is 'noon', no time"),
+    ("time,host,P_REQ_FLIT_0", ["inf,1,1"], "line 2: time is 'inf', no time"),
+    ("time,host,P_REQ_FLIT_0", ["0,1,1", "5,1,2", "5,1,3"],
+     "line 4: '1' has other counters at the time 5 in a line before"),
     ("time,host,P_REQ_FLIT_0", [], "no row below"),
     ("time,host,P_REQ_FLIT_0", ["0,a,1", "1,a,2"], "no component of the table is a node"),
 ])
@@ -79,3 +95,42 @@ def test_nedd_takes_quiet_routers_by_the_table(capsys, tmp_path):
                   "--placement", "nedd", "--counters", str(path), option, "--json"])
         chosen[option] = json.loads(capsys.readouterr().out)["host_list"]
     assert chosen == {"--sensitive": "nid[10-11]", "--insensitive": "nid[02-03]"}
+
+
+def test_a_repeated_row_counts_once_and_is_said(tmp_path):
+    path = table(tmp_path, ["0,2,100", "10,2,300", "10,2,300", ",,"], head="time,host,P_REQ_FLIT_0")
+    found = read_counters(path, MACHINE)
+    assert found.readings.traffic[1] == pytest.approx(20.0)
+    assert any("1 row stood in it before; left out" in line for line in found.remarks)
+
+
+@pytest.mark.parametrize("later", ["2023-01-31T05:00:10", "2023-01-31 05:00:10+00:00",
+                                   "2023-01-31T06:00:10+01:00", "2023-01-31T05:00:10Z"])
+def test_times_may_be_written_as_iso_has_them(tmp_path, later):
+    path = table(tmp_path, ["2023-01-31T05:00:00,2,100", f"{later},2,300"],
+                 head="time,host,P_REQ_FLIT_0")
+    assert read_counters(path, MACHINE).readings.traffic[1] == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize(("counter", "placement", "lacks"), [
+    ("P_REQ_FLIT_0", "low-stall-router", "stalls"), ("N_STALL_0_0", "nedd", "traffic"),
+    ("N_STALL_0_0", "low-traffic-router", "traffic")])
+def test_a_placement_is_refused_whose_counters_the_table_does_not_have(
+        tmp_path, counter, placement, lacks):
+    path = table(tmp_path, ["0,2,1", "10,2,3"], head=f"time,host,{counter}")
+    found = read_counters(path, MACHINE)
+    assert found.lacks == (lacks,)
+    with pytest.raises(InputError, match=f"goes by the {lacks} of routers, and the table has no"):
+        choose_nodes(MACHINE, 2, placement, counters=found)
+    other = "low-traffic-router" if lacks == "stalls" else "low-stall-router"
+    assert len(choose_nodes(MACHINE, 2, other, counters=found).nodes) == 2
+
+
+@pytest.mark.parametrize(("groups", "routing", "said"), [
+    (2, "valiant", "has two groups, and no third one to detour by: under 'valiant' packets "
+                   "detour only inside a group"),
+    (2, "ugal", "detour nowhere"), (1, "adaptive", "has one group"), (3, "valiant", None),
+    (2, "minimal", None)])
+def test_a_dragonfly_without_a_third_group_is_said(groups, routing, said):
+    remarks = routing_remarks(dragonfly(2, 2, groups), routing)
+    assert (said is None and remarks == ()) or said in remarks[0]

@@ -220,15 +220,3 @@ def test_groups_are_those_with_nodes():
     top = drawn.router_xy[tree.router_group == 4]
     assert np.allclose(top.mean(axis=0), 0.0)
     assert np.hypot(*drawn.router_xy[tree.router_group < 4].T).min() > np.hypot(*top.T).max()
-
-
-@pytest.mark.parametrize(("ports", "nodes", "missed"), [
-    (4, 2, False), (8, 4, False), (4, 3, True), (8, 5, True), (8, 7, True)])
-def test_ways_of_a_fat_tree_that_are_not_found_are_said(
-    ports: int, nodes: int, missed: bool
-) -> None:
-    machine = fat_tree(ports, nodes_per_leaf=nodes)
-    book = RouteBook(machine)
-    every = np.arange(machine.routers)
-    book.routes(every, every[::-1].copy())
-    assert any("the search finds" in line for line in book.remarks) == missed

@@ -117,6 +117,21 @@ def test_settings_of_any_machine_teach_how_time_and_power_go_with_them(tmp_path)
     assert errors[True] < 0.5 * errors[False]
 
 
+def test_priors_of_other_settings_are_said_and_those_of_no_model_refused(tmp_path):
+    gpus, cores = of_gpus(tmp_path / "g.csv"), written(tmp_path / "c.csv")
+    for table, file in ((gpus, "g.json"), (cores, "c.json")):
+        wl.learn_priors(table, tmp_path / file)
+    asked = {"app": "a", "train": 0.5, "keep": False}
+    for table, file, said in ((gpus, "c.json", "gpus and gpu_cap_w"),
+                              (cores, "g.json", "cores and cap_w")):
+        with pytest.warns(wl.WattlineWarning, match=f"{file} says nothing of {said}"):
+            wl.fit(table, priors=tmp_path / file, **asked)
+    own = wl.fit(gpus, priors=tmp_path / "g.json", **asked)
+    assert not any("says nothing" in line for line in own.remarks)
+    with pytest.raises(InputError, match="the quadratic model has no priors"):
+        wl.fit(cores, priors=tmp_path / "c.json", kind="quadratic", **asked)
+
+
 def test_a_model_keeps_what_was_believed_of_its_slopes(tmp_path):
     of_gpus(tmp_path / "t.csv")
     wl.learn_priors(tmp_path / "t.csv", tmp_path / "priors.json")

@@ -241,3 +241,26 @@ def test_mistakes_get_one_clear_line(files, capsys, more, message):
         main(options(files, *more))
     assert stopped.value.code == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("rule", "cap", "room"), [
+    ("naive", "1250W", "the cap of 1.25 kW leaves 170 W, since all 12 nodes count as idle"),
+    ("adaptive", "1250W", "the cap of 1.25 kW leaves 170 W, since all 12 nodes count as idle"),
+    ("traditional", "1100W", "the cap of 1.1 kW leaves 200 W, since the other 10 nodes count"),
+])
+def test_a_refusal_says_what_idle_nodes_leave(files, rule, cap, room):
+    arguments = [*options(files), "--configure", rule, "--cap", cap, "--node-idle-w", "90"]
+    result = CliRunner().invoke(cli, arguments, catch_exceptions=False)
+    assert room in " ".join(result.output.split())
+    assert "as idle at 90 W each" in " ".join(result.output.split())
+
+
+def test_a_busy_node_that_draws_less_than_an_idle_one_is_said(files):
+    thrifty = TABLE + "app,8,4,20,90,640\n"
+    (files / "table.csv").write_text(thrifty)
+    arguments = [*options(files), "--configure", "naive", "--cap", "3kW"]
+    said = CliRunner().invoke(cli, [*arguments, "--node-idle-w", "90"], catch_exceptions=False)
+    told = " ".join(said.output.split())
+    assert "app: in 1 of 7 configurations a node draws less (80 W at least) than the 90 W" in told
+    quiet = CliRunner().invoke(cli, [*arguments, "--node-idle-w", "70"], catch_exceptions=False)
+    assert "draws less" not in quiet.output

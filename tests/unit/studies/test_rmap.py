@@ -151,7 +151,13 @@ def test_the_command_prints_turnaround_by_trace_bound_and_policy():
      (["--seeds", "0"], "is not in the range"),
      (["--table", "no.csv"], "no.csv: there is no such file"),
      (["--nodes", "12"], "no application has uncapped"),
-     (["--nodes", "4"], "begin at 8 nodes")],
+     (["--nodes", "4"], "begin at 8 nodes"),
+     (["--part", "bounds", "--variability", "1.3%"], "--part and --variability are two answers"),
+     (["--part", "users", "--out", "folder"], "--out has no figures to draw with --part users"),
+     (["--variability", "1%", "--out", "folder"], "no figures to draw with --variability"),
+     (["--part", "power", "--load", "0.7,1.4"], "--part power is of one load, and --load has 2"),
+     (["--part", "combinations", "--fill"], "runs every set-up, so leave out --fill"),
+     (["--load", "0.7,70%"], "--load names a load twice")],
 )
 def test_mistakes_get_one_clear_line(capsys, arguments, message):
     with pytest.raises(SystemExit) as stopped:

@@ -6,31 +6,43 @@ import numpy as np
 
 from wattline.model.kernel import array_kernel
 
+MOST_COUNTED = 1e37
+"""Ways are counted up to here, which a float of four bytes still holds."""
+
 
 @array_kernel
 def measure_distance(domain, first, next_start, next_link, link_to):
-    """Hops between routers of one domain, by breadth-first search; -1 where there is no way."""
+    """Between routers of one domain: hops (-1 where there is no way), and how many shortest ways.
+
+    By breadth-first search: all ways to a router are counted before it is left.
+    """
     routers = len(domain)
     widest = 0
     for i in range(len(first) - 1):
         widest = max(widest, first[i + 1] - first[i])
     distance = np.full((routers, widest), -1, dtype=np.int16)
+    ways = np.zeros((routers, widest), dtype=np.float32)
     queue = np.empty(widest, dtype=np.int64)
     for start in range(routers):
         base = first[domain[start]]
         distance[start, start - base] = 0
+        ways[start, start - base] = 1.0
         queue[0] = start
         head, tail = 0, 1
         while head < tail:
             here = queue[head]
             head += 1
+            hops = distance[start, here - base] + 1
             for i in range(next_start[here], next_start[here + 1]):
-                there = link_to[next_link[i]]
-                if distance[start, there - base] < 0:
-                    distance[start, there - base] = distance[start, here - base] + 1
-                    queue[tail] = there
+                there = link_to[next_link[i]] - base
+                if distance[start, there] < 0:
+                    distance[start, there] = hops
+                    queue[tail] = there + base
                     tail += 1
-    return distance
+                if distance[start, there] == hops:
+                    ways[start, there] = min(
+                        MOST_COUNTED, ways[start, there] + ways[start, here - base])
+    return distance, ways
 
 
 @array_kernel
@@ -41,79 +53,120 @@ def _hops(wiring, here, there):
 
 
 @array_kernel
-def _walk(wiring, here, there, salt, out, used):
-    """Write a shortest path inside a domain to `out` from `used` on; `salt` breaks ties."""
+def _ways(wiring, here, there):
+    """Shortest ways inside a domain."""
+    return float(wiring.ways[here, there - wiring.first[wiring.domain[here]]])
+
+
+@array_kernel
+def _place(salt, ways):
+    """Where the salt-th of so many ways, counted round, stands among them: above 0, below 1."""
+    return (salt % ways + 0.5) / ways
+
+
+@array_kernel
+def _walk(wiring, here, there, place, out, used):
+    """Write a shortest path inside a domain to `out` from `used` on.
+
+    `place` (0 to 1) says which, of all in the order of their links. Each link has the part of them
+    that is as large as its part of the ways, so that other places are other paths.
+    """
     while here != there:
         left = _hops(wiring, here, there)
         if left >= 10_000:
             return -1
-        ways = 0
+        total = 0.0
         for i in range(wiring.next_start[here], wiring.next_start[here + 1]):
-            if _hops(wiring, wiring.link_to[wiring.next_link[i]], there) == left - 1:
-                ways += 1
-        chosen = salt % ways
-        salt = salt // ways + 7 * salt
+            near = wiring.link_to[wiring.next_link[i]]
+            if _hops(wiring, near, there) == left - 1:
+                total += _ways(wiring, near, there)
+        place *= total
         for i in range(wiring.next_start[here], wiring.next_start[here + 1]):
-            link = wiring.next_link[i]
-            if _hops(wiring, wiring.link_to[link], there) == left - 1:
-                if chosen == 0:
-                    out[used] = link
-                    used += 1
-                    here = wiring.link_to[link]
+            near = wiring.link_to[wiring.next_link[i]]
+            if _hops(wiring, near, there) == left - 1:
+                out[used] = wiring.next_link[i]
+                ways = _ways(wiring, near, there)
+                if place < ways:
                     break
-                chosen -= 1
+                place -= ways
+        here = wiring.link_to[out[used]]
+        place /= ways
+        used += 1
     return used
 
 
 @array_kernel
-def _crossing(wiring, here, there, domain, salt):
-    """The salt-th best link from the domain of `here` to `domain`: least hops around it.
+def _around(wiring, here, there, link):
+    """Hops before and behind a link between domains; `there` is -1 for no router in particular."""
+    hops = _hops(wiring, here, wiring.link_from[link])
+    return hops if there < 0 else hops + _hops(wiring, wiring.link_to[link], there)
+
+
+@array_kernel
+def _ways_by(wiring, here, there, link):
+    """Shortest ways that cross this link between domains."""
+    ways = _ways(wiring, here, wiring.link_from[link])
+    return ways if there < 0 else ways * _ways(wiring, wiring.link_to[link], there)
+
+
+@array_kernel
+def _crossings(wiring, here, there, domain):
+    """The least hops around a link from the domain of `here` to `domain`, and the ways of so many.
 
     `there` is the router to be reached in that domain, or -1 for none in particular.
     """
-    domains = len(wiring.first) - 1
-    row = wiring.domain[here] * domains + domain
-    low, high = wiring.between_start[row], wiring.between_start[row + 1]
-    best = 1_000_000
-    ways = 0
-    for i in range(low, high):
-        link = wiring.between_link[i]
-        cost = _hops(wiring, here, wiring.link_from[link])
-        if there >= 0:
-            cost += _hops(wiring, wiring.link_to[link], there)
-        if cost < best:
-            best, ways = cost, 1
-        elif cost == best:
-            ways += 1
-    if ways == 0 or best >= 10_000:
-        return -1, 0
-    chosen = salt % ways
-    for i in range(low, high):
-        link = wiring.between_link[i]
-        cost = _hops(wiring, here, wiring.link_from[link])
-        if there >= 0:
-            cost += _hops(wiring, wiring.link_to[link], there)
-        if cost == best:
-            if chosen == 0:
-                return link, ways
-            chosen -= 1
-    return -1, 0
+    row = wiring.domain[here] * (len(wiring.first) - 1) + domain
+    least = 10_000
+    ways = 0.0
+    for i in range(wiring.between_start[row], wiring.between_start[row + 1]):
+        hops = _around(wiring, here, there, wiring.between_link[i])
+        if hops < least:
+            least, ways = hops, 0.0
+        if hops == least and hops < 10_000:
+            ways += _ways_by(wiring, here, there, wiring.between_link[i])
+    return least, ways
 
 
 @array_kernel
 def _cross(wiring, here, there, domain, salt, out, used):
-    """Write the way into `domain`, to router `there` in it unless that is -1."""
-    link, _ = _crossing(wiring, here, there, domain, salt)
-    if link < 0:
+    """Write the salt-th way into `domain`, to router `there` in it unless that is -1."""
+    least, ways = _crossings(wiring, here, there, domain)
+    if ways == 0.0:
         return -1
-    used = _walk(wiring, here, wiring.link_from[link], salt, out, used)
-    if used < 0:
-        return -1
+    place = _place(salt, ways) * ways
+    row = wiring.domain[here] * (len(wiring.first) - 1) + domain
+    link = -1
+    for i in range(wiring.between_start[row], wiring.between_start[row + 1]):
+        if _around(wiring, here, there, wiring.between_link[i]) == least:
+            link = wiring.between_link[i]
+            ways = _ways_by(wiring, here, there, link)
+            if place < ways:
+                break
+            place -= ways
+    place /= ways
+    used = _walk(wiring, here, wiring.link_from[link], place, out, used)
     out[used] = link
     used += 1
     if there >= 0:
-        used = _walk(wiring, wiring.link_to[link], there, salt, out, used)
+        behind = place * _ways(wiring, here, wiring.link_from[link]) % 1.0
+        used = _walk(wiring, wiring.link_to[link], there, behind, out, used)
     return used
+
+
+@array_kernel
+def _direct(wiring, here, there, k, wanted, salt, out, used):
+    """Write the k-th of so many wanted shortest ways; -1 where there are not that many.
+
+    Where there are more, those that are written stand at equal distances among all of them.
+    """
+    one, other = wiring.domain[here], wiring.domain[there]
+    ways = _ways(wiring, here, there) if one == other else _crossings(wiring, here, there, other)[1]
+    if k >= ways:
+        return -1
+    ahead = salt + np.floor(k * max(1.0, ways / wanted))
+    if one == other:
+        return _walk(wiring, here, there, _place(ahead, ways), out, used)
+    return _cross(wiring, here, there, other, ahead, out, used)
 
 
 @array_kernel
@@ -152,18 +205,16 @@ def _path(wiring, here, there, k, minimal_paths, detours, links, start):
     mix = here * 31 + there * 17
     end = -1
     if k < minimal_paths:
-        if one == other:
-            return _walk(wiring, here, there, mix + k, links, start)
-        return _cross(wiring, here, there, other, mix + k, links, start)
+        return _direct(wiring, here, there, k, minimal_paths, float(mix), links, start)
     if here == there:
         return -1
     if one != other:
         third = _third(wiring, here, there, k - minimal_paths, detours)
         if third >= 0:
-            end = _cross(wiring, here, -1, third, mix + k, links, start)
+            end = _cross(wiring, here, -1, third, float(mix + k), links, start)
             if end >= 0:
                 middle = wiring.link_to[links[end - 1]]
-                end = _cross(wiring, middle, there, other, mix + k, links, end)
+                end = _cross(wiring, middle, there, other, float(mix + k), links, end)
     elif wiring.detour_inside:
         size = wiring.first[one + 1] - wiring.first[one]
         # All third routers where they are few enough, otherwise some that differ from pair to pair.
@@ -172,8 +223,10 @@ def _path(wiring, here, there, k, minimal_paths, detours, links, start):
             return -1
         middle = wiring.first[one] + ahead
         if middle not in (here, there):
-            end = _walk(wiring, here, middle, mix + k, links, start)
-            end = _walk(wiring, middle, there, mix + k, links, end)
+            there_by = _place(float(mix + k), _ways(wiring, here, middle))
+            end = _walk(wiring, here, middle, there_by, links, start)
+            on_by = _place(float(mix + k), _ways(wiring, middle, there))
+            end = _walk(wiring, middle, there, on_by, links, end)
     return end
 
 
