@@ -213,8 +213,9 @@ class Ledger:
             row = session.execute(query).first()
         if row is None:
             known = ", ".join(self.run_names()) or "none yet"
+            where = shown_url(self.store.url)
             raise InputError(f"the ledger has no run '{name}'; it has {known}" if name
-                             else "the ledger is empty; enter a run folder first")
+                             else f"the ledger {where} is empty; enter a run folder first")
         return {**row._mapping, "left_out": json.loads(row.left_out),
                 "assumed": json.loads(row.assumed)}
 

@@ -196,6 +196,7 @@ def _rates(
 ) -> tuple[dict[str, Signal], list[str]]:
     """What a joule costs and weighs over time, and what to say of tables."""
     from wattline.traces.rates import carbon_from, end_note, is_flat, price_from
+    from wattline.traces.tariffs import NoDates
 
     rates: dict[str, Signal] = {}
     notes = []
@@ -204,10 +205,8 @@ def _rates(
             continue
         try:
             rate = rates[name] = read(str(given), unix=True)
-        except InputError as error:
-            if "no dates" in str(error):
-                raise InputError(f"{given}: its times are no dates, which a bill needs") from None
-            raise
+        except NoDates:
+            raise InputError(f"{given}: its times are no dates, which a bill needs") from None
         if is_flat(rate):
             continue
         assert period.start_s is not None

@@ -18,6 +18,8 @@ from wattline.model.units import plain_number
 FREQUENCIES = {"frequency_ghz": 1.0, "frequency_mhz": 1e-3, "frequency_khz": 1e-6,
                "frequency_hz": 1e-9}
 """Columns that a frequency may stand in, with what makes GHz of them."""
+POSSIBLE_GHZ = (0.01, 20.0)
+"""No processor runs slower or faster: a figure outside has another unit than its column."""
 SAME_WITHIN = 0.02
 """Watts and joules of a line may differ by so much: people round them."""
 _TEXTS = ("application", "node_class", "threads")
@@ -58,7 +60,7 @@ def _lines(path: str | Path) -> list[str]:
 def _run(row: Row) -> tuple[tuple[str, int, str, float, float], tuple[float, float]]:
     """The setting of a run, and its time and energy."""
     name = next((name for name in FREQUENCIES if name in row), "")
-    ghz = _positive(row, name) * FREQUENCIES[name]
+    ghz = _ghz(_positive(row, name), name)
     time_s = _positive(row, "time_s")
     energy_j = _energy_j(row, time_s)
     texts = {key: (row.get(key) or "").strip() for key in _TEXTS}
@@ -69,6 +71,16 @@ def _run(row: Row) -> tuple[tuple[str, int, str, float, float], tuple[float, flo
         raise ValueError(f"nodes is {numbers['nodes']:g}, expected a whole number")
     return ((texts["node_class"], int(numbers["nodes"]), threads, numbers["cap_w"], ghz),
             (time_s, energy_j))
+
+
+def _ghz(value: float, column: str) -> float:
+    found = value * FREQUENCIES[column]
+    if POSSIBLE_GHZ[0] <= found <= POSSIBLE_GHZ[1]:
+        return found
+    meant = next((name for name, factor in FREQUENCIES.items()
+                  if POSSIBLE_GHZ[0] <= value * factor <= POSSIBLE_GHZ[1]), "")
+    raise ValueError(f"{column} is {value:g}: no processor runs at {found:g} GHz"
+                     + (f"; call the column {meant}" if meant else ""))
 
 
 def _energy_j(row: Row, time_s: float) -> float:

@@ -20,6 +20,7 @@ from wattline.cli.advise_live import (
 from wattline.cli.choices import Choice, ScenarioCommand
 from wattline.cli.live_options import live_options, which
 from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.rate_options import carbon_option, price_option
 from wattline.cli.scenario_options import (
     changes_from,
     code_allowed,
@@ -143,7 +144,11 @@ def _policy_live(
 @click.option("--horizon", default="7d", show_default=True, help="How far to look.")
 @click.option("--samples", type=click.IntRange(1, 100_000), default=100, show_default=True,
               help="Draws of run times.")
-@click.option("--price", metavar="X", help="Price of a kWh, like 0.25 or 0.25EUR.")
+@price_option
+@carbon_option
+@click.option("--price-start", default="", metavar="DATE",
+              help="Date in the tables at which the log's clock stands at 0; by dates where log "
+                   "and table have them, else their first.")
 @arrivals_option
 @seed_option
 @scenario_options
@@ -151,7 +156,8 @@ def _policy_live(
 def start(
     job: str, scenario: str | None, trace: str | None, at: str | None, live: bool,
     config: Path | None, history: str | None, horizon: str, samples: int,
-    price: str | None, arrivals: str, seed: int, as_json: bool, **options: Any,
+    price: str | None, carbon: str | None, price_start: str, arrivals: str, seed: int,
+    as_json: bool, **options: Any,
 ) -> None:
     """Say when a job that waits will start: a distribution, with its joules and cost.
 
@@ -162,8 +168,8 @@ def start(
     site = which(live, config, scenario or trace or at, "SCENARIO, --trace and --at")
     refuse_live_only(live, {"--history": history})
     asked: dict[str, Any] = {
-        "horizon": horizon, "samples": samples, "price": price,
-        "arrivals": arrivals, "seed": seed}
+        "horizon": horizon, "samples": samples, "price": price, "carbon": carbon,
+        "price_start": price_start, "arrivals": arrivals, "seed": seed}
     if site is not None:
         asked |= {"live": site, "history": history_of(history, options),
                   "allow_code": options["allow_code"]}
@@ -249,10 +255,17 @@ def _print_start(found: StartAdvice) -> None:
     cost = "" if found.cost is None else (
         f"; costs {found.cost['p50']:.2f} ({found.cost['p10']:.2f} to {found.cost['p90']:.2f}) "
         f"{found.currency or NO_CURRENCY}")
+    carbon = "" if found.carbon_g is None else (
+        f"; emits {_kilograms(found.carbon_g)} kg of CO2")
     click.echo(f"uses {energy_text(energy['p50'])} ({energy_text(energy['p10'])} to "
-               f"{energy_text(energy['p90'])}){cost}")
+               f"{energy_text(energy['p90'])}){cost}{carbon}")
     for line in found.assumed:
         click.echo(f"note: {line}")
+
+
+def _kilograms(grams: dict[str, float]) -> str:
+    median, low, high = (f"{grams[name] / 1000:.3g}" for name in ("p50", "p10", "p90"))
+    return f"{median} ({low} to {high})"
 
 
 @click.command()

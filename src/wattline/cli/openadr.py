@@ -5,13 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from wattline.cli.choices import Choice
 from wattline.model.errors import InputError
 from wattline.model.units import parse_power
+
+if TYPE_CHECKING:
+    from wattline.live.openadr import PriceFile
+    from wattline.model.signal import Signal
 
 
 @click.command("openadr")
@@ -23,9 +29,12 @@ from wattline.model.units import parse_power
               help="Written with the cap that holds: `cap_file` of the controller.")
 @click.option("--price-file", type=click.Path(path_type=Path), metavar="FILE",
               help="Keep a table of the price of energy here, a row per change; with --price.")
-@click.option("--price", type=float, metavar="PER_KWH", help="The usual price, without an event.")
+@click.option("--price", metavar="X|FILE",
+              help="The usual price of a kWh, without an event: like 0.12 or 0.12EUR, or a table "
+                   "with dates (CSV, also compressed).")
 @click.option("--currency", default="", metavar="TEXT",
-              help="Of the price; prices of events in another are not followed.")
+              help="Of the price, where it names none; prices of events in another are not "
+                   "followed.")
 @click.option("--cert", type=click.Path(path_type=Path), metavar="FILE",
               help="Our certificate (PEM), for a server behind TLS; with --key and --ca.")
 @click.option("--key", type=click.Path(path_type=Path), metavar="FILE",
@@ -44,7 +53,7 @@ from wattline.model.units import parse_power
 @click.option("--status", type=click.Path(path_type=Path), metavar="FILE",
               help="status.json of the controller: its measured power is reported to the server.")
 def command(vtn: str, ven: str, cap: str, cap_file: Path, price_file: Path | None,
-            price: float | None, currency: str, cert: Path | None, key: Path | None,
+            price: str | None, currency: str, cert: Path | None, key: Path | None,
             ca: Path | None, vtn_fingerprint: str | None, standard: str, program: str,
             client_id: str, token_url: str, status: Path | None) -> None:
     """Follow the events of an OpenADR server: the file of the cap says what may be drawn.
@@ -55,16 +64,12 @@ def command(vtn: str, ven: str, cap: str, cap_file: Path, price_file: Path | Non
     stays as it is.
     """
     from wattline.grid.events import EventBook
-    from wattline.live.openadr import CapWriter, PriceFile, follow
+    from wattline.live.openadr import CapWriter, follow
     from wattline.live.openadr_link import Certificates, MeasuredPower
 
     certificates = Certificates(cert, key, ca, vtn_fingerprint)
     measured = None if status is None else MeasuredPower(status, time.time)
-    if (price_file is None) != (price is None):
-        raise InputError("--price-file and --price go together: the table and the usual price")
-    prices = None
-    if price_file is not None and price is not None:
-        prices = PriceFile(price_file, price, currency)
+    prices = _prices(price_file, price, currency)
     writer = CapWriter(cap_file, EventBook(parse_power(cap)), say=click.echo, prices=prices)
     if standard == "3":
         if cert or key or ca or vtn_fingerprint:
@@ -78,3 +83,38 @@ def command(vtn: str, ven: str, cap: str, cap_file: Path, price_file: Path | Non
     if program or client_id or token_url:
         raise InputError("--program, --client-id and --token-url are a matter of --standard 3")
     asyncio.run(follow(writer, vtn, ven, time.time, certificates=certificates, measured=measured))
+
+
+def _prices(file: Path | None, usual: str | None, currency: str) -> PriceFile | None:
+    """The table to keep, with what holds where no event says a price."""
+    from wattline.live.openadr import PriceFile
+    from wattline.traces.rates import is_flat, price_from
+    from wattline.traces.tariffs import J_PER_KWH, NoDates, currency_of
+
+    if (file is None) != (usual is None):
+        raise InputError("--price-file and --price go together: the table and the usual price")
+    if file is None or usual is None:
+        return None
+    try:
+        per_j = price_from(usual, unix=True)
+    except NoDates:
+        raise InputError(f"--price: the times of {usual} are no dates, which events have") from None
+    if not is_flat(per_j) and Path(usual).resolve() == file.resolve():
+        raise InputError(f"--price and --price-file are both {usual}: the usual prices are read "
+                         "from the one, and what holds is written to the other")
+    named = currency_of(per_j) or ""
+    if currency and named and currency.upper() != named:
+        raise InputError(f"--currency is {currency}, and --price is in {named}")
+    found = PriceFile(file, per_j.scaled(J_PER_KWH, "1/kWh"), currency or named)
+    if not is_flat(per_j):
+        _say_reach(usual, per_j)
+    return found
+
+
+def _say_reach(usual: str, table: Signal) -> None:
+    """Refuse prices that are over, and say from when on the last one stands for all."""
+    end_s = float(2 * table.time_s[-1] - table.time_s[-2])
+    if time.time() >= end_s:
+        raise InputError(f"--price: {usual} ends before today; its prices are over")
+    until = datetime.fromtimestamp(end_s, UTC).strftime("%Y-%m-%dT%H:%MZ")
+    click.echo(f"usual prices are known until {until}; then the last one holds")

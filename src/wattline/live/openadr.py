@@ -20,6 +20,7 @@ from wattline.grid.openadr2b_events import event_of, left_out
 from wattline.live.openadr_link import Certificates, MeasuredPower
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
+from wattline.model.signal import Signal
 
 LOOK_S = 1.0
 """How often the file is brought up to date."""
@@ -32,8 +33,8 @@ class PriceFile:
     """A table of prices that bills are made from: a row each time that the price changes."""
 
     file: Path
-    usual: float
-    """Per kWh, where no event says a price."""
+    usual: Signal
+    """Per kWh over Unix time, where no event says a price."""
     currency: str = ""
 
     def add(self, now_s: float, price: float) -> None:
@@ -97,7 +98,7 @@ class CapWriter:
             self.say(f"cap {cap_w:g} W")
         if self.prices is not None:
             told = self.book.price(now_s)
-            price = self.prices.usual if told is None else told
+            price = self.prices.usual.at(now_s) if told is None else told
             if price != self.written_price:
                 self.prices.add(now_s, price)
                 self.written_price = price

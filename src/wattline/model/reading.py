@@ -64,10 +64,19 @@ def read_unpacked(path: str | Path) -> tuple[bytes, bool]:
     """All bytes of a file, gz, xz and bz2 unpacked whatever its name; and whether it was packed."""
     with _opened(Path(path)) as stream:
         first = stream.read(_CHUNK)
-        kind = next((kind for magic, kind in _MAGIC.items() if first.startswith(magic)), None)
+        kind = _packing(first)
         packed = _after(first, stream)
         whole = _joined(packed if kind is None else _unpacked(packed, kind, path), path)
         return whole, kind is not None
+
+
+def first_bytes(path: str | Path) -> bytes:
+    """What a file begins with, gz, xz and bz2 unpacked; up to a megabyte."""
+    with _opened(Path(path)) as stream:
+        first = stream.read(_CHUNK)
+        kind = _packing(first)
+        return first if kind is None else next(
+            filter(None, _unpacked(_after(first, stream), kind, path)), b"")
 
 
 def read_text(path: str | Path, most: int | None = None) -> str:
@@ -146,6 +155,10 @@ def _opened(path: Path) -> BinaryIO:
     except BaseException:
         os.close(handle)
         raise
+
+
+def _packing(first: bytes) -> str | None:
+    return next((kind for magic, kind in _MAGIC.items() if first.startswith(magic)), None)
 
 
 def _after(first: bytes, stream: BinaryIO) -> Iterator[bytes]:

@@ -83,6 +83,8 @@ def column_names(path: str | Path) -> list[str]:
 def _read_lines(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """The header, and the rows that are not empty with their numbers."""
     text = read_text(path)
+    if not text.strip():
+        raise InputError(f"{path}: the file is empty")
     mark = separator(text.partition("\n")[0])
     reader = csv.reader(io.StringIO(text), delimiter=mark)
     header = [cell.strip() for cell in next(reader, [])]

@@ -64,7 +64,10 @@ def asked(
     """
     if policy is not None:
         _check_policy(policy)
-    if trace is None and scenario is not None and not _is_scenario(scenario):
+    if scenario is not None and not _is_scenario(scenario):
+        if trace is not None:
+            raise InputError(f"two logs: {_source(scenario)}, and {_source(trace)} as trace; give "
+                             "one of them, and a scenario file beside it where there is one")
         scenario, trace = None, scenario
     changes, chosen = _of_objects(machine, policies or {}, cap, watch_cap)
     further = dict(_field(name, value) for name, value in (fields or {}).items())

@@ -43,6 +43,8 @@ def fields_of(path: Path | str) -> dict[str, Any]:
         raise InputError(f"{path} is no scenario: {said}")
     text, source, folder = _text(str(path))
     fields = parse_toml(text, source)
+    if not fields:
+        raise InputError(f"{source}: the file is empty; a scenario has at least a [trace]")
     if said := other_table(fields, source):
         raise InputError(f"{source} is no scenario: {said}")
     fields.setdefault("name", Path(source).stem.removeprefix("bundled:")[:200])

@@ -22,8 +22,10 @@ def machine_from(given: Machine | objects.Machine) -> Machine:
     if not given.classes:
         missing = [name for name in ("node_idle_w", "node_active_w") if fields.get(name) is None]
         if given.nodes is None or missing:
-            raise InputError(f"the machine needs {' and '.join(missing or ['nodes'])}, like "
-                             "Machine(nodes=100, node_idle_w=90, node_active_w=300)")
+            raise InputError(
+                f"the machine needs {' and '.join(missing or ['nodes'])}, like "
+                f"Machine(nodes={given.nodes or 100}, node_idle_w=90, node_active_w=300): without "
+                "a log nothing is assumed")
     return make_machine(validate({"trace": {"generate": "lublin"}, "machine": fields}, "machine"))
 
 

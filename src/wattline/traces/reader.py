@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from wattline.model.errors import InputError
-from wattline.model.reading import is_file
+from wattline.model.reading import first_bytes, is_file
 from wattline.traces import swf
 from wattline.traces.cleaning import Size, clean
 from wattline.traces.files import inner_name, read_bytes
@@ -59,17 +59,17 @@ def read(
 
 
 def is_log(path: str | Path) -> bool:
-    """Whether a file is a job log: by its name, or because it begins as SWF or sacct's output."""
+    """Whether a file is a job log: by its name, or because it begins as SWF or sacct's output,
+    also compressed under another name."""
     if Path(inner_name(Path(path))).suffix in SUFFIXES:
         return True
     if not is_file(path):  # a pipe can be read once
         return False
     try:
-        with Path(path).open("rb") as file:
-            first = file.readline(4096)
-            return first.startswith(b";") or b"JobID" in first.split(b"|")[:40]
-    except (OSError, ValueError):
+        first = first_bytes(path)[:4096].split(b"\n", 1)[0]
+    except InputError:
         return False
+    return first.startswith(b";") or b"JobID" in first.split(b"|")[:40]
 
 
 def sniff(data: bytes, path: Path, mapped: bool = False) -> str:

@@ -28,6 +28,10 @@ FIRST_UNIX_S = 1e8
 """From 1973 on: no log counts so many seconds before its first job, unless it has Unix times."""
 
 
+class NoDates(InputError):
+    """A table whose times are seconds, where its dates are needed."""
+
+
 def read_tariff(
     path: Path, *, column: str = "", start: str = "", unix: bool = False
 ) -> Signal:
@@ -55,8 +59,8 @@ def read_tariff(
     if start and (steps[-1][0] < 0 or steps[0][0] > 0):
         raise InputError(f"{path}: {start} lies outside of its times")
     if unix and steps[0][0] < FIRST_UNIX_S:
-        raise InputError(f"{path}: its times are no dates, and the log counts Unix seconds; say "
-                         "with --price-start at which of them the log's second 0 lies")
+        raise NoDates(f"{path}: its times are no dates, and the log counts Unix seconds; say "
+                      "with --price-start at which of them the log's second 0 lies")
     return Signal.from_steps(steps, unit)
 
 

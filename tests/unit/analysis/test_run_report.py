@@ -155,19 +155,23 @@ def test_pictures_are_written_in_the_form_that_is_asked_for(plain: Run, tmp_path
         report(plain, tmp_path / "gif", pictures="gif")
 
 
-def test_two_runs_are_compared(plain: Run, capped: Run, tmp_path: Path) -> None:
-    page = report({"plain": plain, "with a cap": capped}, tmp_path)
-    text = page.read_text()
+@pytest.fixture(scope="module")
+def compared(plain: Run, capped: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return report({"plain": plain, "with a cap": capped}, tmp_path_factory.mktemp("compared"))
+
+
+def test_two_runs_are_compared(compared: Path) -> None:
+    text = compared.read_text()
     assert "2 runs compared" in text
     assert 'class="ratio better"' in text
     assert "&#39;plain&#39; is measured against the cap of &#39;with a cap&#39;" in text
-    names = {path.name for path in tmp_path.iterdir()}
+    names = {path.name for path in compared.parent.iterdir()}
     assert {"job-map-1-plain.png", "use-by-size-2-with-a-cap.png"} <= names
     assert "did not record which units each job held" in " ".join(text.split())
 
 
-def test_maps_say_how_fine_they_are(plain: Run, capped: Run, tmp_path: Path) -> None:
-    text = report({"plain": plain, "with a cap": capped}, tmp_path).read_text()
+def test_maps_say_how_fine_they_are(plain: Run, capped: Run, compared: Path) -> None:
+    text = compared.read_text()
     point = time_text((plain.end_s - plain.start_s) / 1200)
     assert f"A point is {point} long." in text
     span = time_text((capped.end_s - capped.start_s) / 1000)

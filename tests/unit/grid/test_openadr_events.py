@@ -12,6 +12,7 @@ import wattline as wl
 from wattline.grid.events import REMEMBERED_S, CapStep, EventBook, GridEvent, PriceStep
 from wattline.grid.openadr2b_events import event_of
 from wattline.live.openadr import CapWriter, PriceFile
+from wattline.model.signal import Signal
 from wattline.traces.tariffs import read_tariff
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
@@ -168,7 +169,7 @@ def test_a_price_beside_a_level_does_not_keep_the_cap_from_falling(tmp_path: Pat
 
 def test_a_price_is_followed_where_a_table_of_prices_is_kept(tmp_path: Path) -> None:
     mine, table = writer(tmp_path), tmp_path / "prices.csv"
-    mine.prices = PriceFile(table, 0.1, "USD")
+    mine.prices = PriceFile(table, Signal.constant(0.1), "USD")
     mine.update(NOW_S)
     priced = event(value=0.3, signal="ELECTRICITY_PRICE", kind="price", start_s=60)
     assert mine.hear(priced, NOW_S) == "optIn"
@@ -180,6 +181,18 @@ def test_a_price_is_followed_where_a_table_of_prices_is_kept(tmp_path: Path) -> 
     read = read_tariff(table)
     assert read.value * 3.6e6 == pytest.approx([0.1, 0.3, 0.1])
     assert mine.file.read_text() == "10000\n"
+
+
+def test_usual_prices_may_change_by_themselves(tmp_path: Path) -> None:
+    mine, table = writer(tmp_path), tmp_path / "prices.csv"
+    mine.prices = PriceFile(table, Signal([NOW_S - 60, NOW_S + 120], [0.1, 0.2]), "EUR")
+    mine.update(NOW_S)
+    priced = event(value=0.3, signal="ELECTRICITY_PRICE", kind="price", start_s=60, last_s=30)
+    assert mine.hear(priced, NOW_S) == "optIn"
+    for after_s in (60, 90, 119, 120, 121):
+        mine.update(NOW_S + after_s)
+    assert [line.split(",")[1] for line in table.read_text().splitlines()[1:]] == [
+        "0.1", "0.3", "0.1", "0.2"]
 
 
 def test_of_prices_that_overlap_the_one_told_last_holds() -> None:
@@ -197,7 +210,8 @@ def test_a_price_that_cannot_be_followed_takes_nothing_from_a_cap_beside_it(
     tmp_path: Path,
 ) -> None:
     mine, said = writer(tmp_path), []
-    mine.say, mine.prices = said.append, PriceFile(tmp_path / "p.csv", 0.1, "USD")
+    mine.say = said.append
+    mine.prices = PriceFile(tmp_path / "p.csv", Signal.constant(0.1), "USD")
     given = event(value=2.0, signal="SIMPLE", kind="level")
     price = event(value=0.3, signal="ELECTRICITY_PRICE", kind="price")["event_signals"][0]
     given["event_signals"].append(price | {"measurement": {"name": "currencyPerKWh",

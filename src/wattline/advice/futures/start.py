@@ -16,12 +16,13 @@ from wattline.advice.futures.candidates import CURRENT, Choice
 from wattline.advice.futures.instants import instant_s
 from wattline.advice.futures.live import stand_live
 from wattline.advice.futures.policy import planned, refuse_both
+from wattline.advice.futures.rates import Clock, Rate, rate_on
 from wattline.advice.futures.running import Now, candidate_of, stand_at
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 from wattline.model.units import parse_duration
 from wattline.scenario.in_python import Source
-from wattline.traces.rates import is_flat, price_from
+from wattline.traces.rates import carbon_from, price_from
 from wattline.traces.tariffs import currency_of
 
 QUANTILES = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
@@ -52,32 +53,37 @@ class StartAdvice:
     draws have not started it by then."""
     energy_j: dict[str, float]
     cost: dict[str, float] | None
+    """None without a price, and where a table is asked for a job that starts in no draw."""
     samples: int
     seconds: float
     assumed: tuple[str, ...]
     currency: str | None = None
     """Of the cost, where the price names one."""
+    carbon_g: dict[str, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """What `wattline advise start --json` prints."""
         return {name: getattr(self, name) for name in (
-            "job", "state", "at_s", "start_s", "by", "energy_j", "cost", "currency", "samples",
-            "seconds")} | {
+            "job", "state", "at_s", "start_s", "by", "energy_j", "cost", "currency", "carbon_g",
+            "samples", "seconds")} | {
             "assumed": list(self.assumed)}
 
 
 def advise_start(
     job: int | str, scenario: Source | None = None, *, at: float | str | None = None,
     live: str | Path | None = None, history: Source | None = None, horizon: float | str = "7d",
-    samples: int = 100, price: float | str | None = None, arrivals: str = "last-week",
-    seed: int = 1, allow_code: bool = False,
+    samples: int = 100, price: float | str | None = None, carbon: float | str | None = None,
+    price_start: str = "", arrivals: str = "last-week", seed: int = 1, allow_code: bool = False,
     progress: Callable[[float], None] | None = None, **given: Any,
 ) -> StartAdvice:
     """The distribution of a pending job's start, of its joules and cost.
 
     At an instant of a log (`at`) `job` is its number there; live, with the file of a site, the
     number that Slurm gave it. Jobs are run ahead with run times drawn from the history, under the
-    policy that is there. `price` is that of a kWh, like `0.25` or `"0.25EUR"`.
+    policy that is there. `price` is that of a kWh (`0.25`, `"0.25EUR"`) or a table of prices,
+    `carbon` grams per kWh or a table: each draw pays for the hours in which it runs. Tables are
+    read by their dates where log and table have them, else from the log's second 0 on, at which
+    `price_start` names a date of theirs.
 
     >>> import wattline as wl
     >>> trace = wl.generate("lublin", seed=6, jobs=80, nodes=32)
@@ -92,41 +98,55 @@ def advise_start(
     horizon_s = parse_duration(horizon) if isinstance(horizon, str) else float(horizon)
     if not 0 < horizon_s < np.inf:
         raise InputError(f"horizon is {horizon}, must be above 0 and finite")
-    rate = None if price is None else price_from(str(price))
-    if rate is not None and not is_flat(rate):
-        raise InputError("--price: one price of a kWh is needed here, like 0.25EUR, not a table: "
-                         "when the job starts is what is asked")
+    if price_start and price is None and carbon is None:
+        raise InputError("--price-start goes with --price FILE or --carbon FILE")
     if live is not None:
         stood = stand_live(live, horizon_s, arrivals, history, allow_code=allow_code)
         now, row, state = stood.now, stood.row_of(job), WAITING
+        clock = Clock(now.moment.now_s, epoch_s=0.0)
     else:
         assert at is not None
         ready = planned(scenario, given, allow_code)
         now = stand_at(ready, instant_s(at, ready), horizon_s, arrivals)
         row, state = _row_of(now, job, arrivals)
+        clock = Clock.of(now.moment.now_s, ready.scenario.trace.unix_start_s)
+    money = rate_on(clock, price, price_from, price_start)
+    grams = rate_on(clock, carbon, carbon_from, price_start)
     moment = now.moment
     at_s = moment.now_s
     one = candidate_of(now, Choice(CURRENT, {}))
-    starts, joules = [], []
+    starts, used = [], []
     watts = float(moment.books.state.jobs.watts[row])
     # Whoever is killed at the limit uses nothing after it.
     most_s = float(moment.jobs.requested_s[row]) if now.rules.overrun == "kill" else math.inf
     draws = now.draws(samples, seed)
     for number, (drawn_s, future) in enumerate(zip(draws, one.runs(draws), strict=True)):
-        starts.append(float(future.start_s[row]) - at_s)
-        joules.append(min(float(drawn_s[row]), most_s) * watts)
+        starts.append(float(future.start_s[row]))
+        used.append(min(float(drawn_s[row]), most_s))
         if progress is not None:
             progress((number + 1) / samples)
-    waits = np.where(np.isnan(starts), np.inf, np.array(starts))
-    energy = _quantiles(np.array(joules))
+    start_s, used_s = np.array(starts), np.array(used)
+    waits = np.where(np.isnan(start_s), np.inf, start_s - at_s)
+    costs, carbon_g = (_priced(rate, start_s, used_s, watts) for rate in (money, grams))
+    notes = (note for rate in (money, grams) if rate for note in rate.remarks(start_s, used_s))
     return StartAdvice(
         job, state, at_s, _quantiles(waits),
         {text: _share(waits, parse_duration(text), horizon_s) for text in WITHIN},
-        energy, None if rate is None else {
-            name: value * float(rate.value[0]) for name, value in energy.items()},
-        samples, time.monotonic() - begin_s,
+        _quantiles(used_s * watts), costs, samples, time.monotonic() - begin_s,
         (*now.assumed, "joules are those of its own size at full power: a cap that slows it, or a "
-                       "configuration, changes them"), currency_of(rate))
+                       "configuration, changes them", *notes),
+        currency_of(money.signal if money else None), carbon_g)
+
+
+def _priced(
+    rate: Rate | None, start_s: FloatArray, used_s: FloatArray, power_w: float
+) -> dict[str, float] | None:
+    """Quantiles of money or grams, of the draws that have them."""
+    if rate is None:
+        return None
+    found = rate.of_draws(start_s, used_s, power_w)
+    known = found[~np.isnan(found)]
+    return _quantiles(known) if known.size else None
 
 
 def _share(waits_s: FloatArray, within_s: float, horizon_s: float) -> float | None:
