@@ -164,7 +164,6 @@ def asked(*arguments: str) -> str:
         (("--bid", "dayahead"), "--hours N"),
         (("--hours-most", "3"), "needs --hours"),
         (("--with", "b.toml", "--out", "ab.png"), "leave --hours and --out"),
-        (("--with", "b.toml", "--check", "5"), "leave --check out"),
         (("--out", "surface.txt"), "pictures end in .png"),
     ],
 )
