@@ -96,7 +96,7 @@ def test_bad_scenarios(tmp_path: Path, text: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "words"), [
-    ("[curtailment]\nstart = '30m'\n", "after the scenario's end"),
+    ("[curtailment]\nstart = '30m'\n", "after the contract's start"),
     ("[curtailment]\nstart = '1m'\nduration = '10m'\n", "notice"),
 ])
 def test_bad_curtailments(tmp_path: Path, text: str, words: str) -> None:
