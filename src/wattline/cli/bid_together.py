@@ -100,7 +100,8 @@ def _result(found: Together) -> dict[str, Any]:
         parts[name] = {
             "participates": part.reserve_w > 0,
             "average_power_w": part.average_w, "reserve_w": part.reserve_w,
-            "weights": dict(zip(names, part.weights, strict=False)), "cost": part.cost,
+            "weights": dict(zip(names, part.weights, strict=False)),
+            "cost": run.settlement.cost,
             "constraints_met": met_as_judged(run.outcome.violations, run.quality)
             if part.reserve_w > 0 else None,
             "reason": found.decisions[name].reason,
@@ -128,12 +129,13 @@ def _print(found: Together, result: dict[str, Any], unit: str) -> None:
         click.echo(f"planned on {result['planned_on_hours']} hours that might come, not on the "
                    "contract's own (--forecast 0 plans on that)")
     rows = [(name, "bid" if part.reserve_w > 0 else "stay out", round(part.average_w),
-             round(part.reserve_w), part.cost) for name, part in joint.parts.items()]
+             round(part.reserve_w), found.runs[name].settlement.cost)
+            for name, part in joint.parts.items()]
     print_table(("site", "", "average W", "reserve W", f"cost alone {unit}"), rows)
     if bill is not None:
         click.echo(f"together: average {joint.average_w:,.0f} W, reserve {joint.reserve_w:,.0f} W, "
-                   f"cost {bill.cost:.4g} (apart {found.cost_apart:.4g}) {unit}, tracking error "
-                   f"{bill.tracking.mean:.1%} in the mean, large for "
+                   f"cost of all sites {found.cost:.4g} (apart {found.cost_apart:.4g}) {unit}, "
+                   f"tracking error {bill.tracking.mean:.1%} in the mean, large for "
                    f"{bill.tracking.exceed_share:.1%} of the time")
         failed = "; ".join(found.fails)
         click.echo(f"in the contract's own time: {f'fails {failed}' if failed else 'all met'}")

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import wattline as wl
+from wattline.cli import bid_together
 from wattline.cli.main import cli
 from wattline.demand_response import jointly
 from wattline.demand_response.building import case_of
@@ -88,6 +89,27 @@ def test_staying_out_is_priced_for_the_hour_that_is_planned(
     # And what is then paid is for both hours.
     assert found.cost == pytest.approx(found.runs["a"].settlement.cost)
     assert found.cost > 1.5 * found.joint.cost
+
+
+def test_what_a_site_draws_that_stays_out_is_no_part_of_the_offer_but_of_the_cost(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two hours of two sites, of which one alone finds a bid, and that of the first hour."""
+    cases = {name: case_of(read_contract(None, SHORT | {"duration": "2h", "cycle_s": 60,
+                                                        "seed": seed}))
+             for name, seed in (("in", 1), ("out", 2))}
+    trial = Trial(1500.0, 200.0, 0.01, True)
+    decisions = iter([Decision(trial.bid, "found", trials=(trial,)), Decision(None, "none")])
+    monkeypatch.setattr(jointly, "choose", lambda case, method, **asked: next(decisions))
+    found = choose_together(cases, dict.fromkeys(cases, "descent"))
+    assert (found.joint.average_w, found.joint.reserve_w) == (1500.0, 200.0)
+    assert found.bill is not None
+    stays_out = found.runs["out"].settlement.cost
+    assert stays_out > 0
+    assert found.cost == pytest.approx(found.bill.cost + stays_out)
+    assert found.cost_apart == pytest.approx(found.runs["in"].settlement.cost + stays_out)
+    rows = bid_together._result(found)["sites"]
+    assert sum(row["cost"] for row in rows.values()) == pytest.approx(found.cost_apart)
 
 
 def test_energy_that_is_only_put_off_makes_no_joint_bid() -> None:
