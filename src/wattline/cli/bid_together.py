@@ -29,14 +29,19 @@ def bid_together(
     from wattline.demand_response.building import case_of
     from wattline.demand_response.hours import planning_of
     from wattline.demand_response.joint_hours import check_together
-    from wattline.demand_response.jointly import choose_together, planned_together
+    from wattline.demand_response.jointly import (
+        choose_together,
+        planned_together,
+        without_events_of_others,
+    )
     from wattline.demand_response.money import assumed_prices, currency_of, currency_words
     from wattline.demand_response.reading import contract_of
     from wattline.model.progress import Stages
-    from wattline.model.units import parse_power
 
+    least_w = _least_w(least_reserve)
     sites = _named(given)
     _look_at(sites)
+    sites = without_events_of_others(sites)
     first = planned_together(list(sites.values()))
     planned = contract_of(first)
     with progress("choosing the joint bid", spoken=True) as tell:
@@ -44,7 +49,7 @@ def bid_together(
         found = choose_together(
             {name: case_of(scenario) for name, scenario in sites.items()},
             {name: contract_of(scenario).bidding for name, scenario in sites.items()},
-            reserve_w_least=parse_power(least_reserve), rounds=planned.rounds,
+            reserve_w_least=least_w, rounds=planned.rounds,
             progress=stages.stage(0.95), **planning_of(first),
         )
         other_hours = check_together(first, found, stages.stage(1.0))
@@ -55,6 +60,15 @@ def bid_together(
         print_json(result)
     else:
         _print(found, result, currency_words(first))
+
+
+def _least_w(text: str) -> float:
+    from wattline.model.units import parse_power
+
+    least_w = parse_power(text)
+    if least_w < 0:
+        raise InputError(f"--least-reserve is {text}; a reserve is 0 W or more")
+    return least_w
 
 
 def _named(given: Sequence[tuple[Path | None, Scenario]]) -> dict[str, Scenario]:

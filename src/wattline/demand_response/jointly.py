@@ -87,6 +87,16 @@ def unused_of(contract: ContractSection, first: ContractSection) -> list[str]:
             and getattr(contract, name) != getattr(first, name)]
 
 
+def without_events_of_others(sites: Mapping[str, Scenario]) -> dict[str, Scenario]:
+    """The sites, of which only the first keeps its events: the prices of one hold for all."""
+    first, *others = sites
+    no_events = {"events": None, "events_begin": None, "events_cap": None}
+    return {first: sites[first]} | {
+        name: sites[name].model_copy(update={
+            "contract": contract_of(sites[name]).model_copy(update=no_events)})
+        for name in others}
+
+
 def same_arrivals(sites: Mapping[str, Scenario]) -> list[tuple[str, str]]:
     """Sites whose jobs are the same at the same moments, so that no error of theirs cancels."""
     return [(name, other) for (name, one), (other, two) in combinations(sites.items(), 2)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.unit.grid.test_event_file import made_2b
 
 import wattline as wl
 from wattline.cli import bid_together
@@ -169,6 +170,50 @@ def test_what_sites_together_cannot_do_is_refused_or_said(tmp_path: Path) -> Non
                               catch_exceptions=False).output
     assert "sites 'north' and 'same' have the same jobs at the same moments" in same
     assert "start_share has no effect" in same
+
+
+def test_flags_hold_for_all_sites_or_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, Any] = {}
+
+    def seen(cases: dict[str, Any], methods: dict[str, str], **planning: Any) -> None:
+        asked.update(cases=cases, methods=methods)
+        raise wl.InputError("seen")
+
+    monkeypatch.setattr(jointly, "choose_together", seen)
+    argv = ["bid", site(tmp_path, "north"), "--with", site(tmp_path, "south", seed=1)]
+    flags = ["--standby", "--sleep", "--preempt", "--policy", "qoscap", "--latency", "10s",
+             "--duration", "5m", "--bid", "heuristic"]
+    with pytest.raises(wl.InputError, match="seen"):
+        CliRunner().invoke(cli, [*argv, *flags], catch_exceptions=False)
+    assert asked["methods"] == {"north": "heuristic", "south": "heuristic"}
+    for case in asked["cases"].values():
+        assert case.workload.standby is not None
+        assert case.sleep is not None
+        assert (case.preempt, case.policy, case.latency_s) == (True, "qoscap", 10.0)
+        assert case.end_s - case.judged_s == 300.0
+    for flag, value in (("--servers", "5"), ("--seed", "3"), ("--level", "tight"),
+                        ("--workload", "W2"), ("--pue", "1.2")):
+        with pytest.raises(wl.InputError, match=f"{flag} beside --with.*in each site's file"):
+            CliRunner().invoke(cli, [*argv, flag, value], catch_exceptions=False)
+
+
+def test_events_of_another_site_have_no_effect_as_is_said(tmp_path: Path) -> None:
+    event = made_2b(value=1200.0, start_s=60.0, last="PT1M")
+    (tmp_path / "events.json").write_text(json.dumps([event]))
+    other = site(tmp_path, "south", seed=1, contract="""events = "events.json"
+events_begin = "2026-07-01T12:00:00Z" """)
+    found = CliRunner().invoke(cli, ["bid", site(tmp_path, "north"), "--with", other,
+                                     "--forecast", "0", "--check", "0"], catch_exceptions=False)
+    assert "site 'south': events has no effect" in found.output
+    assert found.exit_code == 0
+
+
+def test_a_least_reserve_below_zero_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(wl.InputError, match="--least-reserve is -5kW; a reserve is 0 W or more"):
+        CliRunner().invoke(cli, ["bid", site(tmp_path, "a"), "--least-reserve", "-5kW"],
+                           catch_exceptions=False)
 
 
 def test_a_reserve_below_the_least_offer_is_said(tmp_path: Path) -> None:
