@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from wattline.grid.bidding import Decision
 
 PICTURES = (".png", ".svg", ".pdf")
-OF_A_SITE = ("workload", "servers", "utilisation", "level", "burst", "mislabelled", "log", "log_start",
-             "seed", "pue", "meter_noise")
+OF_A_SITE = ("workload", "servers", "utilisation", "level", "burst", "mislabelled", "log",
+             "log_start", "seed", "pue", "meter_noise")
 """Flags that describe one site; all others are of the contract or of the rule that keeps it."""
 
 
@@ -73,10 +73,10 @@ def command(scenario_file: Path | None, bid: str | None, hours: int | None,
         found = choose_bid(scenario, hours=hours, hours_most=hours_most, progress=advance)
     decision, result = found.decision, found.to_dict()
     if picture is not None:
-        from wattline.demand_response.money import currency_words
+        from wattline.demand_response.money import NO_CURRENCY
         from wattline.demand_response.plots import write_surface
 
-        unit = currency_words(scenario)
+        unit = result["currency"] or NO_CURRENCY
         result["picture"] = str(picture) if write_surface(decision, picture, unit) else None
     if as_json:
         print_json(result)

@@ -34,7 +34,7 @@ def bid_together(
         planned_together,
         without_events_of_others,
     )
-    from wattline.demand_response.money import assumed_prices, currency_of, currency_words
+    from wattline.demand_response.money import NO_CURRENCY, assumed_prices, currency_of
     from wattline.demand_response.reading import contract_of
     from wattline.model.progress import Stages
 
@@ -46,8 +46,9 @@ def bid_together(
     planned = contract_of(first)
     with progress("choosing the joint bid", spoken=True) as tell:
         stages = Stages(tell)
+        cases = {name: case_of(scenario) for name, scenario in sites.items()}
         found = choose_together(
-            {name: case_of(scenario) for name, scenario in sites.items()},
+            cases,
             {name: contract_of(scenario).bidding for name, scenario in sites.items()},
             reserve_w_least=least_w, rounds=planned.rounds,
             progress=stages.stage(0.95), **planning_of(first),
@@ -55,11 +56,12 @@ def bid_together(
         other_hours = check_together(first, found, stages.stage(1.0))
     result = _result(found) | {
         "planned_on_hours": planned.forecast, "other_hours": other_hours,
-        "currency": currency_of(first), "assumed": assumed_prices(first)}
+        "currency": currency_of(first, next(iter(cases.values()))),
+        "assumed": assumed_prices(first)}
     if as_json:
         print_json(result)
     else:
-        _print(found, result, currency_words(first))
+        _print(found, result, result["currency"] or NO_CURRENCY)
 
 
 def _least_w(text: str) -> float:
