@@ -14,6 +14,8 @@ from tests.unit.grid.test_event_file import made_2b, made_3
 
 import wattline as wl
 from wattline.cli.main import cli
+from wattline.demand_response.reading import read_contract
+from wattline.demand_response.remarks import remarks
 from wattline.grid.curtailment import Curtailment, load_of_days
 from wattline.grid.programme import BaselineTerms, programme
 from wattline.model.signal import Signal
@@ -264,3 +266,19 @@ def test_what_is_not_judged_is_said() -> None:
     said = " ".join(found.figures["assumed"])
     assert "there is no quality of service to judge" in said
     assert "full_hz and deadband_hz of the programme have no effect" in said
+
+
+def test_what_has_no_effect_beside_caps_of_events_is_said_and_not_beside_their_prices(
+    tmp_path: Path,
+) -> None:
+    given = SHORT | {"bid": "auto", "policy": "auto", "rounds": 5, "check": 3, "forecast": 2,
+                     "hold": 0.5, "latency": "5s", "below_idle": True, "standby": True,
+                     "events_begin": "2026-07-01T12:00:00Z"}
+    cap = str(kept(tmp_path, made_2b(value=1200.0, start_s=300.0)))
+    said = remarks(read_contract(None, given | {"events": cap}))
+    for name in ("rounds", "check", "forecast", "hold", "latency", "below_idle", "standby"):
+        assert any(line.startswith(f"{name} has no effect: beside") for line in said), name
+    assert any(line.startswith("policy auto takes aqa") and "caps of events" in line
+               for line in said)
+    price = str(kept(tmp_path, priced_in("USD", "one")))
+    assert remarks(read_contract(None, given | {"events": price})) == []
