@@ -282,3 +282,12 @@ def test_what_has_no_effect_beside_caps_of_events_is_said_and_not_beside_their_p
                for line in said)
     price = str(kept(tmp_path, priced_in("USD", "one")))
     assert remarks(read_contract(None, given | {"events": price})) == []
+
+
+def test_a_bid_that_a_cap_keeps_from_its_target_names_the_cap(tmp_path: Path) -> None:
+    cap = str(kept(tmp_path, made_2b(value=1100.0, start_s=0.0, last="PT20M")))
+    found = wl.regulate(**SHORT, events=cap, events_begin="2026-07-01T12:00:00Z").figures
+    assert "with the power held down by the limit, too little work" in found["violations"][0]
+    assert found["bound"]["reason"] == "a limit is kept, which the bound does not know"
+    free = wl.regulate(**SHORT | {"bid": (2300, 200)}).figures
+    assert "held down by the limit" not in free["violations"][0]
