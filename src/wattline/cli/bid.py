@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from wattline.grid.bidding import Decision
 
 PICTURES = (".png", ".svg", ".pdf")
+OF_A_SITE = ("workload", "servers", "utilisation", "level", "burst", "mislabelled", "log",
+             "log_start", "seed", "pue", "meter_noise")
+"""Flags that describe one site; all others are of the contract or of the rule that keeps it."""
 
 
 @click.command("bid")
@@ -35,7 +38,9 @@ PICTURES = (".png", ".svg", ".pdf")
 @click.option("--hours-most", type=click.IntRange(min=0), default=None, metavar="N",
               help="Of these, bid only for the N that save most.")
 @click.option("--with", "others", multiple=True, type=click.Path(path_type=Path),
-              metavar="SITE.toml", help="Another site that bids together with this one.")
+              metavar="SITE.toml",
+              help="Another site that bids together with this one; flags then hold for all sites, "
+                   "and those of a workload or machine are refused.")
 @click.option("--least-reserve", metavar="WATTS", default="0",
               help="The least reserve that the market takes, for all sites together.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE|DIR",
@@ -51,24 +56,27 @@ def command(scenario_file: Path | None, bid: str | None, hours: int | None,
     from wattline.demand_response.reading import contract_of
 
     picture = _picture_path(out) if out is not None else None
-    scenario = scenario_from(scenario_file, flags | {"bid": bid})
+    flags |= {"bid": bid}
+    if others:
+        _refuse_of_a_site(flags)
+    scenario = scenario_from(scenario_file, flags)
     say_unused(scenario, choosing=True)
     refuse_unused(contract_of(scenario), hours=hours, hours_most=hours_most)
     if others or least_reserve != "0":
         from wattline.cli.bid_together import bid_together
 
         _refuse_together(hours=hours, drawn=out is not None)
-        bid_together([(scenario_file, scenario), *((p, scenario_from(p, {})) for p in others)],
+        bid_together([(scenario_file, scenario), *((p, scenario_from(p, flags)) for p in others)],
                      least_reserve, as_json=as_json)
         return
     with progress(f"choosing the bid on {planned_hours_words(scenario)}", spoken=True) as advance:
         found = choose_bid(scenario, hours=hours, hours_most=hours_most, progress=advance)
     decision, result = found.decision, found.to_dict()
     if picture is not None:
-        from wattline.demand_response.money import currency_words
+        from wattline.demand_response.money import NO_CURRENCY
         from wattline.demand_response.plots import write_surface
 
-        unit = currency_words(scenario)
+        unit = result["currency"] or NO_CURRENCY
         result["picture"] = str(picture) if write_surface(decision, picture, unit) else None
     if as_json:
         print_json(result)
@@ -91,6 +99,14 @@ def _refuse_together(*, hours: int | None, drawn: bool) -> None:
     if hours is not None or drawn:
         raise InputError("sites that bid together have one hour and no cost surface of one site: "
                          "leave --hours and --out out")
+
+
+def _refuse_of_a_site(flags: dict[str, Any]) -> None:
+    """Refuse flags that describe one site, where there are several."""
+    given = [f"--{name.replace('_', '-')}" for name in OF_A_SITE if flags[name] is not None]
+    if given:
+        raise InputError(f"{', '.join(given)} beside --with: nobody can say of which site; give it "
+                         "in each site's file")
 
 
 def _short(why: str, length: int = 60) -> str:

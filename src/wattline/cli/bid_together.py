@@ -29,32 +29,48 @@ def bid_together(
     from wattline.demand_response.building import case_of
     from wattline.demand_response.hours import planning_of
     from wattline.demand_response.joint_hours import check_together
-    from wattline.demand_response.jointly import choose_together, planned_together
-    from wattline.demand_response.money import assumed_prices, currency_of, currency_words
+    from wattline.demand_response.jointly import (
+        choose_together,
+        planned_together,
+        without_events_of_others,
+    )
+    from wattline.demand_response.money import NO_CURRENCY, assumed_prices, currency_of
     from wattline.demand_response.reading import contract_of
     from wattline.model.progress import Stages
-    from wattline.model.units import parse_power
 
+    least_w = _least_w(least_reserve)
     sites = _named(given)
     _look_at(sites)
+    sites = without_events_of_others(sites)
     first = planned_together(list(sites.values()))
     planned = contract_of(first)
     with progress("choosing the joint bid", spoken=True) as tell:
         stages = Stages(tell)
+        cases = {name: case_of(scenario) for name, scenario in sites.items()}
         found = choose_together(
-            {name: case_of(scenario) for name, scenario in sites.items()},
+            cases,
             {name: contract_of(scenario).bidding for name, scenario in sites.items()},
-            reserve_w_least=parse_power(least_reserve), rounds=planned.rounds,
+            reserve_w_least=least_w, rounds=planned.rounds,
             progress=stages.stage(0.95), **planning_of(first),
         )
         other_hours = check_together(first, found, stages.stage(1.0))
     result = _result(found) | {
         "planned_on_hours": planned.forecast, "other_hours": other_hours,
-        "currency": currency_of(first), "assumed": assumed_prices(first)}
+        "currency": currency_of(first, next(iter(cases.values()))),
+        "assumed": assumed_prices(first)}
     if as_json:
         print_json(result)
     else:
-        _print(found, result, currency_words(first))
+        _print(found, result, result["currency"] or NO_CURRENCY)
+
+
+def _least_w(text: str) -> float:
+    from wattline.model.units import parse_power
+
+    least_w = parse_power(text)
+    if least_w < 0:
+        raise InputError(f"--least-reserve is {text}; a reserve is 0 W or more")
+    return least_w
 
 
 def _named(given: Sequence[tuple[Path | None, Scenario]]) -> dict[str, Scenario]:
@@ -100,7 +116,8 @@ def _result(found: Together) -> dict[str, Any]:
         parts[name] = {
             "participates": part.reserve_w > 0,
             "average_power_w": part.average_w, "reserve_w": part.reserve_w,
-            "weights": dict(zip(names, part.weights, strict=False)), "cost": part.cost,
+            "weights": dict(zip(names, part.weights, strict=False)),
+            "cost": run.settlement.cost,
             "constraints_met": met_as_judged(run.outcome.violations, run.quality)
             if part.reserve_w > 0 else None,
             "reason": found.decisions[name].reason,
@@ -128,12 +145,13 @@ def _print(found: Together, result: dict[str, Any], unit: str) -> None:
         click.echo(f"planned on {result['planned_on_hours']} hours that might come, not on the "
                    "contract's own (--forecast 0 plans on that)")
     rows = [(name, "bid" if part.reserve_w > 0 else "stay out", round(part.average_w),
-             round(part.reserve_w), part.cost) for name, part in joint.parts.items()]
+             round(part.reserve_w), found.runs[name].settlement.cost)
+            for name, part in joint.parts.items()]
     print_table(("site", "", "average W", "reserve W", f"cost alone {unit}"), rows)
     if bill is not None:
         click.echo(f"together: average {joint.average_w:,.0f} W, reserve {joint.reserve_w:,.0f} W, "
-                   f"cost {bill.cost:.4g} (apart {found.cost_apart:.4g}) {unit}, tracking error "
-                   f"{bill.tracking.mean:.1%} in the mean, large for "
+                   f"cost of all sites {found.cost:.4g} (apart {found.cost_apart:.4g}) {unit}, "
+                   f"tracking error {bill.tracking.mean:.1%} in the mean, large for "
                    f"{bill.tracking.exceed_share:.1%} of the time")
         failed = "; ".join(found.fails)
         click.echo(f"in the contract's own time: {f'fails {failed}' if failed else 'all met'}")

@@ -99,7 +99,7 @@ def can_be_kept(case: Case, bid: Bid) -> bool | None:
 def _says_nothing(case: Case) -> str:
     """Why there is no bound; empty where there is one."""
     if case.limit_w is not None:
-        return "a limit is kept, and no bid is offered"
+        return "a limit is kept, which the bound does not know"
     if case.adaptive:
         return "the bid changes by the hour"
     if case.meter_noise > 0:

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from wattline.demand_response.case import Case
+from wattline.demand_response.money import currency_given
 from wattline.demand_response.reading import contract_of
 from wattline.demand_response.run import run_contract
 from wattline.grid.curtailment import Curtailment, lower_of
@@ -70,7 +71,7 @@ def _with_events(contract: ContractSection, case: Case) -> Case:
         raise InputError("events have times of the clock: say when the contract begins with "
                          "--events-begin, like 2026-07-01T12:00:00Z")
     usual_w = contract.events_cap or case.workload.range.power_w_max
-    told = read_events(contract.events, usual_w, contract.prices.currency)
+    told = read_events(contract.events, usual_w, currency_given(contract))
     start_s = moment_s(contract.events_begin) - case.warmup_s
     found = replay(told, usual_w, case.prices.energy, start_s, start_s + case.duration_s,
                    warmup_s=case.warmup_s)

@@ -63,7 +63,7 @@ def contract_figures(
         "reserve_w": _mean(reserves, spans_s) if reserves.size else None,
         "weights": dict(zip(names, found.weights, strict=True)),
         "cost": bill.cost,
-        "currency": currency_of(scenario),
+        "currency": currency_of(scenario, case),
         "assumed": [*assumed_prices(scenario), *_unjudged(contract, found)],
         "saving": bill.saving,
         "tracking": asdict(bill.tracking),

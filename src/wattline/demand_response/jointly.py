@@ -69,24 +69,32 @@ class Together:
 
     @property
     def cost(self) -> float:
-        """Of the joint bid; where no site takes part, of what all of them draw."""
-        if self.bill is not None:
-            return self.bill.cost
-        return sum(run.settlement.cost for run in self.runs.values())
+        """What all sites pay in the contract: the joint bid, and what those draw that stay out."""
+        if self.bill is None:
+            return self.cost_apart
+        out = [run for name, run in self.runs.items() if self.joint.parts[name].bid is None]
+        return self.bill.cost + sum(run.settlement.cost for run in out)
 
     @property
     def cost_apart(self) -> float:
-        """What the participating sites would pay for these bids under contracts of their own."""
-        return sum(
-            run.settlement.cost for name, run in self.runs.items()
-            if self.joint.parts[name].reserve_w > 0
-        )
+        """What all sites would pay with these bids under contracts of their own."""
+        return sum(run.settlement.cost for run in self.runs.values())
 
 
 def unused_of(contract: ContractSection, first: ContractSection) -> list[str]:
     """What a site says that is taken from the first one, where the first says something else."""
     return [name for name in OF_THE_FIRST if name in contract.model_fields_set
             and getattr(contract, name) != getattr(first, name)]
+
+
+def without_events_of_others(sites: Mapping[str, Scenario]) -> dict[str, Scenario]:
+    """The sites, of which only the first keeps its events: the prices of one hold for all."""
+    first, *others = sites
+    no_events = {"events": None, "events_begin": None, "events_cap": None}
+    return {first: sites[first]} | {
+        name: sites[name].model_copy(update={
+            "contract": contract_of(sites[name]).model_copy(update=no_events)})
+        for name in others}
 
 
 def same_arrivals(sites: Mapping[str, Scenario]) -> list[tuple[str, str]]:

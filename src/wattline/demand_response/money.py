@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from wattline.demand_response.case import Case
 from wattline.demand_response.credit import pays_credit
 from wattline.demand_response.reading import contract_of
 from wattline.grid.programme import programme
-from wattline.scenario.contract_section import PriceSection
+from wattline.scenario.contract_section import ContractSection, PriceSection
 from wattline.scenario.model import Scenario
 
 NO_CURRENCY = "in units of the prices"
 """Behind a cost whose currency nobody named."""
 
 
-def currency_words(scenario: Scenario) -> str:
-    """What to put behind a cost."""
-    return currency_of(scenario) or NO_CURRENCY
+def currency_of(scenario: Scenario, case: Case) -> str | None:
+    """That of the prices, of the programme whose credit stands in the bill, or of the events."""
+    by_events = "" if case.events is None else case.events.currency
+    return currency_given(contract_of(scenario)) or by_events or None
 
 
-def currency_of(scenario: Scenario) -> str | None:
-    """That of the prices, or of the programme whose credit stands in the bill."""
-    contract = contract_of(scenario)
+def currency_given(contract: ContractSection) -> str:
+    """That of the prices, or of the programme whose credit stands in the bill; empty for none."""
     if contract.programme is not None and pays_credit(contract):
-        return contract.prices.currency or programme(contract.programme).payment.currency or None
-    return contract.prices.currency or None
+        return contract.prices.currency or programme(contract.programme).payment.currency
+    return contract.prices.currency
 
 
 def assumed_prices(scenario: Scenario) -> list[str]:

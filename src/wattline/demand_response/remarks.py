@@ -10,6 +10,7 @@ from wattline.demand_response.building import (
     DEFAULT_RULE,
     DEFAULT_WORKLOAD,
     SHUTDOWN_S,
+    case_of,
     is_log,
     log_of,
     parameters_of,
@@ -25,22 +26,22 @@ from wattline.scenario.model import Scenario
 def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
     """A line for each thing that was given and is not used; `choosing`: the bid is only chosen."""
     contract = contract_of(scenario)
-    given, found = contract.model_fields_set, []
+    given, found, limit = contract.model_fields_set, [], _limit(scenario)
     if not is_log(scenario) and parameters_of(scenario).name is None and not parameters_of(
             scenario).types:
         found.append(f"no workload is given: {DEFAULT_WORKLOAD} is taken")
     if contract.forecast and parameters_of(scenario).mislabelled:
         found.append("the hours of the forecast have right labels: mislabelled is for the "
                      "contract's own hour")
-    if contract.check and (why := _unchecked(scenario)):
+    if contract.check and (why := _unchecked(scenario, limit)):
         found.append(f"check has no effect: {why}")
-    if why := _unplanned(scenario):
+    if why := _unplanned(contract, limit):
         found += [f"{name} has no effect: {why}" for name in ("forecast", "hold", "rounds")
                   if name in given and getattr(contract, name)]
     elif "rounds" in given and _method(scenario) != "descent":
         found.append(f"rounds has no effect: they are of the descent, and the bid is chosen by "
                      f"{_method(scenario)}")
-    if not _unplanned(scenario) and not choosing and _method(scenario) in FROM_AVERAGES:
+    if not _unplanned(contract, limit) and not choosing and _method(scenario) in FROM_AVERAGES:
         found += [f"{name} has no effect: {_method(scenario)} takes its bid from averages, and "
                   "only `wattline bid` then tries it on hours"
                   for name in ("forecast", "hold") if name in given and getattr(contract, name)]
@@ -49,41 +50,49 @@ def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
                      "own size, and no two types have the same")
     if not is_log(scenario) and parameters_of(scenario).standby_type and not contract.standby:
         found.append("standby_type has no effect: standby jobs are only run with standby")
-    if not choosing and _limited_alone(contract):
+    if limit and not choosing and _bids_nothing(contract):
         found += [f"{name} has no effect: beside a limit without a bid no target is followed"
-                  for name in ("signal", "signal_start", "latency", "below_idle") if name in given]
+                  for name in ("signal", "signal_start", "latency", "below_idle", "standby")
+                  if name in given and (name != "standby" or contract.standby)]
     if contract.signal_start and not isinstance(contract.signal, str):
         found.append("signal_start has no effect: it is a place in a signal file, and the signal "
                      "is generated")
     if contract.trace_start and not is_log(scenario):
         found.append("trace_start has no effect: it is a place in a log, and the jobs are drawn")
-    chosen = isinstance(contract.bid, str) and contract.curtailment is None
+    chosen = isinstance(contract.bid, str) and not limit
     if contract.start_share != 1 and (choosing or chosen):
         found.append("start_share has no effect: it is chosen with the bid")
     if contract.weights and chosen and not choosing:
         found += _weights_replaced(scenario)
     if contract.weights and choosing:
         found.append("weights have no effect: they are chosen with the bid")
-    beside = contract.curtailment is not None and isinstance(contract.bid, str) and not choosing
+    beside = limit and isinstance(contract.bid, str) and not choosing
     if beside and "bid" in given and contract.bidding not in ("adaptive", "auto"):
-        found.append("bid has no effect: beside a curtailment no bid is chosen")
-    if rule_of(scenario)[0] == AUTO and not choosing and (why := _no_rule_chosen(contract)):
+        found.append(f"bid has no effect: beside {limit} no bid is chosen")
+    if rule_of(scenario)[0] == AUTO and not choosing and (why := _no_rule_chosen(contract, limit)):
         found.append(f"policy auto takes {DEFAULT_RULE}: {why}; give another to try it")
     if rule_of(scenario)[1].sleep:
         found += _sleep_assumed(scenario)
     return found + (_left_out(scenario) if is_log(scenario) else [])
 
 
-def _no_rule_chosen(contract: ContractSection) -> str:
+def _limit(scenario: Scenario) -> str:
+    """What limits the power, in words; empty for nothing. Events may bring prices alone."""
+    contract = contract_of(scenario)
+    if contract.curtailment is not None:
+        return "a curtailment"
+    # Without the time of the contract the events cannot be read, which is said where they are.
+    readable = contract.events is not None and contract.events_begin is not None
+    return "the caps of events" if readable and case_of(scenario).limit_w is not None else ""
+
+
+def _no_rule_chosen(contract: ContractSection, limit: str) -> str:
     """Why `auto` tries no other rule; empty where it does, by the bids that they lead to."""
     if contract.bidding == "adaptive":
         return "adaptive bids are found in the run, under one rule"
     if not isinstance(contract.bid, str):
         return ""
-    if contract.curtailment is not None:
-        return "rules are compared by their bids, and beside a curtailment none is chosen"
-    return ("rules are compared by their bids, and none is chosen where events bring a cap"
-            if contract.events is not None else "")
+    return f"rules are compared by their bids, and beside {limit} none is chosen" if limit else ""
 
 
 def _weights_replaced(scenario: Scenario) -> list[str]:
@@ -117,14 +126,13 @@ def _has_types_alike(scenario: Scenario) -> bool:
     return len(set(sizes)) < len(sizes)
 
 
-def _unplanned(scenario: Scenario) -> str:
+def _unplanned(contract: ContractSection, limit: str) -> str:
     """Why no bid is searched for; empty where one is."""
-    contract = contract_of(scenario)
     if contract.bidding == "given":
         return "no bid is planned, it is given"
     if contract.bidding == "adaptive":
         return "no bid is planned, it is found in the run"
-    return "beside a curtailment no bid is chosen" if contract.curtailment is not None else ""
+    return f"beside {limit} no bid is chosen" if limit else ""
 
 
 def _method(scenario: Scenario) -> str:
@@ -135,10 +143,9 @@ def _method(scenario: Scenario) -> str:
     return method_of(rule, bidding)
 
 
-def _limited_alone(contract: ContractSection) -> bool:
-    """Whether a curtailment is all that is kept."""
-    return contract.curtailment is not None and isinstance(contract.bid, str) and (
-        contract.bidding != "adaptive")
+def _bids_nothing(contract: ContractSection) -> bool:
+    """Whether beside a limit nothing else is kept."""
+    return isinstance(contract.bid, str) and contract.bidding != "adaptive"
 
 
 def _left_out(scenario: Scenario) -> list[str]:
@@ -151,11 +158,11 @@ def _left_out(scenario: Scenario) -> list[str]:
     return found
 
 
-def _unchecked(scenario: Scenario) -> str:
+def _unchecked(scenario: Scenario, limit: str) -> str:
     """Why a bid is not tried on other hours; empty where it is."""
     contract = contract_of(scenario)
-    if contract.curtailment is not None:
-        return "beside a curtailment no bid is tried on other hours"
+    if limit:
+        return f"beside {limit} no bid is tried on other hours"
     if parameters_of(scenario).mislabelled:
         return "wrong labels are for the contract's own hour"
     if contract.bidding == "adaptive":

@@ -76,7 +76,8 @@ class ContractRun:
     def outcome(self) -> BidOutcome:
         bill = self.settlement
         hours = (self.case.end_s - self.case.judged_s) / HOUR_S
-        found = BidOutcome(bill.cost, bill.saving, bill.tracking, self.quality, self.delays_s)
+        found = BidOutcome(bill.cost, bill.saving, bill.tracking, self.quality, self.delays_s,
+                           limited=self.case.limit_w is not None)
         if not self.case.credited:
             return found
         return replace(found, drawn_w=1000.0 * bill.energy_kwh / hours,

@@ -15,7 +15,7 @@ cannot be read is refused and said, and changes nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -50,25 +50,38 @@ class Replayed:
     cap_w: Signal | None
     """None where no event asks for a cap in it."""
     price: Signal | None
-    """Of energy per kWh; None where no event says one."""
+    """Of energy per kWh; None where no event says one in the contract."""
     followed: tuple[str, ...]
     """Events of which a cap or a price held in the contract."""
     outside: tuple[str, ...]
     """Events that ask for nothing in the time of the contract."""
     said: tuple[str, ...]
     """What was refused or left out, a sentence each."""
+    currency: str = ""
+    """Of the prices that are followed; empty where no event names it."""
 
 
 def read_events(path: str | Path, usual_w: float, currency: str = "") -> list[Telling]:
-    """All that the file tells, in the order of time."""
+    """All that the file tells, in the order of time.
+
+    Prices are followed in one currency: that of the bill, or the first that an event names.
+    """
     found: list[Telling] = []
     known: dict[str, GridEvent] = {}
     for given in _items(Path(path)):
         if isinstance(given, Mapping) and "polledDateTime" in given:
-            found += _poll(given, known, usual_w, currency)
+            told = list(_poll(given, known, usual_w, currency))
         else:
-            found.append(_telling(given, usual_w, currency))
+            told = [_telling(given, usual_w, currency)]
+        currency = currency or _currency_of(told)
+        found += told
     return sorted(found, key=lambda told: told.time_s)
+
+
+def _currency_of(tellings: Iterable[Telling]) -> str:
+    """The first that is named; empty where none is."""
+    named = (told.event.currency for told in tellings if told.event is not None)
+    return next((each for each in named if each), "")
 
 
 def _items(path: Path) -> list[Any]:
@@ -107,7 +120,7 @@ def _telling(given: Any, usual_w: float, currency: str) -> Telling:
     try:
         if "event_descriptor" in given:
             event, time_s = event_of(given, usual_w, currency=currency), told_s(given)
-            beside = left_out(given, currency)
+            beside = left_out(given, currency or event.currency)
         else:
             event = event3_of(given, usual_w, currency=currency)
             time_s, beside = version3_of(given) / 1000.0, left_out3(given, currency)
@@ -139,6 +152,7 @@ def _poll(
             yield Telling(now_s, None, told.said)
         elif known.get(told.event.name) != told.event:
             known[told.event.name] = told.event
+            currency = currency or told.event.currency
             yield Telling(now_s, told.event, told.said)
 
 
@@ -157,6 +171,7 @@ def replay(
     held: set[str] = set()
     caps: list[tuple[float, float]] = []
     prices: list[tuple[float, float]] = []
+    capped = priced = False
     for now_s, next_s in pairwise([*_cuts(tellings, usual_price, start_s, end_s), end_s]):
         while left and left[0].time_s <= now_s:
             told = left.pop(0)
@@ -165,22 +180,23 @@ def replay(
                 anew, refused = book.told_anew(told.event), book.take(told.event, told.time_s)
                 said += [words for words in (refused or anew,) if words]
                 taken += [] if refused else [told.event]
+        cap_w, price = book.cap_w(now_s), book.price(now_s)
         if next_s > start_s + warmup_s:
             held.update(book.holding(now_s))
-        caps.append((now_s - start_s, book.cap_w(now_s)))
-        price = book.price(now_s)
+            capped |= cap_w < usual_w
+            priced |= price is not None
+        caps.append((now_s - start_s, cap_w))
         prices.append((now_s - start_s, usual_price.at(now_s - start_s) if price is None
                        else price))
     said += _too_late(left)
     outside = _outside(taken, start_s + warmup_s, end_s)
     said += _given_up(taken, held | set(outside))
-    capped = any(cap_w < usual_w for _, cap_w in caps)
-    priced = any(told.event is not None and told.event.prices for told in tellings)
+    followed = tuple(dict.fromkeys(event.name for event in taken if event.name in held))
     return Replayed(
         cap_w=Signal.from_steps(caps, "W") if capped else None,
         price=Signal.from_steps(prices) if priced else None,
-        followed=tuple(dict.fromkeys(event.name for event in taken if event.name in held)),
-        outside=outside, said=tuple(dict.fromkeys(said)))
+        followed=followed, outside=outside, said=tuple(dict.fromkeys(said)),
+        currency=next((e.currency for e in taken if e.name in held and e.currency), ""))
 
 
 def _too_late(left: list[Telling]) -> Iterator[str]:

@@ -39,6 +39,8 @@ class PriceStep(Step):
     """A price of energy that holds for a while, in money per kWh."""
 
     price: float
+    currency: str = ""
+    """As the event names it; empty where it does not."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,11 @@ class GridEvent:
     @property
     def all_steps(self) -> tuple[Step, ...]:
         return (*self.steps, *self.prices)
+
+    @property
+    def currency(self) -> str:
+        """Of its prices; empty where none of them names one."""
+        return next((each.currency for each in self.prices if each.currency), "")
 
     @property
     def end_s(self) -> float:

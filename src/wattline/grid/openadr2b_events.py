@@ -68,7 +68,9 @@ def event_of(
             if _why_not(signal, currency):
                 continue
             if _kind(signal) in PRICES:
-                prices += [PriceStep(each.start_s, each.end_s, _scale(signal) * each.value)
+                named = str(_measured(signal).get("unit") or "").upper()
+                currency = currency or named  # a second signal is not added to the first
+                prices += [PriceStep(each.start_s, each.end_s, _scale(signal) * each.value, named)
                            for each in _intervals(signal, start_s)]
             else:
                 steps += [CapStep(each.start_s, each.end_s,

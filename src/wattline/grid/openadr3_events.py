@@ -59,7 +59,8 @@ def event3_of(
                 if kind == "SIMPLE":
                     caps_w.append(level_w(name, value, usual_w, levels))
                 elif kind == PRICE:
-                    prices.append(PriceStep(start_s, end_s, UNITS[kind][about["units"]] * value))
+                    prices.append(PriceStep(start_s, end_s, UNITS[kind][about["units"]] * value,
+                                            str(about.get("currency") or "").upper()))
                 else:
                     caps_w.append(UNITS[kind][about["units"]] * value)
             if caps_w:  # the lowest of what the payloads of an interval ask for

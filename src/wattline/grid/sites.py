@@ -48,7 +48,9 @@ class JointBid:
     parts: Mapping[str, Option]
     average_w: float
     reserve_w: float
+    """Both of the sites that bid: what the others draw is no part of the offer."""
     cost: float
+    """Of all sites, in the hours that were planned."""
     reason: str
 
 
@@ -101,7 +103,7 @@ def join(sites: Mapping[str, Sequence[Option]], reserve_w_least: float = 0.0) ->
         if out is not None and out[1] <= chosen[1]:
             chosen, reason = out, "do not participate: staying out is cheaper"
     parts = dict(zip(sites, chosen[2], strict=True))
-    average_w = sum(o.average_w for o in chosen[2])
+    average_w = sum(o.average_w for o in chosen[2] if o.bid is not None)
     cost = sum(o.cost for o in chosen[2])
     return JointBid(parts, average_w, chosen[0], cost, reason)
 

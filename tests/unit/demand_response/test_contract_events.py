@@ -14,6 +14,8 @@ from tests.unit.grid.test_event_file import made_2b, made_3
 
 import wattline as wl
 from wattline.cli.main import cli
+from wattline.demand_response.reading import read_contract
+from wattline.demand_response.remarks import remarks
 from wattline.grid.curtailment import Curtailment, load_of_days
 from wattline.grid.programme import BaselineTerms, programme
 from wattline.model.signal import Signal
@@ -63,6 +65,53 @@ def test_prices_of_events_are_the_energy_price_of_the_bill(tmp_path: Path) -> No
     assert billed_anew(folder) == pytest.approx(found.figures["cost"])
     assert found.figures["events"]["followed"] == ["one", "two"]
     assert found.figures["events"]["prices"]
+
+
+def priced_in(currency: str, name: str, start: str = "12:00") -> dict[str, Any]:
+    made = made_3(name, [{"type": "PRICE", "values": [0.7]}], start=start)
+    made["payloadDescriptors"][0]["currency"] = currency
+    return made
+
+
+def test_prices_of_two_currencies_are_not_added_up(tmp_path: Path) -> None:
+    begin = {"events_begin": "2026-07-01T12:00:00Z"}
+    both = kept(tmp_path, priced_in("USD", "one"), priced_in("JPY", "two", "12:10"))
+    found = wl.regulate(**SHORT, events=str(both), **begin).figures
+    assert (found["currency"], found["events"]["followed"]) == ("USD", ["one"])
+    assert "in JPY, where the bill is in USD" in found["events"]["not_followed"][0]
+    signals = made_2b(value=0.7, signal="ELECTRICITY_PRICE", kind="price")
+    first, second = (signals["event_signals"][0] | {"measurement": {
+        "name": "currencyPerKWh", "unit": unit}} for unit in ("EUR", "JPY"))
+    one = kept(tmp_path, signals | {"event_signals": [first, second]})
+    found = wl.regulate(**SHORT, events=str(one), **begin).figures
+    assert found["currency"] == "EUR"
+    assert "in JPY, where the bill is in EUR" in found["events"]["not_followed"][0]
+
+
+def test_a_price_in_another_currency_than_the_programme_pays_in_is_not_followed(
+    tmp_path: Path,
+) -> None:
+    given = SHORT | {"programme": "pjm-regd", "events_begin": "2026-07-01T12:00:00Z"}
+    found = wl.regulate(**given, events=str(kept(tmp_path, priced_in("EUR", "one")))).figures
+    assert found["events"]["followed"] == []
+    assert "in EUR, where the bill is in USD" in found["events"]["not_followed"][0]
+    assert (found["currency"], found["events"]["prices"]) == ("USD", False)
+    paid = wl.regulate(**given, events=str(kept(tmp_path, priced_in("USD", "one")))).figures
+    assert paid["cost"] > found["cost"]
+
+
+def test_what_holds_in_the_warm_up_alone_is_no_contract(tmp_path: Path) -> None:
+    cap = made_2b(value=1200.0, start_s=-240.0, last="PT3M", told_s=-3600.0)
+    file = kept(tmp_path, cap, priced_in("USD", "price", "11:56") | {"intervals": [
+        {"payloads": [{"type": "PRICE", "values": [0.7]}], "intervalPeriod": {
+            "start": "2026-07-01T11:56:00Z", "duration": "PT3M"}}]})
+    found = wl.regulate(**SHORT | {"bid": "range"}, events=str(file),
+                        events_begin="2026-07-01T12:00:00Z")
+    assert found.run.case.limit_w is None
+    assert found.decision is not None  # a bid is chosen, as there is no cap
+    assert found.figures["events"]["outside"] == ["one", "price"]
+    assert not found.figures["events"]["prices"]
+    assert found.figures["currency"] is None
 
 
 def test_a_cap_of_an_event_holds_in_regulate_and_simulate(tmp_path: Path) -> None:
@@ -217,3 +266,28 @@ def test_what_is_not_judged_is_said() -> None:
     said = " ".join(found.figures["assumed"])
     assert "there is no quality of service to judge" in said
     assert "full_hz and deadband_hz of the programme have no effect" in said
+
+
+def test_what_has_no_effect_beside_caps_of_events_is_said_and_not_beside_their_prices(
+    tmp_path: Path,
+) -> None:
+    given = SHORT | {"bid": "auto", "policy": "auto", "rounds": 5, "check": 3, "forecast": 2,
+                     "hold": 0.5, "latency": "5s", "below_idle": True, "standby": True,
+                     "events_begin": "2026-07-01T12:00:00Z"}
+    cap = str(kept(tmp_path, made_2b(value=1200.0, start_s=300.0)))
+    said = remarks(read_contract(None, given | {"events": cap}))
+    for name in ("rounds", "check", "forecast", "hold", "latency", "below_idle", "standby"):
+        assert any(line.startswith(f"{name} has no effect: beside") for line in said), name
+    assert any(line.startswith("policy auto takes aqa") and "caps of events" in line
+               for line in said)
+    price = str(kept(tmp_path, priced_in("USD", "one")))
+    assert remarks(read_contract(None, given | {"events": price})) == []
+
+
+def test_a_bid_that_a_cap_keeps_from_its_target_names_the_cap(tmp_path: Path) -> None:
+    cap = str(kept(tmp_path, made_2b(value=1100.0, start_s=0.0, last="PT20M")))
+    found = wl.regulate(**SHORT, events=cap, events_begin="2026-07-01T12:00:00Z").figures
+    assert "with the power held down by the limit, too little work" in found["violations"][0]
+    assert found["bound"]["reason"] == "a limit is kept, which the bound does not know"
+    free = wl.regulate(**SHORT | {"bid": (2300, 200)}).figures
+    assert "held down by the limit" not in free["violations"][0]

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.unit.grid.test_event_file import made_2b
 
 import wattline as wl
+from wattline.cli import bid_together
 from wattline.cli.main import cli
 from wattline.demand_response import jointly
 from wattline.demand_response.building import case_of
@@ -90,6 +92,27 @@ def test_staying_out_is_priced_for_the_hour_that_is_planned(
     assert found.cost > 1.5 * found.joint.cost
 
 
+def test_what_a_site_draws_that_stays_out_is_no_part_of_the_offer_but_of_the_cost(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two hours of two sites, of which one alone finds a bid, and that of the first hour."""
+    cases = {name: case_of(read_contract(None, SHORT | {"duration": "2h", "cycle_s": 60,
+                                                        "seed": seed}))
+             for name, seed in (("in", 1), ("out", 2))}
+    trial = Trial(1500.0, 200.0, 0.01, True)
+    decisions = iter([Decision(trial.bid, "found", trials=(trial,)), Decision(None, "none")])
+    monkeypatch.setattr(jointly, "choose", lambda case, method, **asked: next(decisions))
+    found = choose_together(cases, dict.fromkeys(cases, "descent"))
+    assert (found.joint.average_w, found.joint.reserve_w) == (1500.0, 200.0)
+    assert found.bill is not None
+    stays_out = found.runs["out"].settlement.cost
+    assert stays_out > 0
+    assert found.cost == pytest.approx(found.bill.cost + stays_out)
+    assert found.cost_apart == pytest.approx(found.runs["in"].settlement.cost + stays_out)
+    rows = bid_together._result(found)["sites"]
+    assert sum(row["cost"] for row in rows.values()) == pytest.approx(found.cost_apart)
+
+
 def test_energy_that_is_only_put_off_makes_no_joint_bid() -> None:
     later, gains = Trial(800.0, 50.0, 0.082, True), Trial(1000.0, 50.0, 0.097, True)
     assert join({"a": options_of([later], 1000.0, 0.1)}).reserve_w == 0.0
@@ -147,6 +170,50 @@ def test_what_sites_together_cannot_do_is_refused_or_said(tmp_path: Path) -> Non
                               catch_exceptions=False).output
     assert "sites 'north' and 'same' have the same jobs at the same moments" in same
     assert "start_share has no effect" in same
+
+
+def test_flags_hold_for_all_sites_or_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, Any] = {}
+
+    def seen(cases: dict[str, Any], methods: dict[str, str], **planning: Any) -> None:
+        asked.update(cases=cases, methods=methods)
+        raise wl.InputError("seen")
+
+    monkeypatch.setattr(jointly, "choose_together", seen)
+    argv = ["bid", site(tmp_path, "north"), "--with", site(tmp_path, "south", seed=1)]
+    flags = ["--standby", "--sleep", "--preempt", "--policy", "qoscap", "--latency", "10s",
+             "--duration", "5m", "--bid", "heuristic"]
+    with pytest.raises(wl.InputError, match="seen"):
+        CliRunner().invoke(cli, [*argv, *flags], catch_exceptions=False)
+    assert asked["methods"] == {"north": "heuristic", "south": "heuristic"}
+    for case in asked["cases"].values():
+        assert case.workload.standby is not None
+        assert case.sleep is not None
+        assert (case.preempt, case.policy, case.latency_s) == (True, "qoscap", 10.0)
+        assert case.end_s - case.judged_s == 300.0
+    for flag, value in (("--servers", "5"), ("--seed", "3"), ("--level", "tight"),
+                        ("--workload", "W2"), ("--pue", "1.2")):
+        with pytest.raises(wl.InputError, match=f"{flag} beside --with.*in each site's file"):
+            CliRunner().invoke(cli, [*argv, flag, value], catch_exceptions=False)
+
+
+def test_events_of_another_site_have_no_effect_as_is_said(tmp_path: Path) -> None:
+    event = made_2b(value=1200.0, start_s=60.0, last="PT1M")
+    (tmp_path / "events.json").write_text(json.dumps([event]))
+    other = site(tmp_path, "south", seed=1, contract="""events = "events.json"
+events_begin = "2026-07-01T12:00:00Z" """)
+    found = CliRunner().invoke(cli, ["bid", site(tmp_path, "north"), "--with", other,
+                                     "--forecast", "0", "--check", "0"], catch_exceptions=False)
+    assert "site 'south': events has no effect" in found.output
+    assert found.exit_code == 0
+
+
+def test_a_least_reserve_below_zero_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(wl.InputError, match="--least-reserve is -5kW; a reserve is 0 W or more"):
+        CliRunner().invoke(cli, ["bid", site(tmp_path, "a"), "--least-reserve", "-5kW"],
+                           catch_exceptions=False)
 
 
 def test_a_reserve_below_the_least_offer_is_said(tmp_path: Path) -> None:

@@ -92,3 +92,20 @@ def test_an_urgent_job_waits_for_a_limit_and_not_for_a_target() -> None:
     free_w, limited_w = runs
     assert free_w == 20 * 250
     assert 2750 < limited_w <= 2900
+
+
+@pytest.mark.parametrize("policy", built_in()["regulation"])
+def test_a_limit_without_a_bid_asks_no_standby_job_to_draw_power(policy: str) -> None:
+    """A limit far above what is drawn changes nothing; the target of a bid is filled."""
+    alone_w, limited_w, with_bid_w = in_plain(CONTRACTS + f"""
+    load = Workload("own", TYPES, SERVERS, IDLE_W, 0.3).with_standby()
+    jobs = poisson_jobs(load, END_S, np.random.default_rng(1))
+    result = []
+    for limit_w, bid in ((None, None), (4900.0, None), (4900.0, Bid(4000.0, 400.0))):
+        limit = limit_w and Signal.constant(limit_w, "W")
+        case = Case(load, jobs, Signal.constant(0.0), policy={policy!r}, duration_s=END_S,
+                    cycle_s=4.0, limit_w=limit)
+        result.append(run_contract(case, bid).actual_w.integral(0.0, END_S) / END_S)
+    """)
+    assert limited_w == pytest.approx(alone_w)
+    assert with_bid_w > limited_w + 200

@@ -85,6 +85,8 @@ class BidOutcome:
     """What the programme pays in an hour, less penalties, where its credit is in the cost."""
     hold: float = 0.0
     """Share of the hours that must meet all constraints, each by itself; 0: all together must."""
+    limited: bool = False
+    """Whether a limit of the power was kept beside the bid, which may hold it below the target."""
 
     @property
     def met(self) -> bool:
@@ -121,11 +123,12 @@ class BidOutcome:
                          f"programme's {self.tracking.least:.2f}")
         elif not self.tracking.met:
             share, short = self.tracking.exceed_share, self.tracking.short_share
+            held = "the power held down by the limit, " if self.limited else ""
             found.append(
                 f"tracking: the error is large for {share:.1%} of the time, "
                 f"{share - EXCEED_LIMIT:.1%} above the limit ({short:.1%} below the target, with "
-                f"too little work or too few free servers, {share - short:.1%} above it, with jobs "
-                "that caps cannot slow enough)"
+                f"{held}too little work or too few free servers, {share - short:.1%} above it, "
+                "with jobs that caps cannot slow enough)"
             )
         for q in self.quality:
             if not q.met:

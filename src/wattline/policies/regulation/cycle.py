@@ -165,10 +165,10 @@ def under_limit(st: State, desk: Desk, kind: int) -> bool:
 
 @kernel
 def add_standby(st: State, desk: Desk) -> None:
-    """Fill what is left below the target with standby jobs."""
+    """Fill what is left below the target of a bid with standby jobs."""
     kind = desk.control[0].standby
-    if kind < 0 or desk.control[0].target_w == float("inf"):
-        return  # without a target there is nothing to fill
+    if kind < 0 or desk.control[0].highest_w == float("inf"):
+        return  # without a bid there is nothing to fill: a limit alone asks for no power
     if desk.control[0].held > -float("inf"):
         return  # a paused job waits for these servers and watts
     left_w = room_w(st, desk)
