@@ -95,20 +95,17 @@ def _check_any(found: SweepResult) -> None:
 
 
 def _print(found: SweepResult, objectives: list[str]) -> None:
-    from wattline.sweeps.report import figure_text
+    from wattline.sweeps.report import mean_text
     from wattline.sweeps.results import OBJECTIVES, shown
 
     goals = objectives or list(OBJECTIVES)
     front = found.front(goals)
     if front:
-        from wattline.analysis.expressions import Expression
-
-        values = [Expression.parse(goal) for goal in goals]
         equal = any(len(alike) > 1 for alike in front)
         print_table(
             [*found.axes, "runs", *goals, *(["equal to it"] if equal else [])],
             [[*(shown(each.values[axis]) for axis in found.axes), each.runs,
-              *(figure_text(goal.text, each.mean_of(goal)) for goal in values),
+              *(mean_text(goal, each) for goal in goals),
               *([_others(len(others))] if equal else [])]
              for each, *others in front[:MOST_ROWS]],
             "Settings that no other beats:" if len(goals) > 1 else "The best:")

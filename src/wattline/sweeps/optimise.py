@@ -78,16 +78,21 @@ def optimise_sweep(
     limits = [Constraint.parse(each) for each in subject_to]
     if not goals:
         raise InputError("objectives: give at least one, like energy_j")
+    twice = next((each for each in objectives if list(objectives).count(each) > 1), None)
+    if twice is not None:
+        raise InputError(f"objectives: {twice} is given twice")
+    if trials < 1:
+        raise InputError(f"trials is {trials}, must be at least 1")
     if prune and len(goals) > 1:
         raise InputError("prune: settings can be given up by one objective, not by several")
     folder = run_folder("sweep", out) if out is None else Path(out)
     fresh = not folder.exists()
     check_folder(folder, resume, JOURNAL)
-    search = _Search(space, goals, limits, folder, allow_code, prune, cache)
+    search = _Search(space, goals, limits, folder, allow_code, prune, cache, seed)
     with only_one_in(folder):
         try:
             with resumable(folder, JOURNAL):
-                search.run(trials, seed, progress)
+                search.run(trials, progress)
         except InputError:
             if fresh:  # what was asked for is put right and asked again: nothing is in its way
                 shutil.rmtree(folder, ignore_errors=True)
@@ -108,10 +113,10 @@ class _Search:
 
     def __init__(
         self, space: Space, goals: Sequence[Expression], limits: Sequence[Constraint],
-        folder: Path, allow_code: bool, prune: bool, cache: bool,
+        folder: Path, allow_code: bool, prune: bool, cache: bool, seed: int,
     ) -> None:
         self.space, self.goals, self.limits = space, goals, limits
-        self.folder, self.allow_code, self.prune = folder, allow_code, prune
+        self.folder, self.allow_code, self.prune, self.seed = folder, allow_code, prune, seed
         self.shelf = Shelf(folder / "traces")
         self.cache = PointCache(cache_file()) if cache else NoCache()
         self.rows: list[Row] = []
@@ -125,25 +130,26 @@ class _Search:
         self._missed: list[float] = []
         """Jobs that did not run, by trial."""
 
-    def run(self, trials: int, seed: int, tell: Callable[[int, int], None] | None) -> None:
+    def run(self, trials: int, tell: Callable[[int, int], None] | None) -> None:
         optuna = _optuna()
         storage = optuna.storages.JournalStorage(
             optuna.storages.journal.JournalFileBackend(str(self.folder / JOURNAL)))
         pruner = optuna.pruners.MedianPruner() if self.prune else optuna.pruners.NopPruner()
         ended = self._check_same(optuna, storage)
         study = optuna.create_study(
-            study_name=STUDY, storage=storage,
-            sampler=_sampler(optuna, self.goals, seed, len(ended)), pruner=pruner,
+            study_name=STUDY, storage=storage, pruner=pruner,
             directions=["minimize"] * len(self.goals), load_if_exists=True)
         study.set_user_attr(ASKED, self._asked())
         self._check_contents(ended)
         before = [trial for trial in ended if not _has_failed(trial)]
         for trial in before:
             self._remember(trial)
-        tried = len(before)
+        tried, number = len(before), len(ended)
         # What fails tells nothing of the others: another setting is tried for it.
         while tried < trials and self.failures < trials:
             failures = self.failures
+            study.sampler = _sampler(optuna, self.goals, self.seed, number)
+            number += 1
             study.optimize(self._trial, n_trials=1)
             tried += self.failures == failures
             if tell is not None:
@@ -199,7 +205,8 @@ class _Search:
             "axes": [[axis.field, list(axis.values)] for axis in space.axes]
             + [[each.field, each.low, each.high] for each in space.intervals],
             "zip": [list(group) for group in space.together],
-            "seeds": list(space.seeds), "a scenario": dict(space.base)}
+            "seeds": list(space.seeds), "a scenario": dict(space.base),
+            "a seed of the search": self.seed, "prune": self.prune}
         return dict(json.loads(json.dumps(asked, default=str)))
 
     def _remember(self, trial: Any) -> None:
@@ -241,15 +248,18 @@ class _Search:
         figures = [row["figures"] for row in rows if "figures" in row]
         if len(figures) < len(rows):
             return self._failing(trial, name)
-        if not self._checked:
-            check_objectives([each.text for each in self.goals], figures[0])
-            for limit in self.limits:
-                for name in limit.excess.names:
-                    check_objectives([name], figures[0])
-            self._checked = True
+        self._check_figures(figures[0])
         self._tell_excess(trial, [_mean(each.excess, figures) for each in self.limits])
         trial.set_constraint(ALL_RAN, self._missing(figures))
         return tuple(_finite(_mean(each, figures)) for each in self.goals)
+
+    def _check_figures(self, figures: Mapping[str, float]) -> None:
+        """Once: what is asked for is there."""
+        if not self._checked:
+            check_objectives([each.text for each in self.goals], figures)
+            for limit in self.limits:
+                check_objectives(sorted(limit.excess.names), figures)
+            self._checked = True
 
     def _missing(self, figures: Sequence[Mapping[str, float]]) -> float:
         """Jobs of a setting that did not run: to refuse them is no way to be best.
@@ -293,7 +303,9 @@ class _Search:
     def _first_months(self, points: Sequence[Point], trial: Any) -> None:
         """Give up a setting that does worse on the beginning of the log than most did.
 
-        One answer per beginning: the mean over all seeds, as the whole will be judged.
+        One answer per beginning: the mean over all seeds, as the whole will be judged. One that
+        breaks a limit or refuses jobs there is no measure for others, nor measured by them: its
+        objective is small for that.
         """
         optuna = _optuna()
         try:
@@ -310,10 +322,19 @@ class _Search:
                     for whole, scenario in wholes]
             if any("figures" not in row for row in rows):
                 return
-            trial.report(_finite(_mean(self.goals[0], [row["figures"] for row in rows])), months)
+            figures = [row["figures"] for row in rows]
+            self._check_figures(figures[0])
+            if not self._may_be_best(figures):
+                return
+            trial.report(_finite(_mean(self.goals[0], figures)), months)
             if trial.should_prune():
                 raise optuna.TrialPruned
             months *= 2
+
+    def _may_be_best(self, figures: Sequence[Mapping[str, float]]) -> bool:
+        """Whether it keeps all limits and runs all jobs."""
+        return _mean(NOT_RUN, figures) == 0 and all(
+            limit.allows(_mean(limit.excess, figures)) for limit in self.limits)
 
 
 def _chosen(trial: Any, choices: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -332,11 +353,11 @@ def _with_said(row: Row, point: Point) -> Row:
     return {**row, "remarks": [*point.said, *row.get("remarks", ())]} if point.said else row
 
 
-def _sampler(optuna: Any, goals: Sequence[Expression], seed: int, before: int) -> Any:
-    """One that goes on draws other points than those that the search began with."""
+def _sampler(optuna: Any, goals: Sequence[Expression], seed: int, number: int) -> Any:
+    """One per trial, with draws of its own: a search that was interrupted goes on as it would
+    have."""
     kind = optuna.samplers.NSGAIISampler if len(goals) > 1 else optuna.samplers.TPESampler
-    drawn = np.random.SeedSequence([seed, before]).generate_state(1)[0] if before else seed
-    return kind(seed=int(drawn))
+    return kind(seed=int(np.random.SeedSequence([seed, number]).generate_state(1)[0]))
 
 
 class _OneTrace(Shelf):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from wattline.analysis import bundle
 from wattline.analysis.drawing import picture_bytes
+from wattline.analysis.expressions import Constraint, Expression, figure_of
 from wattline.analysis.report_tables import Cell, Table
 from wattline.analysis.summary import ENERGY, PLAIN, POWER, TIME, Scale, number_text, time_text
 from wattline.model.errors import InputError
@@ -115,8 +116,9 @@ def _alike_sentence(front: Sequence[Sequence[SweptSetting]]) -> str:
 
 def _settings_table(title: str, found: SweepResult, settings: Iterable[SweptSetting]) -> Table:
     settings = list(settings)
-    names = [name for name in FIGURES
+    usual = [name for name in FIGURES
              if any(math.isfinite(each.means.get(name, math.nan)) for each in settings)]
+    names = list(dict.fromkeys([*_asked_for(found), *usual]))
     rows = tuple((
         *(Cell(shown(each.values[axis]), _sorted_by(each.values[axis])) for axis in found.axes),
         Cell(str(each.runs), each.runs),
@@ -124,12 +126,24 @@ def _settings_table(title: str, found: SweepResult, settings: Iterable[SweptSett
     return Table(title, (*found.axes, "runs", *names), rows)
 
 
+def _asked_for(found: SweepResult) -> list[str]:
+    """The objectives, and the figures that constraints are about."""
+    known = {name for each in found.settings for name in each.means}
+    limits = [name for text in found.subject_to
+              for name in sorted(Constraint.parse(text).excess.names)]
+    return [figure_of(text, known) or text for text in (*found.objectives, *limits)]
+
+
 def _figure(name: str, each: SweptSetting) -> Cell:
-    mean, half = each.means.get(name, math.nan), each.halves.get(name, math.nan)
-    text = figure_text(name, mean)
-    if math.isfinite(half):
-        text += f" ± {figure_text(name, half)}"
-    return Cell(text, mean)
+    mean = each.mean_of(Expression.parse(name))
+    return Cell(mean_text(name, each), mean)
+
+
+def mean_text(expression: str, each: SweptSetting) -> str:
+    """The mean of a figure or an expression, ± half its interval where there is one."""
+    text = figure_text(expression, each.mean_of(Expression.parse(expression)))
+    half = each.half_of(expression)
+    return f"{text} ± {figure_text(expression, half)}" if math.isfinite(half) else text
 
 
 def _effects_sentence(found: SweepResult) -> str:

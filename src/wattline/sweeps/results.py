@@ -51,13 +51,14 @@ class SweptSetting:
     """Of each run that did not fail."""
 
     def mean_of(self, goal: Expression) -> float:
-        """The mean over the runs of an expression's value in each of them."""
-        return mean_interval([goal.value(each) for each in self.figures])[0]
+        """The mean over the runs of an expression's value in each of them; NaN where it is no
+        number in one."""
+        return _mean_of_all([goal.value(each) for each in self.figures])[0]
 
     def half_of(self, expression: str) -> float:
         """Half the width of the 95 % interval of a figure or an expression of figures."""
         goal = Expression.parse(expression)
-        return mean_interval([goal.value(each) for each in self.figures])[1]
+        return _mean_of_all([goal.value(each) for each in self.figures])[1]
 
     @property
     def ran(self) -> float:
@@ -171,7 +172,9 @@ class SweepResult:
         for axis in self.axes:
             sums: dict[str, list[float]] = {}
             for each in self._with_all_jobs:
-                sums.setdefault(shown(each.values[axis]), []).append(each.mean_of(goal))
+                value = each.mean_of(goal)
+                if math.isfinite(value):
+                    sums.setdefault(shown(each.values[axis]), []).append(value)
             found[axis] = {value: float(np.mean(values)) for value, values in sums.items()}
         return found
 
@@ -194,13 +197,16 @@ class SweepResult:
         self, axis: str, first: Any, second: Any, objective: str = OBJECTIVES[0]
     ) -> tuple[float, float]:
         """Mean of `objective` at the second value of an axis less that at the first, and half its
-        95 % interval: of pairs that differ in nothing else, so with the same seed."""
+        95 % interval: of pairs that differ in nothing else, so with the same seed. Settings of
+        which a run failed, or under which fewer jobs ran than under others, are left out."""
         if axis not in self.axes:
             raise InputError(f"'{axis}' is no axis; there are: {', '.join(self.axes)}")
         goal = Expression.parse(objective)
         sides: list[dict[str, float]] = [{}, {}]
+        whole = {json.dumps(dict(each.values), default=str) for each in self._with_all_jobs}
         for row in self.rows:
-            if "error" in row:
+            mine = {name: row["setting"].get(name) for name in self.axes}
+            if "error" in row or json.dumps(mine, default=str) not in whole:
                 continue
             others = {name: value for name, value in row["setting"].items() if name != axis}
             for side, value in zip(sides, (first, second), strict=True):
@@ -208,7 +214,8 @@ class SweepResult:
                     side[json.dumps(others, default=str)] = goal.value(row["figures"])
         pairs = [sides[1][key] - sides[0][key] for key in sides[0] if key in sides[1]]
         if not pairs:
-            raise InputError(f"no two points differ in {axis} alone, with {first} and {second}")
+            raise InputError(f"no two points under which all jobs ran differ in {axis} alone, with "
+                             f"{first} and {second}")
         return mean_interval(pairs)
 
     @property
@@ -223,11 +230,19 @@ class SweepResult:
                         "the best, on the front or in the effects")
         if alike < whole:
             said.append(f"under {whole - alike:,} of {whole:,} settings fewer jobs ran than under "
-                        "others; they are not among the best, on the front or in the effects")
+                        "others; they are not among the best, on the front, in the effects or in "
+                        "differences")
         if good < alike:
             said.append(f"{alike - good:,} of {alike:,} settings break a constraint "
                         f"({', '.join(self.subject_to)})"
                         + ("; there is no best one" if not good else ""))
+        for text in self.objectives:
+            goal = Expression.parse(text)
+            lost = sum(1 for each in self.comparable if not math.isfinite(each.mean_of(goal)))
+            if lost:
+                said.append(f"under {lost:,} of {good:,} settings {text} is no number in some run; "
+                            "they are not among the best, on the front or in the effects"
+                            + ("; there is no best one" if lost == good else ""))
         return (*said, *once(self.remarks))
 
     def to_arrow(self) -> pa.Table:
@@ -266,7 +281,7 @@ class SweepResult:
 def _grouped(axes: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> SweptSetting:
     good = [row["figures"] for row in rows if "error" not in row]
     names = dict.fromkeys(name for figures in good for name in figures)
-    spread = {name: mean_interval([figures.get(name, math.nan) for figures in good])
+    spread = {name: _mean_of_all([figures.get(name, math.nan) for figures in good])
               for name in names}
     return SweptSetting(
         values={name: rows[0]["setting"].get(name) for name in axes}, runs=len(good),
@@ -274,6 +289,14 @@ def _grouped(axes: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> SweptSet
         halves={name: half for name, (_, half) in spread.items()},
         failed=len(rows) - len(good), figures=tuple(good),
         seeds=tuple(row["setting"].get(SEED) for row in rows if "error" not in row))
+
+
+def _mean_of_all(values: Sequence[float]) -> tuple[float, float]:
+    """The mean and half its interval: of all runs or none, because a setting is not better for
+    runs that have no figure."""
+    if not all(map(math.isfinite, values)):
+        return math.nan, math.nan
+    return mean_interval(values)
 
 
 def _is_beaten(values: Any, number: int) -> bool:

@@ -99,6 +99,9 @@ def space_of(table: Mapping[str, Any], source: str, folder: Path | None) -> Spac
     if (draws and isinstance(base.get("trace"), Mapping) and "file" in base["trace"]
             and "trace.generate" not in fields):
         raise InputError(f"{source}: seeds draw a generated workload; a log is what it is")
+    if any(isinstance(axis, Interval) and axis.field == SEED for axis in axes):
+        raise InputError(f"{source}: {SEED} is a range without a step, and luck is nothing to "
+                         "search for; write seeds = 5, and each setting counts by its mean")
     base, fitted = _with_same_jobs(base, fields, source)
     name = str(table.get("name") or base.get("name") or Path(source).stem)
     found = Space(

@@ -272,7 +272,9 @@ def test_an_instant_after_the_last_submission_is_said() -> None:
 
 
 def test_what_is_beyond_the_horizon_is_not_known() -> None:
-    trace = wl.generate("lublin", seed=3, jobs=150, nodes=64)
+    drawn = wl.generate("lublin", seed=3, jobs=150, nodes=64)
+    asked_s = drawn.jobs.run_s + (np.arange(150) == 0)  # so that requests are known
+    trace = replace(drawn, jobs=drawn.jobs.with_columns(requested_s=asked_s))
     run = wl.simulate(trace, machine=MACHINE)
     at_s = float(trace.jobs.submit_s[100])
     row = int(np.flatnonzero((trace.jobs.submit_s <= at_s) & (run.schedule.start_s > at_s))[-1])

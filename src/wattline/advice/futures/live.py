@@ -19,7 +19,7 @@ from wattline.advice.futures.arrivals import (
     weeks_in,
 )
 from wattline.advice.futures.candidates import Choice
-from wattline.advice.futures.run_times import RunTimes
+from wattline.advice.futures.run_times import FEW, RunTimes, asks_nothing
 from wattline.advice.futures.running import CAP, Now
 from wattline.books import Books, Submitted
 from wattline.books.roll import Roll, figures
@@ -36,8 +36,6 @@ from wattline.scenario.bundled_logs import log_path
 from wattline.scenario.in_python import Source
 from wattline.traces import read, trace_of
 
-FEW = 30
-"""From fewer jobs than this, draws of run times say little."""
 NO_LIMIT_S = 364 * 86400.0
 """A job that asked for so much has no limit: its request says nothing of how long it runs."""
 
@@ -173,31 +171,38 @@ def _run_times(
     known = roll.codes["user"]
     rows = [(roll.code(job, "user"), asked_s, run_s) for job, asked_s, run_s in seen.ended
             if asked_s < NO_LIMIT_S]
-    own = len(rows)
+    own, unasked = len(rows), 0
     if history is not None:
-        rows += _logged(history, known)
+        more, unasked = _logged(history, known)
+        rows += more
     times = RunTimes(JobTable.build(
         submit_s=np.zeros(len(rows)), procs=np.ones(len(rows), dtype=int),
         user=[row[0] for row in rows], requested_s=[row[1] for row in rows],
         run_s=[row[2] for row in rows]))
+    left_out = (f"{counted(unasked, 'job')} of the log without a requested time say nothing of how "
+                "requested and true times differ: they are left out",) if unasked else ()
     if not times.count:
-        return times, ("run times are as requested: no job was seen to its end",)
+        return times, ("run times are as requested: no job was seen to its end", *left_out)
     said = f"run times are drawn from {counted(own, 'job')} that ended in the journals"
     if history is not None:
         said += f", and {counted(len(rows) - own, 'job')} of the log"
     few = (f"{counted(times.count, 'job')} are few to draw from: name a log of the site "
            "(--history)",) if times.count < FEW else ()
-    return times, (said, *few)
+    return times, (said, *few, *left_out)
 
 
-def _logged(history: Source, known: dict[str, int]) -> list[tuple[int, float, float]]:
-    """Jobs of a log; a user of the same name is the same one."""
-    jobs = (read(log_path(history)) if isinstance(history, (str, Path))
-            else trace_of(history)).jobs
+def _logged(
+    history: Source, known: dict[str, int]
+) -> tuple[list[tuple[int, float, float]], int]:
+    """Jobs of a log that have a requested time, and how many have none; a user of the same name is
+    the same one."""
+    trace = read(log_path(history)) if isinstance(history, (str, Path)) else trace_of(history)
+    unasked = asks_nothing(trace.jobs, trace.cleaning)
+    jobs = trace.jobs.take(~unasked)
     codes = {int(user): known.setdefault(jobs.name_of("user", int(user)), len(known))
              if user >= 0 else -1 for user in np.unique(jobs.user)}
     return [(codes[int(user)], float(asked_s), float(run_s)) for user, asked_s, run_s
-            in zip(jobs.user, jobs.requested_s, jobs.run_s, strict=True)]
+            in zip(jobs.user, jobs.requested_s, jobs.run_s, strict=True)], int(unasked.sum())
 
 
 def _standing(kept: KeptBooks) -> tuple[str, ...]:

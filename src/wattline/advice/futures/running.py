@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from wattline.advice.futures.arrivals import with_arrivals
 from wattline.advice.futures.candidates import Choice
-from wattline.advice.futures.run_times import RunTimes
+from wattline.advice.futures.run_times import FEW, Mask, RunTimes, asks_nothing
 from wattline.analysis.metrics import quantiles
 from wattline.analysis.summary import time_text
 from wattline.engine.ahead import Candidate, Future, Moment, moment_of_log
@@ -19,6 +20,7 @@ from wattline.engine.prepare import Rules
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.fields import name_of
 from wattline.model.signal import FloatArray
+from wattline.model.units import counted
 from wattline.policies.contract import Composition
 from wattline.policies.traits import regulates
 from wattline.scenario.build import Plan, plan
@@ -45,11 +47,13 @@ class Now:
     assumed: tuple[str, ...]
     cap_told: bool = False
     """Whether the cap is one that somebody told the books, whatever the scenario says."""
+    unasked: Mask | None = None
+    """Which rows of the moment have no requested time of their own; None: all have one."""
 
     def draws(self, samples: int, seed: int) -> list[FloatArray]:
         """Run times of all jobs, once for each sample; every candidate has the same."""
         rng = np.random.default_rng(seed)
-        drawing = self.run_times.of(self.moment.jobs, self.moment.done_s)
+        drawing = self.run_times.of(self.moment.jobs, self.moment.done_s, self.unasked)
         return [drawing.draw(rng.random(len(self.moment.jobs))) for _ in range(samples)]
 
     @cached_property
@@ -80,17 +84,36 @@ def stand_at(ready: Plan, at_s: float, horizon_s: float, arrivals: str) -> Now:
     jobs, rules, _, assumed = with_arrivals(ready.jobs, ready.rules, at_s, at_s + horizon_s,
                                                arrivals)
     here = moment_of_log(jobs, ready.machine, ready.policy, rules, at_s, at_s + horizon_s)
-    times = RunTimes(jobs.take(here.ended))
-    said: tuple[str, ...] = (
-        assumed, f"run times are drawn from {times.count:,} jobs that were over"
-        if times.count else "run times are as requested: no job was over")
+    unasked = asks_nothing(jobs, ready.trace.cleaning, ready.jobs)
+    times = RunTimes(jobs.take(here.ended), unasked[here.ended])
+    said: tuple[str, ...] = (assumed, *_drawn_from(times, unasked[here.log_row]))
     last_s = float(ready.jobs.submit_s[-1])
     if at_s > last_s:
         said = (*said, f"the log ends {time_text(at_s - last_s)} before: its last job came then")
     if name_of(ready.scenario.policy.configure) != "requested":
         said = (*said, "jobs with a configuration run as long as its table says: draws do not "
                        "change that")
-    return Now(ready, here, rules, at_s + horizon_s, times, said)
+    return Now(ready, here, rules, at_s + horizon_s, times, said, unasked=unasked[here.log_row])
+
+
+def _drawn_from(times: RunTimes, unasked: Mask) -> Iterator[str]:
+    """What run times are drawn from, and where that says little."""
+    none = int(unasked.sum())
+    if none < len(unasked):
+        yield (f"run times are drawn from {counted(times.count, 'job')} that were over"
+               if times.count else
+               "run times are as requested: no job was over" if not times.over else
+               "run times are as requested: no job that was over had a requested time")
+    if none and times.over:
+        yield (f"{counted(none, 'job')} of {len(unasked):,} have no requested time: how long they "
+               f"run is drawn from the run times of {counted(times.over, 'job')} that were over; "
+               "the policy plans with those of the log, as in the simulation")
+    elif none:
+        yield (f"{counted(none, 'job')} of {len(unasked):,} have no requested time, and no job was "
+               "over: they run as long as the log says, which nobody could know then")
+    drawn = times.over if none else times.count
+    if 0 < drawn < FEW:
+        yield f"{counted(drawn, 'job')} are few to draw from"
 
 
 def candidate_of(now: Now, choice: Choice) -> Candidate:

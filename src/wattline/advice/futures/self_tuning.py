@@ -16,7 +16,7 @@ import numpy as np
 from wattline.advice.futures.arrivals import with_arrivals
 from wattline.advice.futures.candidates import CURRENT, read_choices
 from wattline.advice.futures.policy import Question, broken_part, check_figures, planned
-from wattline.advice.futures.run_times import RunTimes
+from wattline.advice.futures.run_times import RunTimes, asks_nothing
 from wattline.advice.futures.running import FIGURES, Now, plan_of
 from wattline.advice.futures.side_by_side import figures_of_all
 from wattline.analysis.expressions import Constraint, Expression, figure_of
@@ -226,7 +226,9 @@ class _Supervisor:
         jobs, rules, _, self.assumed = with_arrivals(ready.jobs, ready.rules, at_s,
                                                      until_s, self.arrivals)
         here = world.moment(jobs, rules)
-        now = Now(ready, here, rules, until_s, RunTimes(jobs.take(here.ended)), ())
+        unasked = asks_nothing(jobs, ready.trace.cleaning, ready.jobs)
+        times = RunTimes(jobs.take(here.ended), unasked[here.ended])
+        now = Now(ready, here, rules, until_s, times, (), unasked=unasked[here.log_row])
         draws = now.draws(question.samples, question.seed + self.decisions)
         self.decisions += 1
         ones = (Candidate(here, None if name == self.chosen else _composed(own),
