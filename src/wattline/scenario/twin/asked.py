@@ -22,6 +22,7 @@ class Asked:
     submit_s: float
     run_s: float
     limit_s: float = -1.0
+    """inf: without end, so that the longest that its partition allows holds."""
     limit_filled: bool = False
     """Whether a rule made the limit, which then is no longer than the partition allows."""
     min_nodes: int = -1

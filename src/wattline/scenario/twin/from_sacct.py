@@ -38,6 +38,8 @@ _COLUMNS = {
 """Options that are read from a column, and from the line only where that is empty."""
 _ELIGIBLE = frozenset({"begin", "dependency", "hold"})
 """Options that moved the time at which a job became eligible, which is a column."""
+_NO_LIMIT = ("unlimited", "infinite", "partition_limit")
+"""Cells of a job that only its partition's MaxTime holds."""
 _LICENCE = re.compile(r"license/([^=,]+)=([0-9]{1,12})", re.IGNORECASE)
 
 
@@ -186,6 +188,10 @@ def _submit_line(row: Row, job: Asked, unused: Counter) -> set[str]:
 
 
 def _limit(row: Row, job: Asked, filled: Counter) -> None:
+    if any(str(row.get(column) or "").strip().lower() in _NO_LIMIT
+           for column in ("TimelimitRaw", "Timelimit")):
+        job.limit_s = math.inf
+        return
     minutes = _number(row, "TimelimitRaw")
     text = _text(row, "Timelimit")
     found = minutes * 60 if minutes >= 0 else None
@@ -206,7 +212,7 @@ def _run_time(row: Row, job: Asked, state: str, filled: Counter) -> None:
         job.run_s = NEVER_ENDS_S
         job.end_s = math.nan
         filled.note("still ran when the log was taken: runs to its limit", job.job_id)
-    elif state == "TIMEOUT" and job.limit_s > 0:
+    elif state == "TIMEOUT" and 0 < job.limit_s < math.inf:
         job.run_s = NEVER_ENDS_S
     else:
         job.suspended_s = min(_suspended_s(row), job.end_s - job.start_s)
