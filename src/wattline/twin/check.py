@@ -268,8 +268,11 @@ def _filled(ready: TwinPlan) -> dict[str, Any]:
     site = ready.site
     assert site is not None
     rules = {**site.log.counted, **site.made.counted}
+    touched = site.log.touched | site.made.touched
+    filled = sum(job.job_id.partition("/")[0] in touched or job.job_id in touched
+                 for job in site.log.jobs)  # notes from before runs of one job got their numbers
     return {"jobs": len(ready.jobs), "rules": rules,
-            "share": max(rules.values(), default=0) / max(1, len(ready.jobs))}
+            "share": filled / max(1, len(ready.jobs))}
 
 
 def _verdict(means: Mapping[str, float | None], off: tuple[float | None, float | None],

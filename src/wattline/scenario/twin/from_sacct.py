@@ -19,6 +19,7 @@ from wattline.scenario.twin.options import apply_options
 from wattline.scenario.twin.repeated import each_once
 from wattline.site.cells import Cell, is_missing
 from wattline.site.limits import clock_s, tres_of
+from wattline.site.moments import is_local
 from wattline.site.sacct_json import job_cells, read_jobs
 from wattline.site.sacct_text import NOT_ENDED, SEPARATOR, read_records
 from wattline.site.sbatch import IGNORED, megabytes, options_of
@@ -71,7 +72,8 @@ def read_sacct(path: str | Path) -> Log:
         job.begin_s = max(0.0, job.begin_s - begin_s)
         job.eligible_s = max(0.0, job.eligible_s - begin_s)
     return Log(jobs, str(path), float(begin_s), filled.lines(), left_out.lines(), unused.lines(),
-               True, filled.counts())
+               True, filled.counts(), filled.ids(),
+               not is_local(str(rows[0].get("Submit") or "")))
 
 
 def _text_rows(data: bytes, source: str, left_out: Counter) -> list[Row]:
@@ -129,7 +131,7 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
     _memory(row, job, told, filled)
     _gres(row, job, told)
     _licences(row, job, told)
-    _power(row, job)
+    _power(row, job, filled)
     if submit_s < min(times["Eligible"], start_s):  # false where the log does not say it
         job.eligible_s = min(times["Eligible"], start_s)  # when it started it was eligible
         if job.dependency is None:
@@ -213,6 +215,7 @@ def _run_time(row: Row, job: Asked, state: str, filled: Counter) -> None:
         job.end_s = math.nan
         filled.note("still ran when the log was taken: runs to its limit", job.job_id)
     elif state == "TIMEOUT" and 0 < job.limit_s < math.inf:
+        job.suspended_s = min(_suspended_s(row), job.end_s - job.start_s)
         job.run_s = NEVER_ENDS_S
     else:
         job.suspended_s = min(_suspended_s(row), job.end_s - job.start_s)
@@ -313,9 +316,15 @@ def _licences(row: Row, job: Asked, told: set[str]) -> None:
                         for name, number in _LICENCE.findall(_text(row, "ReqTRES"))}
 
 
-def _power(row: Row, job: Asked) -> None:
-    """Mean watts per node; whether they are the job's alone is known with its machine."""
+def _power(row: Row, job: Asked, filled: Counter) -> None:
+    """Mean watts per node; whether they are the job's alone is known with its machine.
+
+    They are of the time in which it ran, as it draws nothing in the twin while it is suspended.
+    """
     text = _text(row, "ConsumedEnergyRaw")
-    lasted_s = job.end_s - job.start_s
-    if re.fullmatch(r"[0-9]{1,15}", text) and int(text) > 0 and lasted_s > 0 and job.nodes > 0:
-        job.power_per_node_w = int(text) / lasted_s / job.nodes
+    ran_s = job.end_s - job.start_s - job.suspended_s
+    if re.fullmatch(r"[0-9]{1,15}", text) and int(text) > 0 and ran_s > 0 and job.nodes > 0:
+        job.power_per_node_w = int(text) / ran_s / job.nodes
+        if job.suspended_s > 0:
+            filled.note("was suspended: all of its joules count for the time in which it ran",
+                        job.job_id)
