@@ -144,6 +144,10 @@ def asked_rows(jobs: Sequence[Asked], listed: Sequence[Reservation], filled: Cou
             refused[at] = f"may not use the reservation '{each.name}'"
         elif each.end_s is not None and job.submit_s >= each.end_s:
             refused[at] = f"comes after the end of the reservation '{each.name}'"
+        elif ran and not each.start_s <= job.start_s < (
+                float("inf") if each.end_s is None else each.end_s):
+            filled.note(f"started outside of the time of its reservation '{each.name}' in the log: "
+                        "held to that time here", job.job_id)
     return (rows if (rows >= 0).any() else None), refused
 
 

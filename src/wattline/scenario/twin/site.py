@@ -56,6 +56,8 @@ BF_TRY_S = 0.0006
 """All measured on a real Slurm with 40 jobs on a busy machine. They decide whether a job of a few
 seconds ends just before or just after the tick that sees its end; for long jobs that is chance."""
 DOWN_DRAWS = "nodes that are down or drained draw their idle power, as those do that are up"
+DOWN_SLEEPS = ("nodes that are down or drained draw their idle power for SuspendTime, and then "
+               "nothing, as those do that are up")
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +117,7 @@ def site_with(section: TwinSection, log: Log, reserves: bool = False) -> Site:
         machine = replace(machine, reservations=found)
     made = Builder(machine, log.jobs, requeues, rules.enforce_qos, rules.kill_invalid_depend,
                    listed).made()
-    outages = _outages(section, conf, log, told)
+    outages = _outages(section, conf, log, told, rules.suspend_time_s >= 0)
     told.not_modelled += [*log.not_modelled, *made.not_modelled]
     rules = replace(rules, start_latency_s=LAUNCH_S, tick_s=TICK_S, bf_try_s=BF_TRY_S,
                     prompt_ends=_prompt_ends(settings),
@@ -281,7 +283,8 @@ def _licences(settings: Settings) -> tuple[tuple[str, ...], list[int]]:
     return tuple(names), counts
 
 
-def _outages(section: TwinSection, conf: SlurmConf, log: Log, told: Told) -> Outages | None:
+def _outages(section: TwinSection, conf: SlurmConf, log: Log, told: Told,
+             sleeps: bool) -> Outages | None:
     """From the file of events, and from nodes that slurm.conf itself has down."""
     row = {node.name: at for at, node in enumerate(conf.nodes)}
     spans: list[tuple[float, float, int, bool]] = []
@@ -325,7 +328,7 @@ def _outages(section: TwinSection, conf: SlurmConf, log: Log, told: Told) -> Out
                             "slurm.conf says")
     if not spans:
         return None
-    told.assumed.append(DOWN_DRAWS)
+    told.assumed.append(DOWN_SLEEPS if sleeps else DOWN_DRAWS)
     spans.sort()
     start, end, node_row, drain = zip(*spans, strict=True)
     return Outages(np.array(node_row, dtype=np.int64), np.array(start), np.array(end),
