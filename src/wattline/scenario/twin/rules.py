@@ -74,8 +74,9 @@ def rules_of(
         raise InputError(f"{settings.where('SelectType')}: SelectType is '{select}', must be "
                          "select/cons_tres, select/cons_res or select/linear")
     usual = "CR_Memory" if select.endswith("linear") else "CR_Core_Memory"
-    counted = _words(settings.text("SelectTypeParameters", usual))
-    _say_counted(settings, counted)
+    asked = settings.text("SelectTypeParameters", usual)
+    counted = _words(asked)
+    _say_counted(settings, asked)
     every_s = max(1.0, given.get("bf_interval", 30.0))
     tests = int(given.get("bf_max_job_test", 500))
     tree = "tree" in settings.text("TopologyPlugin", "topology/default", matters=False).lower()
@@ -125,15 +126,15 @@ def rules_of(
     )
 
 
-def _say_counted(settings: Settings, words: Sequence[str]) -> None:
+def _say_counted(settings: Settings, asked: str) -> None:
     """Words of `SelectTypeParameters` that nothing is done with."""
-    for word in words:
-        if word in _SELECT_CHANGES:
+    for word in filter(None, (part.strip() for part in asked.split(","))):
+        if word.lower() in _SELECT_CHANGES:
             settings.told.not_modelled.append(
-                f"SelectTypeParameters {word.upper()}: {_SELECT_CHANGES[word]}")
-        elif word not in _SELECT_FOLLOWED:
+                f"SelectTypeParameters {word}: {_SELECT_CHANGES[word.lower()]}")
+        elif word.lower() not in _SELECT_FOLLOWED:
             settings.told.unknown.append(f"{settings.where('SelectTypeParameters')}: "
-                                         f"SelectTypeParameters {word.upper()}")
+                                         f"SelectTypeParameters {word}")
 
 
 def _one_of(
