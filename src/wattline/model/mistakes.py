@@ -37,8 +37,11 @@ def _allowed(model: Any, mistake: Any) -> str:
             model = next((inner for inner in get_args(model) if hasattr(inner, "model_fields")),
                          model)
     words = (("gt", "above"), ("ge", "at least"), ("lt", "below"), ("le", "at most"))
-    ends = [f"{word} {getattr(limit, name):g}" for name, word in words for limit in metadata
-            if hasattr(limit, name)]
+    # A field may narrow the range of its type: the narrowest holds.
+    given = {name: [getattr(limit, name) for limit in metadata if hasattr(limit, name)]
+             for name, _ in words}
+    ends = [f"{word} {(max if name in ('gt', 'ge') else min)(given[name]):g}"
+            for name, word in words if given[name]]
     # Of a number in a list only the end that was passed is known.
     ends = ends or [f"{word} {mistake['ctx'][name]:g}" for name, word in words
                     if name in mistake.get("ctx", {})]

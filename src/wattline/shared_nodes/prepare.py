@@ -103,7 +103,8 @@ def make_books(
     arrays |= wait_arrays(dependencies_of(requests))
     arrays |= reservation_arrays(machine)
     arrays |= _world(outages, cap)
-    let_idle_nodes_sleep(arrays["clock"], arrays["timers"], arrays["node_sleeper"], rules)
+    let_idle_nodes_sleep(arrays["clock"], arrays["timers"], arrays["node_sleeper"],
+                         machine.nodes.names, rules)
     return Books(**arrays)
 
 
@@ -292,7 +293,7 @@ def _settings(
         "fair_tree": priority.fairshare_rule == FAIR_TREE, "dampening": priority.dampening,
         "accrue_always": priority.accrue_always, "favor_small": priority.favor_small,
         "size_by_time": priority.small_relative_to_time,
-        "suspend_time_s": rules.suspend_time_s, "suspend_timeout_s": rules.suspend_timeout_s,
+        "suspend_time_s": rules.suspend_time_s,
         "resume_timeout_s": rules.resume_timeout_s, "capped": cap is not None,
     })
 

@@ -43,7 +43,8 @@ class Requests:
     run_s: FloatArray
     """What the job needs when nothing stops it."""
     limit_s: FloatArray
-    """Asked time limit, whole minutes as Slurm keeps it; -1: the partition's default."""
+    """Asked time limit, whole minutes as Slurm keeps it; -1: the partition's default, inf: without
+    end, so that the partition's longest holds."""
     min_nodes: IntArray
     max_nodes: IntArray
     """Equal to `min_nodes` unless a range was asked; -1 leaves the number to the tasks."""

@@ -85,9 +85,10 @@ class Rules:
     kill_invalid_depend: bool = False
     """Jobs whose dependency can never be met are cancelled, unless they say otherwise."""
     suspend_time_s: float = -1.0
-    suspend_timeout_s: float = 30.0
     resume_timeout_s: float = 60.0
     suspend_excluded: tuple[str, ...] = ()
+    asleep_first: tuple[str, ...] = ()
+    """Nodes that sleep from the beginning, where nodes sleep at all."""
     prompt_ends: float = 0.0
     """Part of the jobs that end by themselves whose nodes say so by a message of their own, which
     a pass follows at once (all of them with an `Epilog`); the others ask for the next pass."""

@@ -1,12 +1,14 @@
 """Nodes that are put to sleep when idle and woken for a job.
 
-slurm.conf: SuspendTime, SuspendTimeout, ResumeTimeout, SuspendExcNodes. A node that has been idle
-for SuspendTime draws nothing from then on; a job that gets it starts when it has booted, which is
-taken to last ResumeTimeout, and booting draws idle power. All nodes are idle at the beginning.
+slurm.conf: SuspendTime, ResumeTimeout, SuspendExcNodes. A node that has been idle for SuspendTime
+draws nothing from then on; a job that gets it starts when it has booted, which is taken to last
+ResumeTimeout, and booting draws idle power. All nodes are idle at the beginning, and those of a
+cloud asleep.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,14 +21,19 @@ from wattline.shared_nodes.timers import add_timer
 from wattline.shared_nodes.waking import something_changed
 
 
-def let_idle_nodes_sleep(clock: Any, timers: Any, sleepers: BoolArray, rules: Rules) -> None:
+def let_idle_nodes_sleep(
+    clock: Any, timers: Any, sleepers: BoolArray, names: Sequence[str], rules: Rules
+) -> None:
     """Put the first sleep of every node into a heap of timers that is still empty."""
     if rules.suspend_time_s < 0.0:
         return
+    wait_s = np.where(np.isin(np.array(names), np.array(rules.asleep_first)), 0.0,
+                      rules.suspend_time_s)
     nodes = np.flatnonzero(sleepers)
-    # Equal times in the order of nodes are a heap as they stand.
+    nodes = nodes[np.argsort(wait_s[nodes], kind="stable")]
+    # Times in their order, equal ones in the order of nodes, are a heap as they stand.
     first = timers[: nodes.size]
-    first["time_s"] = clock["now_s"][0] + rules.suspend_time_s
+    first["time_s"] = clock["now_s"][0] + wait_s[nodes]
     first["kind"], first["job"], first["generation"] = NODE_SLEEPS, nodes, 0
     clock["timers"] = nodes.size
 

@@ -178,7 +178,6 @@ class Settings(Record):
     favor_small: int
     size_by_time: int
     suspend_time_s: float
-    suspend_timeout_s: float
     resume_timeout_s: float
     capped: int
 

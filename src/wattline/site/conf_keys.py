@@ -17,7 +17,7 @@ USED = frozenset({
     "priorityweightassoc", "priorityweightfairshare", "priorityweightjobsize",
     "priorityweightpartition", "priorityweightqos", "priorityweighttres", "resumetimeout",
     "schedulerparameters", "schedulertype", "selecttype", "selecttypeparameters",
-    "suspendexcnodes", "suspendtime", "suspendtimeout", "topologyplugin",
+    "suspendexcnodes", "suspendtime", "topologyplugin",
     "maxjobcount", "grestypes",
 })
 """Settings of the whole cluster that the twin follows."""
@@ -47,6 +47,7 @@ NOT_MODELLED: Mapping[str, str] = {
     "slurmctldparameters": "some of them change when decisions are made",
     "suspendrate": "only so many nodes go to sleep per minute",
     "suspendexcparts": "nodes of these partitions never sleep",
+    "suspendtimeout": "a node that falls asleep wakes only after this time; here at once",
     "trackwckey": "usage is counted by key too",
     "unkillablesteptimeout": "a job that does not die drains its node",
     "vsizefactor": "jobs above their virtual memory are ended",

@@ -8,14 +8,13 @@ powered down to save power wakes for a job, and is not out.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.reading import read_text
 from wattline.site.lines import MOST_BYTES, hosts_of
+from wattline.site.moments import is_local, moment_s
 
 _NAMES = {"node name": "node", "nodename": "node", "cluster nodes": "cluster_nodes",
           "time start": "start", "timestart": "start", "start": "start", "time end": "end",
@@ -42,6 +41,8 @@ class Down:
     end_s: float | None
     state: str
     reason: str = ""
+    local: bool = False
+    """Whether its times are those of a clock without a zone."""
 
     @property
     def effect(self) -> str:
@@ -75,26 +76,15 @@ def read_down(path: str | Path) -> list[Down]:
         if len(cells) < len(header):
             raise InputError(f"{where}: has {len(cells)} columns, the header {len(header)}")
         row = dict(zip(header, cells, strict=False))
-        start_s, end_s = _time(row["start"], where), _time(row["end"], where)
+        start_s, end_s = moment_s(row["start"], where), moment_s(row["end"], where)
         if not row["node"].strip():
             continue
         if start_s is None:
             raise InputError(f"{where}: has no start")
         if end_s is not None and end_s < start_s:
             raise InputError(f"{where}: ends before it starts")
-        found += [Down(node, start_s, end_s, row["state"].strip(), row.get("reason", "").strip())
+        local = is_local(row["start"]) or is_local(row["end"])
+        found += [Down(node, start_s, end_s, row["state"].strip(), row.get("reason", "").strip(),
+                       local)
                   for node in hosts_of(row["node"].strip(), where)]
     return found
-
-
-def _time(text: str, where: str) -> float | None:
-    word = text.strip()
-    if word.lower() in ("", "unknown", "none"):
-        return None
-    if re.fullmatch(r"[0-9]{1,11}(\.[0-9]+)?", word):
-        return float(word)
-    try:
-        return datetime.fromisoformat(word).replace(tzinfo=UTC).timestamp()
-    except ValueError:
-        raise InputError(f"{where}: '{word[:40]}' is no time; write it like "
-                         "2024-01-31T12:00:00") from None

@@ -53,12 +53,15 @@ def gres_conf(lines: Iterable[Line], source: str) -> GresConf:
     """What the lines of a `gres.conf` say."""
     rows: list[Gres] = []
     remarks: list[str] = []
-    detect = ""
+    passed: list[str] = []
+    detect, read = "", 0
     for line in lines:
+        read += 1
         remarks += unused(sorted(set(line.words) - _KEYS), "a resource", line.where)
         name = line.get("name")
         if name is None:
             if line.get("autodetect") is None:
+                passed.append(line.where)
                 remarks.append(f"{line.where}: neither Name nor AutoDetect; passed over")
             elif "nodename" in line.words:
                 remarks.append(f"{line.where}: AutoDetect={line.words['autodetect']} on "
@@ -71,6 +74,8 @@ def gres_conf(lines: Iterable[Line], source: str) -> GresConf:
         rows.append(Gres(
             name, max(1, len(files)) if count is None else number_of(count, "Count", line.where),
             line.get("type") or "", files, line.hosts("nodename"), line.where))
+    if passed and len(passed) == read:
+        raise InputError(f"{passed[0]}: is no line of gres.conf, and none of {source} is")
     if detect and detect.lower() not in ("off", "none"):
         remarks.append(f"{source}: AutoDetect={detect}: what nodes find by themselves stands in no "
                        "file")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.reading import read_text
 from wattline.site.lines import MOST_BYTES
+from wattline.site.moments import is_local, moment_s
 
 _NONE = ("", "(null)", "n/a")
 
@@ -31,6 +31,8 @@ class Reservation:
     cores: bool = False
     """Of parts of nodes."""
     where: str = ""
+    local: bool = False
+    """Whether its times are those of a clock without a zone."""
 
 
 def read_reservations(path: str | Path) -> list[Reservation]:
@@ -46,26 +48,15 @@ def read_reservations(path: str | Path) -> list[Reservation]:
 def _record(text: str, where: str) -> Reservation:
     cells = {key: "" if value.lower() in _NONE else value
              for key, value in re.findall(r"(\w+)=(\S*)", text)}
-    start_s, end_s = (time_of(cells.get(key, ""), where) for key in ("StartTime", "EndTime"))
+    start_s, end_s = (moment_s(cells.get(key, ""), where) for key in ("StartTime", "EndTime"))
     if start_s is None:
         raise InputError(f"{where}: reservation '{cells['ReservationName']}' has no StartTime")
     if end_s is not None and end_s < start_s:
         end_s = None  # how Slurm shows one without end
     return Reservation(cells["ReservationName"], cells.get("Nodes", ""), start_s, end_s,
                        _list(cells, "Users"), _list(cells, "Accounts"), _list(cells, "Flags"),
-                       "CoreIDs" in cells, where)
-
-
-def time_of(text: str, where: str) -> float | None:
-    """A date as Slurm prints it, in seconds; None where there is none."""
-    word = text.strip()
-    if word.lower() in ("", "unknown", "none"):
-        return None
-    try:
-        return datetime.fromisoformat(word).replace(tzinfo=UTC).timestamp()
-    except ValueError:
-        raise InputError(f"{where}: '{word[:40]}' is no time; write it like "
-                         "2024-01-31T12:00:00") from None
+                       "CoreIDs" in cells, where,
+                       any(is_local(cells.get(key, "")) for key in ("StartTime", "EndTime")))
 
 
 def _list(cells: dict[str, str], key: str) -> tuple[str, ...]:

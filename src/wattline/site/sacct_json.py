@@ -45,6 +45,7 @@ def job_cells(job: Mapping[str, Any]) -> dict[str, Cell]:
         "ElapsedRaw": plain(times.get("elapsed")),
         "Suspended": plain(times.get("suspended")),
         "TimelimitRaw": plain(times.get("limit")),
+        "Timelimit": "UNLIMITED" if within(times, "limit", "infinite") else None,
         "TotalCPU": _seconds(times.get("total")),
         "AllocNodes": plain(job.get("allocation_nodes")) or allocated.get("node"),
         "ReqNodes": requested.get("node"),

@@ -6,6 +6,7 @@ sbatch(1).
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -153,6 +154,6 @@ def gres_asked(text: str, where: str, usual: str = "") -> dict[tuple[str, str], 
 
 
 def limit_s(text: str, where: str) -> float:
-    """A time limit in whole minutes, as Slurm keeps it; -1 without end."""
+    """A time limit in whole minutes, as Slurm keeps it; inf without end, which 0 asks for too."""
     found = clock_s(text, f"{where}: the time limit")
-    return -1.0 if found is None else float(-(-found // 60) * 60)
+    return float(-(-found // 60) * 60) if found else math.inf

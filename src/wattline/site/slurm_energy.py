@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from wattline.model.errors import InputError
@@ -57,6 +57,22 @@ def tres_joules(cell: Cell) -> float:
     """The joules of a text like `cpu=64,energy=5760000,node=2`; NaN where it has none."""
     found = re.search(r"(?:^|,)energy=([^,]*)", str(cell or ""))
     return math.nan if found is None else short_joules(found[1])
+
+
+def job_joules(cells: Mapping[str, Cell]) -> float:
+    """What the job's TRES say, else its own cell; 0 and Slurm's "no value" are unknown."""
+    for found in (tres_joules(cells.get("AllocTRES")), _raw_joules(cells.get("ConsumedEnergyRaw")),
+                  short_joules(cells.get("ConsumedEnergy"))):
+        if not math.isnan(found):
+            return found
+    return math.nan
+
+
+def _raw_joules(cell: Cell) -> float:
+    try:
+        return joules(cell)
+    except ValueError:
+        return math.nan
 
 
 def step_joules(

@@ -12,11 +12,12 @@ import numpy as np
 from wattline.analysis.metrics import size_class, size_label
 from wattline.model.errors import InputError, warn
 from wattline.model.jobs import JobTable
-from wattline.model.run import Run
+from wattline.model.run import Outcome, Run
 from wattline.model.signal import FloatArray
 from wattline.scenario.build import plan
 from wattline.scenario.load import load
 from wattline.scenario.model import Scenario
+from wattline.scenario.twin.asked import NEVER_ENDS_S, Counter, Log
 from wattline.scenario.twin.planning import TwinPlan, not_run_reasons
 from wattline.twin.figures import (
     Series,
@@ -32,6 +33,8 @@ from wattline.twin.make import Twin
 PHASES = 5
 MANY_JOBS = 50_000
 """With more than these one phase is simulated unless more are asked for."""
+_AT_LIMIT = ("TIMEOUT", "DEADLINE")
+"""States of jobs that a time limit ended."""
 BY = {"account": "group", "user": "user", "partition": "partition", "qos": "queue"}
 
 
@@ -73,6 +76,8 @@ class TwinCheck:
     phases: Mapping[str, Any]
     never_ran: int
     never_ran_reasons: Mapping[str, int]
+    killed_at_limit: int
+    """Jobs that ran on in the log, and that the twin killed at a limit; `unfit` names the first."""
     not_modelled: tuple[str, ...]
     assumed: tuple[str, ...]
     filled: Mapping[str, Any]
@@ -93,6 +98,7 @@ class TwinCheck:
             "not_modelled": list(self.not_modelled), "window_s": self.window_s,
             "compared": self.compared, "never_ran": self.never_ran,
             "never_ran_reasons": dict(self.never_ran_reasons),
+            "killed_at_limit": self.killed_at_limit,
             "utilisation": dict(self.utilisation),
             "start_error_s": None if self.start_error_s is None else dict(self.start_error_s),
             "phases": dict(self.phases), "assumed": list(self.assumed),
@@ -188,6 +194,7 @@ def _compared(ready: TwinPlan, runs: Sequence[Run], shifts: Sequence[float]) -> 
     filled = _filled(ready)
     error = relative(means["simulated"], means["logged"])
     moving = moving_average_error(series)
+    killed = _killed_at_limit(site.log, run)
     return TwinCheck(
         ready.scenario.name, len(jobs), int(both.sum()), means,
         _by(jobs, run, simulated_s, logged_s if has_log else None, both), error, moving,
@@ -195,9 +202,24 @@ def _compared(ready: TwinPlan, runs: Sequence[Run], shifts: Sequence[float]) -> 
         {"phase_s": list(shifts), "mean_wait_s": spread,
          "least": min((each for each in spread if each is not None), default=None),
          "most": max((each for each in spread if each is not None), default=None)},
-        int((~run.ran).sum()), not_run_reasons(run), lists.not_modelled, lists.assumed, filled,
-        (*site.made.unfit, *run.remarks), site.log.left_out, lists.contradictions, lists.unknown,
-        _verdict(means, (error, moving), errors, spread, run, filled), series, run)
+        int((~run.ran).sum()), not_run_reasons(run), sum(killed.counts().values()),
+        lists.not_modelled, lists.assumed, filled,
+        (*site.made.unfit, *run.remarks, *killed.lines()), site.log.left_out,
+        lists.contradictions, lists.unknown,
+        _verdict(means, (error, moving), errors, spread, run, filled, killed), series, run)
+
+
+def _killed_at_limit(log: Log, run: Run) -> Counter:
+    """Jobs that ended by themselves in the log and not in the twin: a limit is not the real one."""
+    found = Counter()
+    if not log.has_starts:
+        return found
+    for row in np.flatnonzero(run.schedule.outcome == Outcome.KILLED).tolist():
+        job = log.jobs[row]
+        if job.run_s < NEVER_ENDS_S and job.state not in _AT_LIMIT:
+            limit = "the default limit of its partition" if job.limit_s < 0 else "its limit"
+            found.note(f"killed at {limit} in the twin, and ran on in the log", job.job_id)
+    return found
 
 
 def _by(jobs: JobTable, run: Run, simulated_s: FloatArray, logged_s: FloatArray | None,
@@ -246,18 +268,23 @@ def _filled(ready: TwinPlan) -> dict[str, Any]:
     site = ready.site
     assert site is not None
     rules = {**site.log.counted, **site.made.counted}
+    touched = site.log.touched | site.made.touched
+    filled = sum(job.job_id.partition("/")[0] in touched or job.job_id in touched
+                 for job in site.log.jobs)  # notes from before runs of one job got their numbers
     return {"jobs": len(ready.jobs), "rules": rules,
-            "share": max(rules.values(), default=0) / max(1, len(ready.jobs))}
+            "share": filled / max(1, len(ready.jobs))}
 
 
 def _verdict(means: Mapping[str, float | None], off: tuple[float | None, float | None],
              errors: Mapping[str, float] | None, spread: Sequence[float | None], run: Run,
-             filled: Mapping[str, Any]) -> str:
+             filled: Mapping[str, Any], killed: Counter) -> str:
     simulated, logged = means["simulated"], means["logged"]
     error, moving = off
     never = int((~run.ran).sum())
     why = ", ".join(f"{reason}: {count:,}" for reason, count in not_run_reasons(run).items())
     rest = f" {never:,} of {len(run.jobs):,} jobs never ran ({why})." if never else ""
+    for what, count in killed.counts().items():
+        rest += f" {count:,} {'job was' if count == 1 else 'jobs were'} {what}."
     if filled["share"] > 0:
         rest += f" Rules filled in something for {filled['share']:.0%} of the jobs."
     if simulated is None:

@@ -18,6 +18,7 @@ from wattline.model.errors import InputError
 from wattline.site.cells import is_missing
 from wattline.site.sacct_json import job_cells, read_jobs, step_cells
 from wattline.site.sacct_text import NOT_ENDED, SEPARATOR, read_records
+from wattline.site.slurm_energy import job_joules
 
 COLUMNS = (
     "JobID", "JobIDRaw", "Cluster", "User", "Account", "Partition", "JobName", "State", "Submit",
@@ -238,7 +239,7 @@ def _add_life(cells: Cells, label: str, times: _Times, reading: _Reading) -> Non
         submit_s=times.submit.choices[0] if times.submit else math.nan,
         end_s=end_s, limit_s=values.limit_s(cells),
         cpu_s=values.known(values.seconds(cells.get("TotalCPU"))),
-        suspended_s=times.suspended_s, energy_j=values.energy_j(cells),
+        suspended_s=times.suspended_s, energy_j=job_joules(cells),
         alloc_tres=clean_list(values.text(cells, "AllocTRES"), reading.mended)[:LONGEST_TRES],
         frequency_hz=values.hz(cells.get("AveCPUFreq")),
         asked_frequency=clean(values.asked_frequency(cells), reading.mended),
@@ -262,7 +263,7 @@ def _add_step(
     named = "" if nodes_text.lower() == "none assigned" or is_missing(nodes_text) else nodes_text
     reading.steps.append(StepSeen(
         _cluster(cells, reading), label, step, int(start_s), end_s=end_s,
-        node_list=clean_list(named, reading.mended), energy_j=values.energy_j(cells),
+        node_list=clean_list(named, reading.mended), energy_j=job_joules(cells),
         frequency_hz=values.hz(cells.get("AveCPUFreq")),
         cpu_s=values.known(values.seconds(cells.get("TotalCPU"))),
         state=clean(state, reading.mended), **meant))

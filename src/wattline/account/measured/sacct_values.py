@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from wattline.site.cells import LARGEST, Cell, is_missing
-from wattline.site.slurm_energy import hosts_of, joules, short_joules, tres_joules
+from wattline.site.slurm_energy import hosts_of
 
 Cells = Mapping[str, Cell]
 _HZ = {"": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
@@ -24,22 +24,6 @@ def text(cells: Cells, column: str) -> str:
     """A cell as text; empty where there is none."""
     cell = cells.get(column)
     return "" if cell is None else str(cell)
-
-
-def energy_j(cells: Cells) -> float:
-    """What the job's TRES say, else its own cell; 0 and Slurm's "no value" are unknown."""
-    for found in (tres_joules(cells.get("AllocTRES")), _raw_joules(cells.get("ConsumedEnergyRaw")),
-                  short_joules(cells.get("ConsumedEnergy"))):
-        if not math.isnan(found):
-            return found
-    return math.nan
-
-
-def _raw_joules(cell: Cell) -> float:
-    try:
-        return joules(cell)
-    except ValueError:
-        return math.nan
 
 
 def nodes_of(cells: Cells, node_list: str) -> int:

@@ -15,6 +15,7 @@ from wattline.live.slurm.reading import WATTS, SlurmJob
 from wattline.live.slurm.wishes import Wish
 from wattline.model.errors import InputError
 from wattline.scenario.twin.asked import Asked
+from wattline.shared_nodes.machine import NO_LIMIT
 from wattline.site.sbatch import gres_asked, megabytes
 
 
@@ -70,7 +71,8 @@ def pictured(
 ) -> PicturedJob:
     """A job of a look at Slurm."""
     named = {name: value for name, value in asdict(wish).items() if name != "eligible_s"}
-    limit_s = job.limit_s if math.isfinite(job.limit_s) else -1.0
+    # One without end stays a number, as pictures are written down.
+    limit_s = -1.0 if math.isnan(job.limit_s) else min(job.limit_s, float(NO_LIMIT))
     return PicturedJob(
         job.label, job.submit_s, limit_s, job.nodes, max(job.most_nodes, job.nodes), job.cpus,
         job.partition, job.user, job.account, wish.qos, job.nice, job.tres, named,

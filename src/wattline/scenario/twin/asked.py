@@ -11,6 +11,7 @@ NEVER_ENDS_S = 1e9
 NAN = float("nan")
 ELIGIBLE = ("begins no earlier than it became eligible in the log (a begin time, a dependency or a "
             "hold)")
+NO_ZONE = "its times have no offset from UTC, and those of the log are by UTC: taken as UTC"
 Kind = tuple[str, str]
 
 
@@ -22,6 +23,7 @@ class Asked:
     submit_s: float
     run_s: float
     limit_s: float = -1.0
+    """inf: without end, so that the longest that its partition allows holds."""
     limit_filled: bool = False
     """Whether a rule made the limit, which then is no longer than the partition allows."""
     min_nodes: int = -1
@@ -92,6 +94,10 @@ class Log:
     has_starts: bool = False
     counted: dict[str, int] = field(default_factory=dict)
     """How many jobs each rule filled something in for."""
+    touched: frozenset[str] = frozenset()
+    """The jobs that any rule filled something in for."""
+    zoned: bool = False
+    """Whether its times have offsets from UTC, or are seconds since 1970."""
 
 
 class Counter:
@@ -111,3 +117,6 @@ class Counter:
 
     def counts(self) -> dict[str, int]:
         return {what: len(ids) for what, ids in self._of.items()}
+
+    def ids(self) -> frozenset[str]:
+        return frozenset(job_id for ids in self._of.values() for job_id in ids)

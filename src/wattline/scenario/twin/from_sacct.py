@@ -16,12 +16,14 @@ from wattline.model.errors import InputError
 from wattline.model.reading import read_unpacked
 from wattline.scenario.twin.asked import ELIGIBLE, NEVER_ENDS_S, Asked, Counter, Log
 from wattline.scenario.twin.options import apply_options
-from wattline.scenario.twin.repeated import each_once
+from wattline.scenario.twin.repeated import RESIZED, each_once
 from wattline.site.cells import Cell, is_missing
 from wattline.site.limits import clock_s, tres_of
+from wattline.site.moments import is_local
 from wattline.site.sacct_json import job_cells, read_jobs
 from wattline.site.sacct_text import NOT_ENDED, SEPARATOR, read_records
 from wattline.site.sbatch import IGNORED, megabytes, options_of
+from wattline.site.slurm_energy import job_joules
 from wattline.traces.convert import Converter
 
 NEEDED = ("JobID", "Submit", "Start", "End", "State")
@@ -38,6 +40,9 @@ _COLUMNS = {
 """Options that are read from a column, and from the line only where that is empty."""
 _ELIGIBLE = frozenset({"begin", "dependency", "hold"})
 """Options that moved the time at which a job became eligible, which is a column."""
+_NO_LIMIT = ("unlimited", "infinite", "partition_limit")
+"""Cells of a job that only its partition's MaxTime holds."""
+EQUAL_PARTS = "devices are of the whole job in the log: an equal part on each node"
 _LICENCE = re.compile(r"license/([^=,]+)=([0-9]{1,12})", re.IGNORECASE)
 
 
@@ -69,7 +74,8 @@ def read_sacct(path: str | Path) -> Log:
         job.begin_s = max(0.0, job.begin_s - begin_s)
         job.eligible_s = max(0.0, job.eligible_s - begin_s)
     return Log(jobs, str(path), float(begin_s), filled.lines(), left_out.lines(), unused.lines(),
-               True, filled.counts())
+               True, filled.counts(), filled.ids(),
+               not is_local(str(rows[0].get("Submit") or "")))
 
 
 def _text_rows(data: bytes, source: str, left_out: Counter) -> list[Row]:
@@ -125,9 +131,9 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
     _run_time(row, job, state, filled)
     _sizes(row, job, told, filled)
     _memory(row, job, told, filled)
-    _gres(row, job, told)
+    _gres(row, job, told, filled)
     _licences(row, job, told)
-    _power(row, job)
+    _power(row, job, filled)
     if submit_s < min(times["Eligible"], start_s):  # false where the log does not say it
         job.eligible_s = min(times["Eligible"], start_s)  # when it started it was eligible
         if job.dependency is None:
@@ -186,6 +192,10 @@ def _submit_line(row: Row, job: Asked, unused: Counter) -> set[str]:
 
 
 def _limit(row: Row, job: Asked, filled: Counter) -> None:
+    if any(str(row.get(column) or "").strip().lower() in _NO_LIMIT
+           for column in ("TimelimitRaw", "Timelimit")):
+        job.limit_s = math.inf
+        return
     minutes = _number(row, "TimelimitRaw")
     text = _text(row, "Timelimit")
     found = minutes * 60 if minutes >= 0 else None
@@ -202,11 +212,13 @@ def _limit(row: Row, job: Asked, filled: Counter) -> None:
 
 
 def _run_time(row: Row, job: Asked, state: str, filled: Counter) -> None:
-    if math.isnan(job.end_s) or state in NOT_ENDED:
+    # A record of before a job changed its size ends when the next one begins.
+    if math.isnan(job.end_s) or (state in NOT_ENDED and state != RESIZED):
         job.run_s = NEVER_ENDS_S
         job.end_s = math.nan
         filled.note("still ran when the log was taken: runs to its limit", job.job_id)
-    elif state == "TIMEOUT" and job.limit_s > 0:
+    elif state == "TIMEOUT" and 0 < job.limit_s < math.inf:
+        job.suspended_s = min(_suspended_s(row), job.end_s - job.start_s)
         job.run_s = NEVER_ENDS_S
     else:
         job.suspended_s = min(_suspended_s(row), job.end_s - job.start_s)
@@ -279,7 +291,7 @@ def _memory(row: Row, job: Asked, told: set[str], filled: Counter) -> None:
         filled.note("no memory asked for in the log: the partition's default", job.job_id)
 
 
-def _gres(row: Row, job: Asked, told: set[str]) -> None:
+def _gres(row: Row, job: Asked, told: set[str], filled: Counter) -> None:
     if told & {"gres", "gpus", "gpus-per-node", "gpus-per-task"}:
         return
     asked = {name: number for name, number in _tres(row, "ReqTRES").items()
@@ -297,6 +309,8 @@ def _gres(row: Row, job: Asked, told: set[str]) -> None:
     for key, number in kinds.items():
         if number % nodes == 0:
             job.gres_per_node[key] = number // nodes
+            if number and nodes > 1:
+                filled.note(EQUAL_PARTS, job.job_id)
         elif number:
             job.gres_per_job[key] = number
 
@@ -307,9 +321,15 @@ def _licences(row: Row, job: Asked, told: set[str]) -> None:
                         for name, number in _LICENCE.findall(_text(row, "ReqTRES"))}
 
 
-def _power(row: Row, job: Asked) -> None:
-    """Mean watts per node; whether they are the job's alone is known with its machine."""
-    text = _text(row, "ConsumedEnergyRaw")
-    lasted_s = job.end_s - job.start_s
-    if re.fullmatch(r"[0-9]{1,15}", text) and int(text) > 0 and lasted_s > 0 and job.nodes > 0:
-        job.power_per_node_w = int(text) / lasted_s / job.nodes
+def _power(row: Row, job: Asked, filled: Counter) -> None:
+    """Mean watts per node; whether they are the job's alone is known with its machine.
+
+    They are of the time in which it ran, as it draws nothing in the twin while it is suspended.
+    """
+    energy_j = job_joules(row)
+    ran_s = job.end_s - job.start_s - job.suspended_s
+    if energy_j > 0 and ran_s > 0 and job.nodes > 0:
+        job.power_per_node_w = energy_j / ran_s / job.nodes
+        if job.suspended_s > 0:
+            filled.note("was suspended: all of its joules count for the time in which it ran",
+                        job.job_id)

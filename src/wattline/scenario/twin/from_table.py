@@ -57,7 +57,7 @@ def read_table(path: str | Path) -> Log:
         job.submit_s, job.start_s, job.end_s = (each - begin_s for each in (
             job.submit_s, job.start_s, job.end_s))
     return Log(jobs, str(path), float(begin_s), filled.lines(), left_out.lines(), (), True,
-               filled.counts())
+               filled.counts(), filled.ids())
 
 
 def _frame(path: Path) -> Any:

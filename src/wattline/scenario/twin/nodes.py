@@ -161,12 +161,28 @@ def _beside_gres_conf(
             if scheduled != there and (stated or not gres.auto_detect or gres.rows):
                 key = (node.where, name, scheduled, there)
                 differing.setdefault(key, []).append(node.name)
+    _typed_beside(conf, gres, listed, told)
     for (where, name, scheduled, there), names in differing.items():
         lines = [row.where for row in gres.rows
                  if row.name == name and (not row.nodes or set(row.nodes) & set(names))]
         told.contradictions.append(
             f"{where} has {scheduled} {name} on {fold_hosts(names)}, "
             f"{', '.join(dict.fromkeys(lines)) or gres.source} has {there}; slurm.conf counts")
+
+
+def _typed_beside(
+    conf: SlurmConf, gres: GresConf, listed: Sequence[dict[Kind, int]], told: Told
+) -> None:
+    """Types that gres.conf has and slurm.conf does not: jobs that ask for them find none."""
+    for row in gres.rows:
+        bare = [node for node, kinds in zip(conf.nodes, listed, strict=True)
+                if row.type and (not row.nodes or node.name in row.nodes)
+                and (row.name, "") in kinds and (row.name, row.type) not in kinds]
+        if bare:
+            told.contradictions.append(
+                f"{row.where} has {row.name} of type {row.type}, {bare[0].where} has {row.name} "
+                f"without a type on {fold_hosts([node.name for node in bare])}; slurm.conf counts, "
+                f"and jobs that ask for {row.name}:{row.type} find none")
 
 
 def _switches(

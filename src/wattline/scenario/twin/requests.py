@@ -38,6 +38,7 @@ class Made:
     unfit_rows: IntArray
     filled: tuple[str, ...]
     counted: dict[str, int]
+    touched: frozenset[str]
     not_modelled: tuple[str, ...]
 
 
@@ -112,7 +113,8 @@ class Builder:
             own_user=self._flags("own_user"),
         )
         return Made(requests, self.unfit.lines(), _int(sorted(self.unfit_rows)),
-                    self.filled.lines(), self.filled.counts(), self.unused.lines())
+                    self.filled.lines(), self.filled.counts(), self.filled.ids(),
+                    self.unused.lines())
 
     def _column(self, name: str, kind: Any) -> npt.NDArray[Any]:
         return np.array([getattr(job, name) for job in self.jobs], dtype=kind)

@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from wattline.model.errors import InputError
-from wattline.scenario.twin.asked import Asked, Counter, Log
+from wattline.scenario.twin.asked import NO_ZONE, Asked, Counter, Log
 from wattline.scenario.twin.section import ReservationSection, TwinSection
 from wattline.scenario.twin.settings import Settings, number
 from wattline.scenario.twin.told import Told
 from wattline.shared_nodes.machine import BoolArray, IntArray, Nodes, Reservations
 from wattline.site.lines import hosts_of
-from wattline.site.reservations import Reservation, read_reservations, time_of
+from wattline.site.moments import is_local, moment_s
+from wattline.site.reservations import Reservation, read_reservations
 
 _HARMLESS = {"MAINT", "OVERLAP", "IGNORE_JOBS", "SPEC_NODES", "ALL_NODES", "PART_NODES", "STATIC"}
 _CHANGES = {
@@ -44,6 +45,8 @@ def reservations_of(section: TwinSection, nodes: Nodes, settings: Settings, log:
     listed = [listed[at] for at in kept]
     for each in listed:
         _say(each, told)
+        if each.local and log.zoned:
+            told.assumed.append(f"{each.where}: {NO_ZONE}")
     if not listed:
         return None, []
     told.understood.append(f"{len(listed)} reservations of nodes "
@@ -72,14 +75,16 @@ def _of_section(given: ReservationSection, log: Log) -> Reservation:
     if end_s is not None and end_s <= start_s:
         raise InputError(f"{where}: ends before it starts")
     return Reservation(given.name, given.nodes, start_s, end_s, given.users, given.accounts,
-                       tuple(flag.upper() for flag in given.flags), where=where)
+                       tuple(flag.upper() for flag in given.flags), where=where,
+                       local=any(isinstance(each, str) and is_local(each)
+                                 for each in (given.start, given.end)))
 
 
 def _moment_s(given: str | float, log: Log, where: str) -> float:
     """Seconds from the beginning of the log, or a time by its clock."""
     if isinstance(given, (int, float)):
         return float(given)
-    found = time_of(given, where)
+    found = moment_s(given, where)
     if found is None or log.unix_start_s is None:
         raise InputError(f"{where}: '{given[:40]}' is a time of day, and the log has none; give "
                          "seconds from its beginning")
@@ -139,6 +144,10 @@ def asked_rows(jobs: Sequence[Asked], listed: Sequence[Reservation], filled: Cou
             refused[at] = f"may not use the reservation '{each.name}'"
         elif each.end_s is not None and job.submit_s >= each.end_s:
             refused[at] = f"comes after the end of the reservation '{each.name}'"
+        elif ran and not each.start_s <= job.start_s < (
+                float("inf") if each.end_s is None else each.end_s):
+            filled.note(f"started outside of the time of its reservation '{each.name}' in the log: "
+                        "held to that time here", job.job_id)
     return (rows if (rows >= 0).any() else None), refused
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from wattline.model.errors import InputError
 from wattline.scenario.twin.columns import Kinds, weights_row
+from wattline.scenario.twin.power_saving import kept_awake, suspend_time_s
 from wattline.scenario.twin.settings import Settings, not_below, number
 from wattline.shared_nodes.resets import PERIODS
 from wattline.shared_nodes.rules import (
@@ -21,7 +22,6 @@ from wattline.shared_nodes.rules import (
     Rules,
 )
 from wattline.site.conf_keys import SCHEDULER_NOT_MODELLED
-from wattline.site.lines import hosts_of
 from wattline.site.slurm_conf import Partition
 
 _FLAGS = {"bf_continue", "bf_licenses", "bf_one_resv_per_job", "kill_invalid_depend"}
@@ -46,6 +46,18 @@ _FLAG_CHANGES = {
                 "sum",
     "no_age_reset": "jobs that are requeued keep their age, as here all of them do"}
 
+_SELECT_FOLLOWED = {"cr_core", "cr_core_memory", "cr_cpu", "cr_cpu_memory", "cr_memory", "cr_lln",
+                    "cr_core_default_dist_block", "other_cons_tres", "other_cons_res", "none"}
+_SELECT_CHANGES = {
+    "cr_socket": "jobs get whole sockets; here they get cores",
+    "cr_socket_memory": "jobs get whole sockets; here they get cores",
+    "cr_one_task_per_core": "a core takes one task, however many threads it has",
+    "cr_pack_nodes": "jobs are packed onto as few of their nodes as can be",
+    "ll_shared_gres": "shared devices are taken from the least loaded one",
+    "multiple_sharing_gres_pj": "a job may share parts of several devices",
+    "one_task_per_sharing_gres": "tasks do not share a device",
+    "enforce_binding_gres": "jobs get only devices beside their cores"}
+
 
 def rules_of(
     settings: Settings, partitions: Sequence[Partition], kinds: Kinds, many_nodes: bool,
@@ -62,15 +74,14 @@ def rules_of(
         raise InputError(f"{settings.where('SelectType')}: SelectType is '{select}', must be "
                          "select/cons_tres, select/cons_res or select/linear")
     usual = "CR_Memory" if select.endswith("linear") else "CR_Core_Memory"
-    counted = _words(settings.text("SelectTypeParameters", usual))
-    if "cr_pack_nodes" in counted:
-        settings.told.not_modelled.append("SelectTypeParameters CR_Pack_Nodes: jobs are packed "
-                                          "onto as few of their nodes as can be")
+    asked = settings.text("SelectTypeParameters", usual)
+    counted = _words(asked)
+    _say_counted(settings, asked)
     every_s = max(1.0, given.get("bf_interval", 30.0))
     tests = int(given.get("bf_max_job_test", 500))
     tree = "tree" in settings.text("TopologyPlugin", "topology/default", matters=False).lower()
     resets = settings.text("PriorityUsageResetPeriod", "NONE", matters=False).lower()
-    suspend_s = settings.seconds("SuspendTime", -1.0)
+    suspend_s = suspend_time_s(settings)
     return Rules(
         scheduler=scheduler,
         select=LINEAR if select.endswith("linear") else CONS_TRES,
@@ -109,11 +120,21 @@ def rules_of(
         kill_invalid_depend="kill_invalid_depend" in (*given, *_words(
             settings.text("DependencyParameters", "", matters=False))),
         suspend_time_s=suspend_s,
-        suspend_timeout_s=settings.seconds("SuspendTimeout", 30.0),
         resume_timeout_s=settings.seconds("ResumeTimeout", 60.0),
-        suspend_excluded=_excluded(settings) if suspend_s >= 0 else (),
+        suspend_excluded=kept_awake(settings) if suspend_s >= 0 else (),
         priority=_priority(settings, partitions, kinds, resets),
     )
+
+
+def _say_counted(settings: Settings, asked: str) -> None:
+    """Words of `SelectTypeParameters` that nothing is done with."""
+    for word in filter(None, (part.strip() for part in asked.split(","))):
+        if word.lower() in _SELECT_CHANGES:
+            settings.told.not_modelled.append(
+                f"SelectTypeParameters {word}: {_SELECT_CHANGES[word.lower()]}")
+        elif word.lower() not in _SELECT_FOLLOWED:
+            settings.told.unknown.append(f"{settings.where('SelectTypeParameters')}: "
+                                         f"SelectTypeParameters {word}")
 
 
 def _one_of(
@@ -136,11 +157,6 @@ def _over_time_s(settings: Settings) -> float:
         return 1e9
     return 60.0 * not_below(number(text, "OverTimeLimit", settings.where("OverTimeLimit")), 0,
                             "OverTimeLimit", settings.where("OverTimeLimit"))
-
-
-def _excluded(settings: Settings) -> tuple[str, ...]:
-    text = settings.text("SuspendExcNodes", "", matters=False)
-    return hosts_of(text.partition(":")[0], settings.where("SuspendExcNodes"))
 
 
 def _parameters(settings: Settings) -> dict[str, float]:

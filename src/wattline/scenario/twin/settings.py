@@ -65,6 +65,8 @@ class Settings:
 def settings_of(conf: SlurmConf, told: Told, changes: Mapping[str, str]) -> Settings:
     """The settings with those of a what-if on top; every key that is not used is listed."""
     values = {**conf.settings, **{key.lower(): value for key, value in changes.items()}}
+    tried = dict.fromkeys((key.lower() for key in changes), "twin.settings")
+    places = {**conf.places, **tried}
     for key, value in values.items():
         if key in USED or key in HARMLESS:
             continue
@@ -72,12 +74,12 @@ def settings_of(conf: SlurmConf, told: Told, changes: Mapping[str, str]) -> Sett
             if value.strip().lower() not in _OFF:
                 told.not_modelled.append(f"{key}={value}: {NOT_MODELLED[key]}")
         else:
-            told.unknown.append(f"{conf.places.get(key, 'twin.settings')}: {key}={value}")
+            told.unknown.append(f"{places.get(key, conf.source)}: {key}={value}")
     idle = sum(key in HARMLESS for key in values)
     if idle:
         told.understood.append(f"{idle} settings of paths, ports, logs and accounting, which "
                                "change no start")
-    return Settings(values, conf.places, told, conf.source)
+    return Settings(values, places, told, conf.source)
 
 
 def number(text: str, what: str, where: str) -> float:

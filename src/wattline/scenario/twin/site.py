@@ -10,8 +10,9 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.reading import read_unpacked
+from wattline.model.units import fold_hosts
 from wattline.scenario.twin.accounts import Accounts, associations_of, qos_of
-from wattline.scenario.twin.asked import Asked, Log
+from wattline.scenario.twin.asked import NO_ZONE, Asked, Log
 from wattline.scenario.twin.from_events import read_events
 from wattline.scenario.twin.from_sacct import read_sacct
 from wattline.scenario.twin.from_table import read_table
@@ -37,7 +38,7 @@ from wattline.site.gres import read_gres
 from wattline.site.lines import number_of
 from wattline.site.qos import QosTable, read_qos
 from wattline.site.reservations import Reservation
-from wattline.site.slurm_conf import SlurmConf, read_slurm_conf
+from wattline.site.slurm_conf import Node, SlurmConf, read_slurm_conf
 from wattline.site.topology import read_topology
 
 LOG_USER = "unknown"
@@ -55,6 +56,8 @@ BF_TRY_S = 0.0006
 """All measured on a real Slurm with 40 jobs on a busy machine. They decide whether a job of a few
 seconds ends just before or just after the tick that sees its end; for long jobs that is chance."""
 DOWN_DRAWS = "nodes that are down or drained draw their idle power, as those do that are up"
+DOWN_SLEEPS = ("nodes that are down or drained draw their idle power for SuspendTime, and then "
+               "nothing, as those do that are up")
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +101,7 @@ def site_with(section: TwinSection, log: Log, reserves: bool = False) -> Site:
     told = Told()
     conf = read_slurm_conf(section.slurm_conf)
     told.contradictions += conf.remarks
+    conf = _without_future(conf, told)
     if section.add_nodes is not None:
         conf = with_more(conf, section.add_nodes.like, section.add_nodes.count)
     conf = in_order_of_names(conf)
@@ -113,11 +117,12 @@ def site_with(section: TwinSection, log: Log, reserves: bool = False) -> Site:
         machine = replace(machine, reservations=found)
     made = Builder(machine, log.jobs, requeues, rules.enforce_qos, rules.kill_invalid_depend,
                    listed).made()
-    outages = _outages(section, conf, log, told)
+    outages = _outages(section, conf, log, told, rules.suspend_time_s >= 0)
     told.not_modelled += [*log.not_modelled, *made.not_modelled]
     rules = replace(rules, start_latency_s=LAUNCH_S, tick_s=TICK_S, bf_try_s=BF_TRY_S,
                     prompt_ends=_prompt_ends(settings),
-                    unix_start_s=log.unix_start_s or 0.0)
+                    unix_start_s=log.unix_start_s or 0.0,
+                    asleep_first=_cloud(conf, rules, told))
     told.assumed.append("jobs at their limit are killed up to 30 s late, when Slurm looks next")
     told.assumed.append(f"a job's work begins {LAUNCH_S:g} s after Slurm has started it, and "
                         f"slurmctld's loop takes {TICK_S:g} s; a backfill cycle takes "
@@ -125,6 +130,39 @@ def site_with(section: TwinSection, log: Log, reserves: bool = False) -> Site:
     told.assumed.append("usage for fair-share begins at 0, and no job runs before the log's first")
     _say_machine(machine, conf, told)
     return Site(machine, rules, made, log, outages, told.lists())
+
+
+def _without_future(conf: SlurmConf, told: Told) -> SlurmConf:
+    """Without the nodes that are only planned: they draw nothing, and no job gets them."""
+    planned = {node.name for node in conf.nodes if _state(node) == "FUTURE"}
+    if not planned:
+        return conf
+    told.assumed.append(f"{len(planned):,} nodes of State=FUTURE ({fold_hosts(sorted(planned))}) "
+                        "are not there yet: they are no part of the machine")
+    nodes = tuple(node for node in conf.nodes if node.name not in planned)
+    if not nodes:
+        raise InputError(f"{conf.source}: all nodes are State=FUTURE, so there is no machine")
+    partitions = tuple(replace(each, nodes=tuple(name for name in each.nodes
+                                                 if name not in planned))
+                       for each in conf.partitions)
+    return replace(conf, nodes=nodes, partitions=partitions)
+
+
+def _cloud(conf: SlurmConf, rules: Rules, told: Told) -> tuple[str, ...]:
+    """Nodes that are not there until a job needs them, which takes power saving."""
+    found = tuple(node.name for node in conf.nodes if _state(node) == "CLOUD")
+    if not found:
+        return ()
+    begin = f"{len(found):,} nodes of State=CLOUD ({fold_hosts(found)})"
+    if rules.suspend_time_s < 0:
+        told.assumed.append(f"{begin} are up throughout, as nothing powers them down")
+        return ()
+    told.assumed.append(f"{begin} are powered down when the log begins")
+    return found
+
+
+def _state(node: Node) -> str:
+    return node.settings.get("state", "UNKNOWN").strip().upper()
 
 
 def read_log(file: str | Path, kind: str | None) -> Log:
@@ -245,7 +283,8 @@ def _licences(settings: Settings) -> tuple[tuple[str, ...], list[int]]:
     return tuple(names), counts
 
 
-def _outages(section: TwinSection, conf: SlurmConf, log: Log, told: Told) -> Outages | None:
+def _outages(section: TwinSection, conf: SlurmConf, log: Log, told: Told,
+             sleeps: bool) -> Outages | None:
     """From the file of events, and from nodes that slurm.conf itself has down."""
     row = {node.name: at for at, node in enumerate(conf.nodes)}
     spans: list[tuple[float, float, int, bool]] = []
@@ -254,8 +293,8 @@ def _outages(section: TwinSection, conf: SlurmConf, log: Log, told: Told) -> Out
         spans += [(0.0, np.inf, row[name], word.startswith("DRAIN")) for name in each.nodes
                   if name in row and word not in ("UP", "UNKNOWN")]
     for node in conf.nodes:
-        word = node.settings.get("state", "UNKNOWN").upper()
-        if word.startswith(("DOWN", "DRAIN", "FAIL", "FUTURE")):
+        word = _state(node)
+        if word.startswith(("DOWN", "DRAIN", "FAIL")):
             spans.append((0.0, np.inf, row[node.name], word.startswith("DRAIN")))
     if section.down is not None:
         if log.unix_start_s is None:
@@ -265,7 +304,10 @@ def _outages(section: TwinSection, conf: SlurmConf, log: Log, told: Told) -> Out
             begin_s = log.unix_start_s
         strange = []
         effects: dict[str, int] = {}
-        for down in read_down(section.down):
+        listed = read_down(section.down)
+        if log.zoned and any(down.local for down in listed):
+            told.assumed.append(f"{section.down}: {NO_ZONE}")
+        for down in listed:
             if down.node not in row:
                 strange.append(down.node)
                 continue
@@ -286,7 +328,7 @@ def _outages(section: TwinSection, conf: SlurmConf, log: Log, told: Told) -> Out
                             "slurm.conf says")
     if not spans:
         return None
-    told.assumed.append(DOWN_DRAWS)
+    told.assumed.append(DOWN_SLEEPS if sleeps else DOWN_DRAWS)
     spans.sort()
     start, end, node_row, drain = zip(*spans, strict=True)
     return Outages(np.array(node_row, dtype=np.int64), np.array(start), np.array(end),

@@ -69,10 +69,12 @@ def job_table(site: Site) -> JobTable:
 
 
 def effective_limits_s(site: Site) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The limit that holds for each job: its own, or its partition's default."""
+    """The limit that holds for each job: its own, or its partition's default or longest."""
     requests, partitions = site.made.requests, site.machine.partitions
-    usual = np.where(requests.partitions, partitions.default_time_s[None, :], 0).max(axis=1)
-    found = np.where(requests.limit_s >= 0, requests.limit_s, usual.astype(np.float64))
+    usual, longest = (np.where(requests.partitions, of_all[None, :], 0).max(axis=1).astype(
+        np.float64) for of_all in (partitions.default_time_s, partitions.max_time_s))
+    found = np.where(requests.limit_s >= 0, requests.limit_s, usual)
+    found = np.where(requests.limit_s >= float(NO_LIMIT), longest, found)
     return np.where(found >= float(NO_LIMIT), NEVER_ENDS_S, found)
 
 

@@ -11,6 +11,8 @@ from wattline.site.lines import hosts_of
 
 EXCLUSIVE = "had all CPUs of its nodes and asked for fewer: exclusive"
 SHARED = ("its joules are of nodes that it may have shared: power from the parts of a node instead")
+ABOVE_PARTS = ("was measured above what the parts of its nodes draw together: the measured watts "
+               "count, and the machine may draw more than its parts")
 BELOW_IDLE = "was measured below the idle power of its nodes: it counts as idle power"
 
 
@@ -22,6 +24,7 @@ def mark_whole_nodes(
     A meter is of a node: what several jobs drew on it cannot be told apart, and would be counted
     once for each of them.
     """
+    full_w = nodes.idle_w + nodes.cpus * nodes.cpu_w + (nodes.gres * nodes.gres_w).sum(axis=1)
     for job in jobs:
         rows = [row_of[name] for name in hosts_of(job.node_list, job.where)
                 if name in row_of] if job.node_list else []
@@ -37,6 +40,8 @@ def mark_whole_nodes(
             filled.note(SHARED, job.job_id)
         elif job.power_per_node_w < float((nodes.idle_w[rows] if rows else nodes.idle_w).min()):
             filled.note(BELOW_IDLE, job.job_id)
+        elif job.power_per_node_w > float((full_w[rows] if rows else full_w).max()):
+            filled.note(ABOVE_PARTS, job.job_id)
 
 
 def _is_whole(job: Asked, nodes: Nodes, rows: Sequence[int]) -> bool:
