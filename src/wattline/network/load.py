@@ -16,7 +16,7 @@ from wattline.network.packets import packet_book, packet_times, rule_of
 from wattline.network.routes import RouteBook, routing_remarks
 from wattline.network.topology.base import Topology
 from wattline.network.traffic import Traffic
-from wattline.network.ways import spread
+from wattline.network.ways import spread, spread_by_thirds
 
 LOADS = ("uniform", "adversarial", "incast")
 MODELS = ("flow", "packet")
@@ -176,6 +176,8 @@ def _load_of_ways(book: RouteBook, traffic: Traffic, routing: str) -> FloatArray
     if not topology.is_dragonfly and (routing == "minimal" or not book.detours):
         # The ways of one domain can be counted, so that none is left out.
         return spread(book.wiring, *ends, traffic.messages)
+    if not topology.is_dragonfly:
+        return spread_by_thirds(book.wiring, *ends, traffic.messages)
     routes, row = book.routes(*ends)
     rows, at = np.unique(row, return_inverse=True)
     wanted = np.bincount(at, traffic.messages)

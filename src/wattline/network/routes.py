@@ -31,6 +31,8 @@ MOST_PATHS = 8_000_000
 FIXED_WAYS = ("aries",)
 """Kinds of networks whose pairs get the fewest: they have two or three ways in the mean."""
 DETOURS = 15
+TORUS_DETOURS = 64
+"""Detours of a pair where any router can be the third: some by each, or by so many of them."""
 WITHOUT_DETOURS = ("fat-tree", "tree")
 """Kinds of networks in which a way that is not a shortest one only goes up and down once more."""
 ALL_PAIRS_ROUTERS = 300
@@ -96,7 +98,16 @@ class RouteBook:
     def _make(self, source: IntArray, target: IntArray) -> Routes:
         ways = self._ways(len(source))
         self._fewest_given = min(self._fewest_given, ways)
-        return Routes(*find_paths(self.wiring, source, target, ways, self.detours))
+        detours = self._detours(len(source))
+        return Routes(*find_paths(self.wiring, source, target, ways, detours))
+
+    def _detours(self, pairs: int) -> int:
+        """Detours to look for: without groups the same number by each third router, if few."""
+        if not self.detours or self.wiring.grouped:
+            return self.detours
+        wanted = max(self.detours, min(TORUS_DETOURS, MOST_PATHS // max(1, pairs)))
+        thirds = max(1, self.topology.routers - 2)
+        return -(-wanted // thirds) * thirds if thirds < wanted else wanted
 
     def _ways(self, pairs: int) -> int:
         """Shortest ways to look for: all that there are, as far as memory allows."""

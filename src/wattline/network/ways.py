@@ -78,3 +78,26 @@ def spread(wiring: Wiring, source: IntArray, target: IntArray, amount: FloatArra
             load[closer.link[low:high]] += part
             here += np.bincount(end, part, len(here))
     return load
+
+
+def spread_by_thirds(wiring: Wiring, source: IntArray, target: IntArray,
+                     amount: FloatArray) -> FloatArray:
+    """What each link carries when each pair, of a network without groups, detours by each third
+    router alike, and uses the ways of both halves alike."""
+    routers = len(wiring.domain)
+    sent = np.zeros((routers, routers))
+    np.add.at(sent, (source, target), amount)
+    np.fill_diagonal(sent, 0.0)
+    if routers < 3:
+        return _spread_matrix(wiring, sent)
+    # Whatever leaves a router goes by a third one, which is none of its own two ends.
+    to_third = sent.sum(axis=1)[:, None] - sent
+    from_third = sent.sum(axis=0)[None, :] - sent
+    half = (to_third + from_third) / (routers - 2)
+    np.fill_diagonal(half, 0.0)
+    return _spread_matrix(wiring, half)
+
+
+def _spread_matrix(wiring: Wiring, amount: FloatArray) -> FloatArray:
+    source, target = np.nonzero(amount)
+    return spread(wiring, source.astype(np.int64), target.astype(np.int64), amount[source, target])

@@ -32,7 +32,9 @@ class Wiring(NamedTuple):
     """Links from each domain to each other one."""
     link_from: IntArray
     detour_inside: int
-    """Whether detours within a domain are allowed (they always are where there are no groups)."""
+    """Whether detours within a group are allowed."""
+    grouped: int
+    """Whether domains are groups: detours go by a third one, otherwise by any third router."""
 
 
 def wire(topology: Topology, *, inside: bool = False) -> Wiring:
@@ -53,4 +55,4 @@ def wire(topology: Topology, *, inside: bool = False) -> Wiring:
                                       topology.link_to)
     return Wiring(domain, first, distance, ways, next_start.astype(np.int64), within,
                   topology.link_to, between_start.astype(np.int64), across[order],
-                  topology.link_from, int(inside or topology.kind == "torus"))
+                  topology.link_from, int(inside), int(topology.is_dragonfly))

@@ -31,15 +31,19 @@ _KNOWN = {
     "arc": {"name", "graphics", "inscription", "hlinscription", "arctype", "type", "toolspecific"},
 }
 
+_COLOURED_TYPES = ("highlevelnet", "symmetricnet")
+_PLAIN_TYPES = ("ptnet", "pnmlcoremodel")
+
 Element = ElementTree.Element
 
 
 def read_pnml(path: str | Path) -> Net:
-    """The first net of a PNML file."""
-    return _Reader(str(path), _net_of(path)).net()
+    """The first net of a PNML file; that there are more is a remark."""
+    nets = _nets_of(path)
+    return _Reader(str(path), nets[0], others=len(nets) - 1).net()
 
 
-def _net_of(path: str | Path) -> Element:
+def _nets_of(path: str | Path) -> list[Element]:
     data = read_file(path, MOST_BYTES)
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
         raise InputError(f"{path}: has a document type of its own, which a PNML file has not")
@@ -50,17 +54,39 @@ def _net_of(path: str | Path) -> Element:
     nets = [child for child in root if _tag(child) == "net"]
     if _tag(root) != "pnml" or not nets:
         raise InputError(f"{path}: no <net> within <pnml>; a PNML file has one")
-    return nets[0]
+    return nets
 
 
 class _Reader:
-    def __init__(self, source: str, net: Element) -> None:
+    def __init__(self, source: str, net: Element, others: int) -> None:
         self.source, self.element = source, net
-        self.coloured = not (net.get("type") or "").endswith(("ptnet", "pnmlcoremodel"))
         self.ignored: Counter[str] = Counter()
+        self.remarks = [f"{source}: {others} more <net> not read, only the first"] if others else []
+        self.coloured = self._is_coloured()
         self.nodes = {"place": dict[str, Element](), "transition": dict[str, Element]()}
         self.arcs: list[Element] = []
         self.references: dict[str, str] = {}
+
+    def _is_coloured(self) -> bool:
+        """By its type where that is of the standard, otherwise by its labels, and then said.
+
+        Tools write types of their own, most of them for place/transition nets.
+        """
+        kind = self.element.get("type") or ""
+        tags = {_tag(element) for element in self.element.iter()}
+        coloured = tags & {"hlinitialMarking", "hlinscription"}
+        plain = tags & {"initialMarking", "inscription"}
+        if coloured and plain:
+            raise self._mistake(f"has labels of coloured nets ({', '.join(sorted(coloured))}) and "
+                                f"of plain ones ({', '.join(sorted(plain))}); a net has one kind")
+        if kind.endswith(_PLAIN_TYPES) and not coloured:
+            return False
+        if kind.endswith(_COLOURED_TYPES) and not plain:
+            return True
+        self.remarks.append(
+            f"{self.source}: the type of the net, '{kind[:80]}', does not say what its labels "
+            f"mean; read as a {'coloured' if coloured else 'place/transition'} net")
+        return bool(coloured)
 
     def net(self) -> Net:
         for child in self._spread(self.element, 0):
@@ -76,8 +102,8 @@ class _Reader:
         name = _text(self.element, "name") or Path(self.source).stem
         page = Page(name, places, transitions)
         about = _tool_text(self.element, "about") or f"{name}, from {Path(self.source).name}"
-        remarks = [f"{self.source}: {count} <{what}> not used here"
-                   for what, count in self.ignored.items()]
+        remarks = self.remarks + [f"{self.source}: {count} <{what}> not used here"
+                                  for what, count in self.ignored.items()]
         return Net(name, page, self._declarations(), about, from_file=True,
                    remarks=tuple(remarks))
 
@@ -93,14 +119,16 @@ class _Reader:
 
     def _sort(self, child: Element) -> None:
         tag, number = _tag(child), child.get("id") or ""
+        reference = tag in ("referencePlace", "referenceTransition")
+        if (tag in self.nodes or reference) and (
+                not number or number in self.references or any(
+                    number in nodes for nodes in self.nodes.values())):
+            raise self._mistake(f"a <{tag}> with the id '{number}', which is missing or not "
+                                "the only one")
         if tag in self.nodes:
-            if not number or number in self.references or any(
-                    number in nodes for nodes in self.nodes.values()):
-                raise self._mistake(f"a <{tag}> with the id '{number}', which is missing or not "
-                                    "the only one")
             self.nodes[tag][number] = child
             self._count_unknown(child, tag)
-        elif tag in ("referencePlace", "referenceTransition"):
+        elif reference:
             self.references[number] = child.get("ref") or ""
         elif tag == "arc":
             self.arcs.append(child)

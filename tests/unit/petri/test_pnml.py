@@ -173,3 +173,37 @@ def test_several_arcs_that_empty_places_do_not_ask_for_equal_numbers(tmp_path: P
     simulation = Simulation(read_pnml(path))
     simulation.run()
     assert [simulation.place(name).count() for name in "abc"] == [0, 0, 1]
+
+
+PLAIN_BODY = (
+    '<place id="p"><initialMarking><text>3</text></initialMarking></place><transition id="t"/>'
+    '<arc id="a" source="p" target="t"><inscription><text>2</text></inscription></arc>')
+
+
+@pytest.mark.parametrize("kind", [
+    "P/T net", "http://www.informatik.hu-berlin.de/top/pntd/ptNetb",
+    "http://www.yasper.org/specs/epnml-1.1", "", GRAMMAR + "highlevelnet"])
+def test_plain_labels_count_whatever_the_type_of_the_net(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.pnml"
+    path.write_text(f'<pnml><net id="n" type="{kind}">{PLAIN_BODY}</net></pnml>')
+    net = read_pnml(path)
+    assert net.top.places[0].initial == (3,)
+    assert net.top.transitions[0].arcs[0].weight == "2"
+    assert "read as a place/transition net" in net.remarks[0]
+
+
+def test_a_net_with_labels_of_both_kinds_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "net.pnml"
+    path.write_text(HEAD + PLAIN_BODY + '<place id="q"><hlinitialMarking><text>1</text>'
+                    '</hlinitialMarking></place></net></pnml>')
+    with pytest.raises(InputError, match="a net has one kind"):
+        read_pnml(path)
+
+
+def test_a_second_net_is_said_and_a_reference_has_an_id_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "net.pnml"
+    path.write_text(HEAD + PLAIN_BODY + '</net><net id="m"/></pnml>')
+    assert "1 more <net> not read" in read_pnml(path).remarks[0]
+    path.write_text(HEAD + PLAIN_BODY + '<referencePlace id="p" ref="p"/></net></pnml>')
+    with pytest.raises(InputError, match="referencePlace> with the id 'p'"):
+        read_pnml(path)

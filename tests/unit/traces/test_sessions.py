@@ -66,3 +66,8 @@ def test_the_same_seed_gives_the_same_sessions() -> None:
     assert np.any(first.submit_s != other.submit_s)
     with pytest.raises(InputError, match="must be one of hours, sessions"):
         generate("leadership", seed=1, arrivals="waves")
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_months_without_a_job_are_left_empty(jobs: int) -> None:
+    assert len(generate("leadership", jobs=jobs, nodes=7, arrivals="sessions").jobs) == jobs

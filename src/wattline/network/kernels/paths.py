@@ -199,6 +199,38 @@ def _third(wiring, here, there, step, detours):
 
 
 @array_kernel
+def _mixed(value):
+    """A number from 0 to 1 that has nothing to do with those of the numbers beside it."""
+    value &= 0x7FFFFFFF
+    for _ in range(2):
+        value = ((value >> 16) ^ value) * 0x45D9F3B & 0x7FFFFFFF
+    return ((value >> 16) ^ value) / 2147483648.0
+
+
+@array_kernel
+def _by_third_router(wiring, here, there, step, detours, out, used):
+    """Write the step-th detour of a pair in a network without groups, by a third router.
+
+    The thirds stand at equal distances among all routers, and each half takes any of its shortest
+    ways. Thirds and ways begin elsewhere in each pair, and the three choices have nothing to do
+    with one another: where they had, whole rows of a torus went by the same links.
+    """
+    routers = len(wiring.domain)
+    if routers < 3:
+        return -1
+    pair = here * routers + there
+    begin = np.int64(_mixed(3 * pair) * (routers - 2))
+    third = (begin + step * (routers - 2) // detours) % (routers - 2)
+    third += third >= min(here, there)
+    third += third >= max(here, there)
+    # The multiples of these two numbers fill a square evenly, whatever their count.
+    there_by = (_mixed(3 * pair + 1) + step * 0.7548776662466927) % 1.0
+    on_by = (_mixed(3 * pair + 2) + step * 0.5698402909980532) % 1.0
+    used = _walk(wiring, here, third, there_by, out, used)
+    return _walk(wiring, third, there, on_by, out, used)
+
+
+@array_kernel
 def _path(wiring, here, there, k, minimal_paths, detours, links, start):
     """Write the k-th candidate path of a pair, minimal ones first; its end, or -1 for none."""
     one, other = wiring.domain[here], wiring.domain[there]
@@ -208,6 +240,8 @@ def _path(wiring, here, there, k, minimal_paths, detours, links, start):
         return _direct(wiring, here, there, k, minimal_paths, float(mix), links, start)
     if here == there:
         return -1
+    if not wiring.grouped:
+        return _by_third_router(wiring, here, there, k - minimal_paths, detours, links, start)
     if one != other:
         third = _third(wiring, here, there, k - minimal_paths, detours)
         if third >= 0:
@@ -218,6 +252,7 @@ def _path(wiring, here, there, k, minimal_paths, detours, links, start):
     elif wiring.detour_inside:
         size = wiring.first[one + 1] - wiring.first[one]
         # All third routers where they are few enough, otherwise some that differ from pair to pair.
+        # Inside a group two halves have few ways to mix, and published studies stand on this order.
         ahead = k - minimal_paths if size - 2 <= detours else (mix * 7 + k * 7919) % size
         if ahead >= size:
             return -1
@@ -256,7 +291,8 @@ def find_paths(wiring, source, target, minimal_paths, detours):
             if end < 0:
                 continue
             known = False
-            for q in range(first_path, paths):
+            # Without groups a way that several thirds lie on is as much more often taken.
+            for q in range(first_path, paths if wiring.grouped else first_path):
                 if link_start[q + 1] - link_start[q] == end - start and _same(
                         links, link_start[q], start, end - start):
                     known = True

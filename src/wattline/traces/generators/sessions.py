@@ -55,7 +55,7 @@ def sessions(
     begin_s = np.interp(np.sort(rng.random(sizes.size)) * done[-1], done, edges_s)
     session = np.repeat(np.arange(sizes.size), sizes)
     gaps = GAP_S[0] * np.exp(GAP_S[1] * rng.standard_normal(count))
-    first = np.concatenate(([True], np.diff(session) > 0))
+    first = np.diff(session, prepend=-1) > 0
     within = np.cumsum(np.where(first, 0.0, gaps))
     within -= np.maximum.accumulate(np.where(first, within, 0.0))
     submit_s = np.minimum(begin_s[session] + within, edges_s[-1] - 1.0)
@@ -65,7 +65,9 @@ def sessions(
 
 
 def _batches(count: int, rng: np.random.Generator) -> IntArray:
-    """Lengths of sessions that add up to `count`."""
+    """Lengths of sessions that add up to `count`; none where there is no job."""
+    if count == 0:
+        return np.empty(0, dtype=np.int64)
     lengths = rng.geometric(1.0 / BATCH_MEAN, size=count)
     upto = np.cumsum(lengths)
     last = int(np.searchsorted(upto, count))
@@ -97,6 +99,8 @@ def alike(drawn: FloatArray, session: IntArray, rng: np.random.Generator) -> Flo
 def paces(procs: FloatArray, session: IntArray, spread: float,
           rng: np.random.Generator) -> FloatArray:
     """Relative run times: those of a session are alike, those of large jobs longer."""
+    if session.size == 0:
+        return np.empty(0)
     number = np.searchsorted(np.unique(session), session)
     between = rng.standard_normal(int(number.max()) + 1)[number]
     within = rng.standard_normal(procs.size)
