@@ -44,7 +44,13 @@ def read_axis(field: str, given: Any) -> Axis | Interval:
     if isinstance(given, str) or not isinstance(given, Sequence) or not given:
         raise InputError(f"axes: {field} needs a list of values, like [0.6, 0.7], or a range like "
                          "{from = 0.6, to = 0.9, step = 0.1}")
-    return Axis(field, tuple(given))
+    return Axis(field, tuple(_as_taken(field, value) for value in given))
+
+
+def _as_taken(field: str, value: Any) -> Any:
+    """32.0 of a field of whole numbers is 32: they are one setting."""
+    whole = isinstance(value, float) and value.is_integer() and is_whole(field)
+    return int(value) if whole else value
 
 
 def _range(field: str, given: Mapping[str, Any]) -> Axis | Interval:

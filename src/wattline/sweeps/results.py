@@ -214,8 +214,8 @@ class SweepResult:
                     side[json.dumps(others, default=str)] = goal.value(row["figures"])
         pairs = [sides[1][key] - sides[0][key] for key in sides[0] if key in sides[1]]
         if not pairs:
-            raise InputError(f"no two points under which all jobs ran differ in {axis} alone, with "
-                             f"{first} and {second}")
+            raise InputError(f"no two points differ in {axis} alone, with {first} and {second}, of "
+                             "those under which all jobs ran")
         return mean_interval(pairs)
 
     @property

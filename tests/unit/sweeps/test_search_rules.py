@@ -9,6 +9,7 @@ import pytest
 
 import wattline as wl
 from wattline.sweeps import optimise
+from wattline.sweeps.axes import Axis, read_axis
 from wattline.sweeps.space import space_of
 
 optuna = pytest.importorskip("optuna")
@@ -75,6 +76,13 @@ def test_what_asks_for_nothing_or_twice_is_refused(
 ) -> None:
     with pytest.raises(wl.InputError, match=said):
         search(tmp_path / "a", **given)
+
+
+def test_a_whole_number_is_one_setting_however_it_is_written() -> None:
+    nodes, watts = read_axis("machine.nodes", [32, 32.0]), read_axis("machine.node_idle_w", [90.0])
+    assert isinstance(nodes, Axis)
+    assert isinstance(watts, Axis)
+    assert [repr(value) for value in nodes.values + watts.values] == ["32", "32", "90.0"]
 
 
 def test_a_seed_is_nothing_to_search_for() -> None:
