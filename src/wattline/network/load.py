@@ -22,6 +22,8 @@ LOADS = ("uniform", "adversarial", "incast")
 MODELS = ("flow", "packet")
 MESSAGES = 200
 """Messages of 1 KB that a node sends, unless asked otherwise."""
+ABOVE = 1e-6
+"""Part of a limit by which a throughput is above it by more than rounding."""
 MOST_MESSAGES = 5_000_000
 """Of all nodes together: more do not fit in memory."""
 
@@ -91,13 +93,19 @@ def measure_load(topology: Topology, pattern: str = "uniform", *, routing: str =
 def _model_remarks(book: RouteBook, routing: str, model: str, throughput: float,
                    limit: float | None) -> tuple[str, ...]:
     """What a model of its own does to the throughput."""
+    found = []
     if model == "flow" and routing in ("valiant", "adaptive") and book.detours:
-        return (f"flows under '{routing}' routing were fitted to short exchanges: in long ones "
-                "their throughput is up to a third below that of packets (--model packet)",)
-    if model == "packet" and limit is not None and throughput > limit:
-        return ("the throughput is above the limit because packets that find no room draw another "
-                "way, and the limit is that of ways used alike",)
-    return ()
+        found.append(
+            f"flows under '{routing}' routing were fitted to short exchanges on dragonflies: in "
+            + ("long ones their throughput is up to a third below that of packets "
+               if book.topology.is_dragonfly else
+               "long ones on a torus it was two fifths below that of packets to a fifth above ")
+            + "(--model packet)")
+    if limit is not None and throughput > limit * (1 + ABOVE):
+        found.append("the throughput is above the limit, which is that of ways used alike: "
+                     + ("packets that find no room draw another way" if model == "packet"
+                        else "flows leave full links alone"))
+    return tuple(found)
 
 
 def load_exchange(topology: Topology, pattern: str, messages: int) -> Exchange:

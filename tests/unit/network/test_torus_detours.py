@@ -6,9 +6,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from wattline.network.load import load_exchange, measure_load, throughput_limit
+from wattline.network.load import _model_remarks, load_exchange, measure_load, throughput_limit
 from wattline.network.packets import packet_book
-from wattline.network.topology import torus
+from wattline.network.topology import dragonfly, torus
 
 TORI = [((4, 4), 1), ((2, 3), 3), ((3, 5), 2), ((3, 3, 3), 1), ((6, 6), 1), ((7,), 1)]
 MESSAGES = 40
@@ -124,3 +124,12 @@ def test_packets_come_near_the_limit(sizes, nodes, pattern, limit):
 def test_looking_at_queues_loses_little_where_detours_do_not_help(routing):
     found = measure_load(torus((2, 3), 3), "adversarial", routing=routing)
     assert found.throughput > 0.9 / 3
+
+
+def test_what_flows_do_differently_is_said_by_topology_and_model():
+    books = [packet_book(network) for network in (torus((4, 4), 1), dragonfly(2, 2, 5))]
+    on_torus, on_dragonfly = (_model_remarks(book, "valiant", "flow", 0.4, 0.3) for book in books)
+    assert "on a torus" in on_torus[0]
+    assert "on a torus" not in on_dragonfly[0]
+    assert "flows leave full links alone" in on_torus[1]
+    assert _model_remarks(books[0], "minimal", "flow", 0.3, 0.3) == ()
