@@ -164,6 +164,7 @@ def asked(*arguments: str) -> str:
         (("--bid", "dayahead"), "--hours N"),
         (("--hours-most", "3"), "needs --hours"),
         (("--with", "b.toml", "--out", "ab.png"), "leave --hours and --out"),
+        (("--with", "b.toml", "--workload", "W4"), "each site's file"),
         (("--out", "surface.txt"), "pictures end in .png"),
     ],
 )
@@ -171,8 +172,11 @@ def test_bid_refuses_what_it_would_not_use(
     tmp_path: Path, arguments: tuple[str, ...], words: str
 ) -> None:
     (tmp_path / "b.toml").write_text(contract_text("workload = 'W4'\n"))
-    given = [str(tmp_path / a) if a == "b.toml" else a for a in arguments]
-    assert words in asked("bid", "--workload", "W4", *given)
+    site = str(tmp_path / "b.toml")
+    given = [site if a == "b.toml" else a for a in arguments]
+    # Beside another site the first is a file too: a workload is of one site.
+    first = [site] if "--with" in arguments else ["--workload", "W4"]
+    assert words in asked("bid", *first, *given)
 
 
 def test_places_that_cannot_be_written_are_found_before_the_run(tmp_path: Path) -> None:
