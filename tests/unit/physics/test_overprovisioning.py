@@ -102,7 +102,7 @@ def test_cores_come_from_ranks_where_threads_are_not_given(tmp_path):
         (HEADER + "a,8,4,51,3\n", "line 2: 5 cells, the header has 6"),
         (HEADER + ",8,4,51,3,4\n", "line 2: the cell 'application' is empty"),
         (HEADER, "has a header and no rows"),
-        ("", "lacks the columns"),
+        ("", "the file is empty"),
     ],
 )
 def test_a_bad_table_is_refused_with_its_line(tmp_path, text, message):
