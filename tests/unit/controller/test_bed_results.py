@@ -102,3 +102,24 @@ def test_a_job_that_slurm_never_took_is_lost(
                             Controller(), 0.0, running._End(), ())  # type: ignore[arg-type]
     assert found.lost == ("unsubmitted 1",)
     assert found.remarks == ("job 1 was not submitted: no",)
+
+
+class _Forgetful(Submitter):
+    """A Slurm that has forgotten all and gives numbers from 6 on again."""
+
+    given = 5
+
+    def _known(self, commands: object) -> set[str]:
+        return set()
+
+    def _submitted(self, commands: object, job: BedJob) -> str:
+        self.given += 1
+        return str(self.given)
+
+
+def test_forgotten_jobs_are_submitted_once_each_whatever_numbers_they_get() -> None:
+    bed = Bed(Path("/nowhere"), nodes=4, port=1)
+    submitter = _Forgetful(bed, JOBS, labels={"5": JOBS[0], "6": JOBS[1]})
+    assert submitter.again()
+    assert submitter.labels == {"6": JOBS[0], "7": JOBS[1]}
+    assert len(submitter.forgotten) == 2

@@ -135,8 +135,9 @@ class Submitter:
         commands = Commands(self.bed.environment)
         known = self._known(commands)
         lost = {label: job for label, job in self.labels.items() if self._name(job) not in known}
-        for label, job in lost.items():
+        for label in lost:  # all of them first: their numbers are given again
             del self.labels[label]
+        for label, job in lost.items():
             self._submit_again(commands, job, label)
         return bool(lost)
 
