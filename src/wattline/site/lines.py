@@ -16,6 +16,7 @@ from wattline.model.errors import InputError
 from wattline.model.reading import read_text
 from wattline.model.units import parse_hosts
 
+_INCLUDE = re.compile(r"include\s+(\S.*)", re.IGNORECASE)
 MOST_BYTES = 64 * 2**20
 MOST_INCLUDED = 16
 """Files in one another; sites have two or three levels."""
@@ -49,6 +50,14 @@ class Line:
 def read_lines(path: str | Path, cluster: str = "") -> list[Line]:
     """All lines of a file and of those that it includes; `%c` there is the cluster's name."""
     return list(_lines(Path(path), cluster, ()))
+
+
+def included_names(text: str) -> tuple[str, ...]:
+    """The files that a text says to include, with `%c` where the cluster's name belongs."""
+    if "include" not in text.lower():  # a log of a million lines has none
+        return ()
+    found = (_INCLUDE.fullmatch(line) for _, line in _logical(text))
+    return tuple(_name_in(each) for each in found if each)
 
 
 def hosts_of(text: str, where: str) -> tuple[str, ...]:
@@ -91,14 +100,18 @@ def _lines(path: Path, cluster: str, within: tuple[Path, ...]) -> Iterator[Line]
         raise InputError(f"{path}: is included by itself, or more than {MOST_INCLUDED} deep")
     for number, text in _logical(read_text(path, MOST_BYTES)):
         where = f"{path}:{number}"
-        included = re.fullmatch(r"include\s+(\S.*)", text, re.IGNORECASE)
+        included = _INCLUDE.fullmatch(text)
         if included:
-            name = included[1].strip().strip('"').replace("%c", cluster)
+            name = _name_in(included).replace("%c", cluster)
             yield from _included(path, name, cluster, (*within, path.resolve()), where)
             continue
         line = Line(_words(text, where), where)
         cluster = line.get("clustername") or cluster
         yield line
+
+
+def _name_in(included: re.Match[str]) -> str:
+    return included[1].strip().strip('"')
 
 
 def _included(path: Path, name: str, cluster: str, within: tuple[Path, ...],

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from wattline.model.errors import WattlineError
 from wattline.model.fields import name_of
-from wattline.model.reading import is_file
-from wattline.model.sources import imported_files, package_digest, plug_in_digest
+from wattline.model.sources import package_digest, plug_in_digest
 from wattline.policies.declaration import AXES
 from wattline.policies.registry import plug_ins
-from wattline.scenario.bundled_logs import file_named
 from wattline.scenario.load import validate
 from wattline.scenario.model import Scenario
+from wattline.scenario.named_files import file_digest, file_of_code, files_behind, texts_in
 from wattline.scenario.python_policy import code_of
 from wattline.scenario.sweep import with_keeper, without_watched
 from wattline.sweeps.space import Space
@@ -84,18 +80,16 @@ def content_key(scenario: Scenario) -> str:
 def sources_of(scenario: Scenario) -> dict[str, str]:
     """What a result rests on beside the fields, by name with the digest of its content; nothing
     where some of it cannot be seen."""
-    texts = set(_texts(_fields(scenario)))
+    texts = set(texts_in(_fields(scenario)))
     # Of a database nobody knows whether it still says what it said.
     if any("://" in text for text in texts) or any(
-            not _file_of_code(place) for place in code_of(scenario.policy).values()):
+            not file_of_code(place) for place in code_of(scenario.policy).values()):
         return {}
     chosen = {axis: name_of(getattr(scenario.policy, axis)) for axis in AXES}
     found = {PACKAGE: package_digest()} | {
         module: plug_in_digest(module) for module in plug_ins(chosen)}
     for name in sorted(texts):
-        code = _file_of_code(name)
-        own = None if code else file_named(name)
-        for file in imported_files(code) if code else [own] if own else []:
+        for file in files_behind(name):
             found[str(file)] = file_digest(file)
     return found if all(found.values()) else {}
 
@@ -103,32 +97,3 @@ def sources_of(scenario: Scenario) -> dict[str, str]:
 def _fields(scenario: Scenario) -> dict[str, Any]:
     """All but the name, which decides about nothing."""
     return scenario.model_dump(mode="json", exclude_none=True, exclude={"name"})
-
-
-def file_digest(path: str | Path) -> str:
-    """The digest of a file's content, read again where its time or size has changed."""
-    status = os.stat(path)
-    return _file_digest(str(path), status.st_mtime_ns, status.st_size)
-
-
-@lru_cache(maxsize=1024)
-def _file_digest(path: str, changed_ns: int, size: int) -> str:
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _file_of_code(place: str) -> str:
-    """The file of `file.py:Class`; nothing for a module that Python finds by itself."""
-    file, colon, _ = place.rpartition(":")
-    return file if colon and file.endswith(".py") and is_file(file) else ""
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, (list, tuple)):
-        for inner in value:
-            yield from _texts(inner)

@@ -19,7 +19,7 @@ from wattline.model.jobs import COLUMNS, JobTable
 from wattline.scenario.build import read_trace
 from wattline.scenario.bundled_logs import file_named
 from wattline.scenario.model import Scenario
-from wattline.sweeps.point import file_digest
+from wattline.scenario.named_files import file_digest
 from wattline.traces import Trace
 from wattline.traces.trace import CleaningReport, RuleCount
 

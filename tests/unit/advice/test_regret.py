@@ -94,6 +94,13 @@ def test_a_case_is_known_by_what_is_in_its_files_wherever_they_lie(tmp_path: Pat
     assert [resumed(trace, **{"machine.nodes": 16}) for _ in range(2)] == [0, 1]
     bundled = {"trace": {"file": "bundled:tiny.swf"}, "machine": {"nodes": 8}}
     assert [resumed(bundled) for _ in range(2)] == [0, 1]
+    machine, links = tmp_path / "machine.toml", tmp_path / "links.toml"
+    machine.write_text('[network]\nmachine = "links.toml"\n')
+    links.write_text('[network]\ntopology = "torus"\nsizes = [2, 2, 4]\n')
+    network = {"machine.nodes": 16, "network.machine": str(machine)}
+    assert [resumed(trace, **network) for _ in range(2)] == [0, 1]
+    links.write_text('[network]\ntopology = "torus"\nsizes = [4, 4, 1]\n')
+    assert resumed(trace, **network) == 0
 
 
 def test_another_machine_is_another_case_and_one_that_was_cut_off_is_done_again(

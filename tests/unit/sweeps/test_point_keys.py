@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from wattline.model.sources import plug_in_digest
 from wattline.policies import registry
 from wattline.scenario.load import validate
+from wattline.scenario.named_files import files_behind
 from wattline.sweeps.point import content_key
 
 SCENARIO = {"trace": {"generate": "lublin", "jobs": 5}, "machine": {"nodes": 64}}
@@ -63,3 +65,39 @@ def test_a_policy_in_a_file_is_known_by_it_and_by_what_it_imports_beside_it(tmp_
     assert first == _key(python=python) != ""
     (tmp_path / "further.py").write_text("x = 'changed'\n")
     assert _key(python=python) not in ("", first)
+
+
+NETWORK = '[network]\ntopology = "dragonfly"\nrouters_per_group = 4\ngroups = {}\n'
+
+
+@pytest.mark.parametrize(("first", "behind", "before", "after"), [
+    ('[network]\nmachine = "behind"\n', "behind", NETWORK.format(17), NETWORK.format(5)),
+    ('[network]\ntopology = "cray"\nfile = "links"\n', "links", "one", "two"),
+    ('[network]\nmachine = "sub/../between.toml"\n', "behind", "one", "two"),
+    ("ClusterName=alpha\nInclude nodes.conf\n", "nodes.conf", "CPUs=16", "CPUs=32"),
+    ("ClusterName=alpha\ninclude \\\n  %c.conf # ours\n", "alpha.conf", "CPUs=16", "CPUs=32"),
+], ids=["a machine", "its links", "a way round", "included", "by the cluster's name"])
+def test_a_point_is_known_by_files_that_its_files_name(
+    tmp_path: Path, first: str, behind: str, before: str, after: str
+) -> None:
+    named, other, stranger = (tmp_path / name for name in ("first", behind, "stranger"))
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "between.toml").write_text('names = ["sub/../between.toml", "behind"]\n')
+    named.write_text(first)
+    stranger.write_text("1")
+    other.write_text(before)
+    scenario = validate({**SCENARIO, "network": {"machine": str(named)}}, "keys")
+    known = content_key(scenario)
+    stranger.write_text("2 of them")
+    assert content_key(scenario) == known != ""
+    other.write_text(after + "\n")
+    assert content_key(scenario) not in ("", known)
+
+
+def test_a_packed_log_or_a_long_one_names_no_files(tmp_path: Path) -> None:
+    packed, listed = tmp_path / "log.gz", tmp_path / "log.swf"
+    packed.write_bytes(gzip.compress(b"Include other.conf\n"))
+    listed.write_text("; Computer: include\n1 0 0 10 1\n")
+    assert files_behind(packed) == [packed]
+    assert files_behind(listed) == [listed]
+    assert files_behind(tmp_path / "nowhere") == []

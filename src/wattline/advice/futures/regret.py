@@ -20,10 +20,10 @@ from wattline.model.errors import InputError
 from wattline.model.files import write_whole
 from wattline.model.jobs import COLUMNS, JobTable
 from wattline.model.sources import package_digest
-from wattline.scenario.bundled_logs import file_named
 from wattline.scenario.in_python import Source
 from wattline.scenario.load import load
 from wattline.scenario.model import Scenario
+from wattline.scenario.named_files import file_digest, files_behind
 from wattline.traces import Trace, trace_of
 from wattline.traces.frames import is_table
 from wattline.traces.reader import is_log
@@ -162,7 +162,7 @@ def _content(source: Source) -> Any:
 
 
 def _said(value: Any) -> Any:
-    """The same with the digest of a file's content wherever a file is named."""
+    """The same with digests of what a file and those behind it hold wherever one is named."""
     if isinstance(value, Scenario):
         return _said(value.model_dump(mode="json", exclude_none=True))
     if isinstance(value, Mapping):
@@ -172,8 +172,7 @@ def _said(value: Any) -> Any:
     if isinstance(value, (Trace, JobTable)) or is_table(value):
         return _content(value)
     if isinstance(value, (str, Path)):
-        file = file_named(value)
-        return str(value) if file is None else hashlib.sha256(file.read_bytes()).hexdigest()
+        return [file_digest(file) for file in files_behind(value)] or str(value)
     return repr(value)
 
 
