@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from wattline.analysis.result import Result
 from wattline.books.opening import units_of
 from wattline.engine.prepare import Rules
@@ -222,7 +220,7 @@ def read_trace(scenario: Scenario) -> Trace:
     )
     if section.jobs is None or section.jobs >= len(trace.jobs):
         return trace
-    return replace(trace, jobs=trace.jobs.take(np.arange(section.jobs)))
+    return trace.first(section.jobs)
 
 
 def make_machine(scenario: Scenario, trace: Trace | None = None) -> Machine:

@@ -7,11 +7,9 @@ tables; any field of a scenario with `__` for the dot.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from wattline.model import machine as machines
 from wattline.model.errors import InputError
@@ -138,7 +136,7 @@ def _jobs(given: Source, scenario: Scenario) -> Trace:
                 raise InputError(f"trace.{name}: it says how a file is read, and these jobs have "
                                  "been read already; leave it out")
     if section.jobs is not None and section.jobs < len(trace.jobs):
-        trace = replace(trace, jobs=trace.jobs.take(np.arange(section.jobs)))
+        trace = trace.first(section.jobs)
     return trace
 
 

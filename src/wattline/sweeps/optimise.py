@@ -7,7 +7,6 @@ import math
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -387,8 +386,7 @@ def _lasts_s(trace: Trace) -> float:
 def _begin_of(trace: Trace, months: int) -> Trace:
     submit_s = trace.jobs.submit_s
     count = int(np.searchsorted(submit_s, submit_s[0] + months * MONTH_S))
-    return replace(trace, jobs=trace.jobs.take(np.arange(count)),
-                   logged={name: column[:count] for name, column in trace.logged.items()})
+    return trace.first(count)
 
 
 def _mean(goal: Expression, figures: Sequence[Mapping[str, float]]) -> float:

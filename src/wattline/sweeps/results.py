@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 OBJECTIVES = ("energy_j", "wait_s.mean")
 """What most sweeps are about, where nobody says otherwise; less is better."""
+WORKLOAD, LEFT_OUT = "trace.", "trace.drop_larger"
+"""Axes that say which jobs there are; one that leaves jobs out lets fewer of the same run."""
 
 
 @dataclass(frozen=True)
@@ -124,9 +126,9 @@ class SweepResult:
     @cached_property
     def comparable(self) -> tuple[SweptSetting, ...]:
         """Settings that keep what they are subject to, and under which as many jobs ran as under
-        any other: to refuse jobs saves joules and hours, but is no way to be best."""
+        any other: to have or to run fewer saves joules and hours, but is no way to be best."""
         limits = [Constraint.parse(each) for each in self.subject_to]
-        return tuple(each for each in self._with_all_jobs
+        return tuple(each for each in self._with_most_jobs
                      if all(limit.allows(each.mean_of(limit.excess)) for limit in limits))
 
     @property
@@ -135,8 +137,24 @@ class SweepResult:
 
     @property
     def _with_all_jobs(self) -> list[SweptSetting]:
-        most = max((each.ran for each in self._whole), default=0.0)
-        return [each for each in self._whole if each.ran >= most]
+        """Those under which as many jobs ran as under any other that has the same ones."""
+        most: dict[str, float] = {}
+        for each in self._whole:
+            most[self._jobs_of(each)] = max(most.get(self._jobs_of(each), 0.0), each.ran)
+        return [each for each in self._whole if each.ran >= most[self._jobs_of(each)]]
+
+    @property
+    def _with_most_jobs(self) -> list[SweptSetting]:
+        most = max((each.ran for each in self._with_all_jobs), default=0.0)
+        return [each for each in self._with_all_jobs if each.ran >= most]
+
+    @property
+    def _workload(self) -> list[str]:
+        """The axes that say which jobs there are."""
+        return [name for name in self.axes if name.startswith(WORKLOAD) and name != LEFT_OUT]
+
+    def _jobs_of(self, setting: SweptSetting) -> str:
+        return json.dumps([setting.values[name] for name in self._workload], default=str)
 
     def pareto(self, objectives: Sequence[str] = ()) -> tuple[SweptSetting, ...]:
         """Settings that no other beats in all of these figures, of which less is better; without
@@ -198,7 +216,8 @@ class SweepResult:
     ) -> tuple[float, float]:
         """Mean of `objective` at the second value of an axis less that at the first, and half its
         95 % interval: of pairs that differ in nothing else, so with the same seed. Settings of
-        which a run failed, or under which fewer jobs ran than under others, are left out."""
+        which a run failed, or under which fewer jobs ran than under others that have the same
+        ones, are left out."""
         if axis not in self.axes:
             raise InputError(f"'{axis}' is no axis; there are: {', '.join(self.axes)}")
         goal = Expression.parse(objective)
@@ -223,6 +242,7 @@ class SweepResult:
         """What must be known of the settings: those that are not comparable, and the remarks of
         runs, each kind once."""
         whole, alike, good = len(self._whole), len(self._with_all_jobs), len(self.comparable)
+        most = len(self._with_most_jobs)
         said = []
         partly = sum(1 for each in self.settings if each.runs and each.failed)
         if partly:
@@ -232,8 +252,12 @@ class SweepResult:
             said.append(f"under {whole - alike:,} of {whole:,} settings fewer jobs ran than under "
                         "others; they are not among the best, on the front, in the effects or in "
                         "differences")
-        if good < alike:
-            said.append(f"{alike - good:,} of {alike:,} settings break a constraint "
+        if most < alike:
+            said.append(f"{alike - most:,} of {alike:,} settings are of workloads with fewer jobs "
+                        f"than others ({', '.join(self._workload)}); they are not among the best "
+                        "or on the front")
+        if good < most:
+            said.append(f"{most - good:,} of {most:,} settings break a constraint "
                         f"({', '.join(self.subject_to)})"
                         + ("; there is no best one" if not good else ""))
         for text in self.objectives:

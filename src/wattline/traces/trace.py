@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from wattline.model.jobs import JobTable
 from wattline.model.signal import FloatArray
@@ -86,6 +88,11 @@ class Trace:
     def __repr__(self) -> str:
         count = len(self.jobs)
         return f"Trace({self.source!r}: {count:,} job{'' if count == 1 else 's'})"
+
+    def first(self, count: int) -> Trace:
+        """The same with its first `count` jobs, and what is logged of them."""
+        return replace(self, jobs=self.jobs.take(np.arange(min(count, len(self)))),
+                       logged={name: column[:count] for name, column in self.logged.items()})
 
     def to_pandas(self) -> pd.DataFrame:
         """A row per job, with the columns of the log that a simulation does not need."""

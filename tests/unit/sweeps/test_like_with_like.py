@@ -47,3 +47,29 @@ def test_the_report_says_which_seeds_and_has_the_best_settings(tmp_path: Path) -
     assert "All settings have the same seeds." not in page
     assert "Not all settings have the same seeds" in page
     assert other.uneven == ("power.cap",)
+
+
+def test_workloads_of_different_size_each_have_a_part_in_the_effects() -> None:
+    """Of two months under two orders, and a cap under which jobs of the larger are refused."""
+    rows = [("may", "fcfs", 10.0, 5.0), ("may", "sjf", 8.0, 5.0),
+            ("june", "fcfs", 30.0, 9.0), ("june", "sjf", 20.0, 9.0), ("june", "largest", 1.0, 7.0)]
+    points = tuple({"number": number, "setting": {"trace.file": month, "policy.order": order},
+                    "figures": {"energy_j": joules, "wait_s.mean": 1.0, "jobs.completed": ran}}
+                   for number, (month, order, joules, ran) in enumerate(rows))
+    months = wl.SweepResult("s", ("trace.file", "policy.order"), points, Counts(points=5), 1.0)
+    assert months.effects() == {"trace.file": {"may": 9.0, "june": 25.0},
+                                "policy.order": {"fcfs": 20.0, "sjf": 14.0}}
+    assert months.differences("policy.order", "fcfs", "sjf")[0] == -6.0
+    assert [each.values["policy.order"] for each in months.best()] == ["sjf", "fcfs"]
+    assert {each.values["trace.file"] for each in months.best()} == {"june"}
+    assert [line.partition(" fewer jobs")[0] for line in months.sentences] == [
+        "under 1 of 5 settings", "2 of 4 settings are of workloads with"]
+
+
+def test_fewer_jobs_because_large_ones_are_left_out_are_no_other_workload() -> None:
+    points = tuple({"number": number, "setting": {"trace.drop_larger": drops},
+                    "figures": {"energy_j": joules, "wait_s.mean": 1.0, "jobs.completed": ran}}
+                   for number, (drops, joules, ran) in enumerate([(True, 1.0, 4.0),
+                                                                  (False, 9.0, 5.0)]))
+    left_out = wl.SweepResult("s", ("trace.drop_larger",), points, Counts(points=2), 1.0)
+    assert left_out.effects() == {"trace.drop_larger": {"False": 9.0}}
