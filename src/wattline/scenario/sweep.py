@@ -196,7 +196,7 @@ def parse_variations(texts: Iterable[str]) -> dict[str, list[Any]]:
             raise InputError(f"'{text}' is no variation; write it like power.cap=0.6,0.7,0.8")
         if field in found:
             raise InputError(f"{field} is varied twice; give all its values at once")
-        found[field] = [parse_value(value) for value in _split(values)]
+        found[field] = [parse_value(value) for value in split_values(values)]
     return found
 
 
@@ -215,7 +215,7 @@ def _named(found: Asked, name: str) -> Asked:
     return replace(found, scenario=found.scenario.model_copy(update={"name": name}))
 
 
-def _split(values: str) -> list[str]:
+def split_values(values: str) -> list[str]:
     """Split at commas, but not inside tables, lists and quotes."""
     parts, depth, quoted = [""], 0, False
     for sign in values:

@@ -16,6 +16,7 @@ from wattline.model.errors import InputError, warn
 from wattline.model.files import replacing
 from wattline.model.units import parse_duration
 from wattline.sweeps.cache import NoCache, PointCache, cache_file
+from wattline.sweeps.identity import keep_what_it_is
 from wattline.sweeps.point import Point, points_of
 from wattline.sweeps.results import OBJECTIVES, SweepResult
 from wattline.sweeps.runners import Place, runner
@@ -58,6 +59,7 @@ def run_sweep(
             points = checked_points(space)
             check_folder(folder, resume)
             held.enter_context(only_one_in(folder))
+            keep_what_it_is(folder, space)
             sweeping = Sweeping(
                 folder, PointCache(cache_file()) if cache else NoCache(), chosen,
                 count, allow_code, progress)

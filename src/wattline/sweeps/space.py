@@ -46,6 +46,12 @@ class Space:
         return (Axis(SEED, self.seeds),) if self.seeds else ()
 
     @property
+    def fields_varied(self) -> tuple[str, ...]:
+        """The fields that change, the seed among them."""
+        axes = [each.field for each in (*self.axes, *self._seed_axis())]
+        return (*axes, *(each.field for each in self.intervals))
+
+    @property
     def size(self) -> int:
         """How many points there are, were each range without a step one value."""
         return math.prod(len(bundle) for bundle in self._bundles())
@@ -90,6 +96,9 @@ def space_of(table: Mapping[str, Any], source: str, folder: Path | None) -> Spac
     if not isinstance(table.get("axes"), Mapping) or not table["axes"]:
         raise InputError(f"{source}: it has no [axes]; write a field and its values, like "
                          '"power.cap" = ["90%", "80%"]')
+    misplaced = [name for name in ("zip", "seeds") if name in table["axes"]]
+    if misplaced:
+        raise InputError(f"{source}: {misplaced[0]} is no axis; write it above [axes]")
     base = _base(table.get("scenario"), source, folder)
     axes = [read_axis(_field(name), values) for name, values in _flat(table["axes"])]
     _check_once([axis.field for axis in axes], source)

@@ -177,8 +177,11 @@ def test_a_job_that_has_not_come_is_known_in_hindsight_alone() -> None:
     assert found.state == "to come"
     assert found.start_s["p10"] >= trace.jobs.submit_s[110] - at_s
     for arrivals in ("none", "last-week"):
-        with pytest.raises(wl.InputError, match="does not wait"):
+        with pytest.raises(wl.InputError, match=r"does not wait .* it comes at .* hindsight"):
             wl.advise_start(job, trace, at=at_s, samples=1, arrivals=arrivals, machine=MACHINE)
+    for other, said in ((int(trace.jobs.job_id[0]), "it is over"), (9999, "has no such job")):
+        with pytest.raises(wl.InputError, match=said):
+            wl.advise_start(other, trace, at=at_s, samples=1, machine=MACHINE)
 
 
 def test_jobs_that_were_refused_are_no_history() -> None:
@@ -252,6 +255,30 @@ def test_the_sign_of_an_exponent_does_not_end_a_part_of_a_candidate(text: str, c
     choice = read_choices([text], ready.scenario)[1]
     assert choice.changes["power.cap"] == cap
     assert choice.changes["policy.order"] == "sjf"
+
+
+def test_a_candidate_has_tables_and_lists_as_an_axis_has_them() -> None:
+    ready = planned(wl.generate("lublin", seed=1, jobs=20, nodes=32), {"machine": MACHINE}, False)
+    texts = ['sjf,order={name="wfp", exponent=2} cap=9kW,largest', "dvfs power.levels=[0.5, 1.0]"]
+    choices = read_choices(texts, ready.scenario)[1:]
+    assert [choice.changes for choice in choices] == [
+        {"policy.order": "sjf"},
+        {"policy.order": {"name": "wfp", "exponent": 2}, "power.cap": "9kW",
+         "policy.power": "dvfs"},
+        {"policy.order": "largest"},
+        {"policy.power": "dvfs", "power.levels": [0.5, 1.0]}]
+
+
+@pytest.mark.parametrize(("at", "seconds"), [("01:30:00", 5400.0), ("90m", 5400.0),
+                                             ("1-02:00:00", None), ("01:30:00Z", None)])
+def test_hours_and_minutes_are_no_date(at: str, seconds: float | None) -> None:
+    jobs = wl.JobTable.build(submit_s=[0.0, 9000.0], run_s=[10.0, 10.0], procs=[1, 1])
+    ready = planned(jobs, {"machine": MACHINE}, False)
+    if seconds is not None:
+        assert instant_s(at, ready) == seconds
+    else:
+        with pytest.raises(wl.InputError, match="is a date"):
+            instant_s(at, ready)
 
 
 def test_time_above_the_cap_has_a_column_where_there_is_any() -> None:

@@ -55,3 +55,37 @@ def test_on_a_full_disk_what_is_done_is_kept_and_the_way_on_is_said(
     found = wl.run_sweep(SWEEP, tmp_path / "a", workers=1, cache=False, report=False, resume=True)
     assert found.counts.computed in (1, 2)
     assert found.counts.failed == 0
+
+
+def test_another_sweep_does_not_take_the_place_of_the_one_in_the_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "a"
+    given = {"workers": 1, "cache": False, "report": False}
+    wl.run_sweep(SWEEP, folder, **given)
+    table = (folder / "results.parquet").read_bytes()
+    other = {**SWEEP, "scenario": {**SWEEP["scenario"], "machine": {"nodes": 48}}}
+    with pytest.raises(wl.InputError, match="has a sweep of another scenario"):
+        wl.run_sweep(other, folder, resume=True, **given)
+    along = {**SWEEP, "axes": {"power.cap": ["80%"]}}
+    with pytest.raises(wl.InputError, match=r"along policy.order, not along power.cap"):
+        wl.run_sweep(along, folder, resume=True, **given)
+    with pytest.raises(wl.InputError, match=r"not along policy.order, trace.seed"):
+        wl.run_sweep({**SWEEP, "seeds": 2}, folder, resume=True, **given)
+    assert (folder / "results.parquet").read_bytes() == table
+    more = {**SWEEP, "name": "renamed", "axes": {"policy.order": ["fcfs", "sjf", "largest", "wfp"]}}
+    assert wl.run_sweep(more, folder, resume=True, **given).counts.computed == 1
+
+
+def test_a_sweep_goes_on_from_another_folder_and_where_nothing_says_which_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wl.write(wl.generate("lublin", seed=1, jobs=10, nodes=32), tmp_path / "log.csv")
+    file = tmp_path / "sweep.toml"
+    file.write_text('[scenario]\ntrace = {file = "log.csv"}\nmachine = {nodes = 32}\n'
+                    '[axes]\n"policy.order" = ["fcfs", "sjf"]\n')
+    given = {"workers": 1, "cache": False, "report": False}
+    first = wl.run_sweep(file, tmp_path / "a", **given)
+    monkeypatch.chdir(tmp_path)
+    again = wl.run_sweep("sweep.toml", "a", resume=True, **given)
+    assert again.to_pandas()["energy_j"].tolist() == first.to_pandas()["energy_j"].tolist()
+    (tmp_path / "a" / "sweep.json").write_text("{")  # cut off
+    assert wl.run_sweep("sweep.toml", "a", resume=True, **given).counts.computed == 0

@@ -70,6 +70,8 @@ def test_every_setting_has_the_same_seeds() -> None:
     ({"axes": {"a": [1]}, "zip": [["a", "x"]]}, "'x' is no axis"),
     ({"axes": {"a": [1]}, "zip": 4}, "zip is true"),
     ({"axes": {"a": [1]}, "seeds": 0}, "seeds are a number"),
+    ({"axes": {"a": [1], "zip": [["a", "b"]]}}, "zip is no axis; write it above"),
+    ({"axes": {"a": [1], "seeds": 5}}, "seeds is no axis; write it above"),
     ({"axes": {"trace.seed": [1]}, "seeds": 2}, "given twice"),
     ({"axes": {"a": {"from": 1, "step": 1}}}, "begins at 1 and has no end"),
     ({"axes": {"a": {"from": 1, "to": 10**5, "step": 1}, "b": list(range(20))}},

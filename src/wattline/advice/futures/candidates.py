@@ -14,7 +14,7 @@ from wattline.policies.going_together import KEEPERS
 from wattline.policies.registry import places
 from wattline.scenario.load import changed, parse_value, validate
 from wattline.scenario.model import Scenario
-from wattline.scenario.sweep import USUAL_KEEPER, with_keeper
+from wattline.scenario.sweep import USUAL_KEEPER, split_values, with_keeper
 
 CURRENT = "as it is"
 _CHOSEN = ("policy", "power")
@@ -37,7 +37,7 @@ class Choice:
 
 def read_choices(texts: Iterable[str], scenario: Scenario) -> list[Choice]:
     """The candidates, what is there now first; without any, what usually matters."""
-    listed = [part.strip() for text in texts for part in text.split(",") if part.strip()]
+    listed = [part.strip() for text in texts for part in split_values(text) if part.strip()]
     found = [Choice(CURRENT, {})]
     for text in listed or _usual(scenario):
         choice = _kept(Choice(text, _changes(text)), scenario)
@@ -75,13 +75,25 @@ def _usual(scenario: Scenario) -> list[str]:
 
 def _changes(text: str) -> dict[str, Any]:
     changes: dict[str, Any] = {}
-    for part in filter(None, _BETWEEN.split(text)):
+    for part in filter(None, _parts(text)):
         field, value = _change(part, text)
         if changes.get(field, value) != value:
             raise InputError(f"candidate '{text}': {field} is both '{changes[field]}' and "
                              f"'{value}'")
         changes[field] = value
     return changes
+
+
+def _parts(text: str) -> list[str]:
+    """What stands between spaces and plus signs, but not inside tables, lists and quotes."""
+    found, begin = [], 0
+    for between in _BETWEEN.finditer(text):
+        before = text[: between.start()]
+        opened = sum(before.count(sign) for sign in "[{") - sum(map(before.count, "]}"))
+        if opened == 0 and before.count('"') % 2 == 0:
+            found.append(text[begin:between.start()])
+            begin = between.end()
+    return [*found, text[begin:]]
 
 
 def _change(part: str, text: str) -> tuple[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import UTC, datetime
 
 from wattline.model.errors import InputError
@@ -11,7 +12,8 @@ from wattline.scenario.build import Plan
 
 
 def instant_s(at: float | str, ready: Plan) -> float:
-    """Seconds on the log's clock: `3600`, `30d`, `50%` of its submissions, or a date (UTC)."""
+    """Seconds on the log's clock: `3600`, `30d`, `01:30:00`, `50%` of its submissions, or a date
+    (UTC)."""
     submit_s = ready.jobs.submit_s
     first_s, last_s = float(submit_s[0]), float(submit_s[-1])
     if not isinstance(at, str):
@@ -21,7 +23,7 @@ def instant_s(at: float | str, ready: Plan) -> float:
         if part > 1.0:
             raise InputError(f"at: {at} is beyond the last submission, which is 100%")
         found = first_s + part * (last_s - first_s)
-    elif "-" in at or ":" in at:
+    elif _is_date(at):
         found = _date(at, ready)
     else:
         found = parse_duration(at)
@@ -30,6 +32,11 @@ def instant_s(at: float | str, ready: Plan) -> float:
     if not first_s <= found:
         raise InputError(f"at: {at} is before the first submission, which is at {first_s:g} s")
     return found
+
+
+def _is_date(at: str) -> bool:
+    """Whether it has parts of a date; 01:30:00 is a time."""
+    return "-" in at or (":" in at and not re.fullmatch(r"[\s\d:.]+", at))
 
 
 def _date(at: str, ready: Plan) -> float:

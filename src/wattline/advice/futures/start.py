@@ -20,7 +20,7 @@ from wattline.advice.futures.rates import Clock, Rate, rate_on
 from wattline.advice.futures.running import Now, candidate_of, stand_at
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
-from wattline.model.units import parse_duration
+from wattline.model.units import counted, parse_duration
 from wattline.scenario.in_python import Source
 from wattline.traces.rates import carbon_from, price_from
 from wattline.traces.tariffs import currency_of
@@ -169,9 +169,22 @@ def _row_of(now: Now, named: int | str, arrivals: str) -> tuple[int, str]:
     later = moment.came + np.flatnonzero(moment.jobs.job_id[moment.came:] == job)
     if later.size and arrivals == HINDSIGHT:  # those of last week again are other jobs
         return int(later[0]), TO_COME
-    raise InputError(f"job {job} does not wait at {moment.now_s:g} s"
-                     + (": it runs" if np.any(moment.jobs.job_id[moment.running] == job)
-                        else f"; {int(moment.waiting.sum())} jobs do"))
+    raise InputError(f"job {job} does not wait at {moment.now_s:g} s: {_why_not(now, job)} "
+                     f"({counted(int(moment.waiting.sum()), 'job')} waiting then)")
+
+
+def _why_not(now: Now, job: int) -> str:
+    """What a job of the log does that does not wait."""
+    moment, whole = now.moment, now.plan.jobs
+    submit_s = whole.submit_s[whole.job_id == job]
+    if not submit_s.size:
+        return "the log has no such job"
+    if np.any(moment.jobs.job_id[moment.running] == job):
+        return "it runs"
+    if submit_s.min() > moment.now_s:
+        return (f"it comes at {submit_s.min():g} s, which --arrivals hindsight looks at up to "
+                "--horizon")
+    return "it is over"
 
 
 def _quantiles(values: FloatArray) -> dict[str, float]:
