@@ -44,12 +44,13 @@ class JobFigures:
 
 def job_figures(run: Run) -> JobFigures:
     """Wait, turnaround, slowdown and use of each job that ran."""
-    row = np.flatnonzero(run.ran)
-    submit_s = run.jobs.submit_s[row]
-    start_s, end_s = run.schedule.start_s[row], run.schedule.end_s[row]
+    ran = run.ran
+    row, mine = np.flatnonzero(ran), _chosen(ran)
+    submit_s = run.jobs.submit_s[mine]
+    start_s, end_s = run.schedule.start_s[mine], run.schedule.end_s[mine]
     held_s = end_s - start_s
     turnaround_s = end_s - submit_s
-    nodes = run.schedule.nodes[row]
+    nodes = run.schedule.nodes[mine]
     return JobFigures(
         row=row,
         wait_s=start_s - submit_s,
@@ -57,9 +58,14 @@ def job_figures(run: Run) -> JobFigures:
         bounded_slowdown=np.maximum(turnaround_s / np.maximum(held_s, SLOWDOWN_BOUND_S), 1.0),
         nodes=nodes,
         unit_s=nodes * held_s,
-        energy_j=run.schedule.energy_j[row],
-        done=run.schedule.outcome[row] < min(LOST),
+        energy_j=run.schedule.energy_j[mine],
+        done=run.schedule.outcome[mine] < min(LOST),
     )
+
+
+def _chosen(rows: npt.NDArray[np.bool_]) -> Any:
+    """These rows, to index with; where it is all of them, nothing has to be copied."""
+    return slice(None) if rows.all() else rows
 
 
 def metrics(run: Run) -> dict[str, Any]:
@@ -95,12 +101,12 @@ def totals(run: Run) -> dict[str, Any]:
 def _totals(run: Run, jobs: JobFigures, used_unit_s: float) -> dict[str, Any]:
     makespan_s = _makespan_s(run, jobs)
     span_s = run.end_s - run.start_s
-    capped = run.cap_w is not None
+    capped, done = run.cap_w is not None, _chosen(jobs.done)
     return {
         "jobs": _counts(run),
         "wait_s": spread(jobs.wait_s),
-        "turnaround_s": spread(jobs.turnaround_s[jobs.done]),
-        "bounded_slowdown": spread(jobs.bounded_slowdown[jobs.done]),
+        "turnaround_s": spread(jobs.turnaround_s[done]),
+        "bounded_slowdown": spread(jobs.bounded_slowdown[done]),
         "utilisation": _ratio(used_unit_s, run.units * makespan_s),
         "makespan_s": makespan_s,
         "energy_j": run.energy_j,
@@ -179,8 +185,9 @@ def _makespan_s(run: Run, jobs: JobFigures) -> float:
 
 def _fairness(run: Run, jobs: JobFigures) -> dict[str, float]:
     """How evenly the users were served: Jain's index and worst over mean, of mean slowdowns."""
-    user = run.jobs.user[jobs.row[jobs.done]]
-    slowdown = jobs.bounded_slowdown[jobs.done]
+    done = _chosen(jobs.done)
+    user = run.jobs.user[jobs.row[done]]
+    slowdown = jobs.bounded_slowdown[done]
     if not np.any(user >= 0):
         return {"users": 0, "jain": float("nan"), "max_over_mean": float("nan")}
     users, rows = _grouped(user)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -60,8 +60,9 @@ class Now:
     def begin(self) -> Begin:
         """What is the same in every future."""
         moment = self.moment
+        waits = np.flatnonzero(~moment.running & ~moment.over)
         return Begin(
-            np.flatnonzero(~moment.running & ~moment.over),
+            moment.now_s, waits, moment.jobs.submit_s[waits], moment.jobs.requested_s[waits],
             np.asarray(moment.books.state.live.units[: len(moment.jobs)], dtype=np.float64),
             float(moment.books.state.clock[0].units))
 
@@ -69,8 +70,12 @@ class Now:
 class Begin(NamedTuple):
     """How the jobs of a moment stand when it is run ahead."""
 
+    now_s: float
     waits: npt.NDArray[np.intp]
-    """The rows of those that have not started, or have not come."""
+    """The rows of those that have not started, or have not come; when they came or come, and what
+    they asked for."""
+    submit_s: FloatArray
+    requested_s: FloatArray
     size: FloatArray
     units: float
 
@@ -141,16 +146,18 @@ def plan_of(ready: Plan, choice: Choice) -> Plan:
 
 def figures_of(now: Now, future: Future) -> dict[str, float]:
     """What a future is judged by; of jobs that have not started, what they waited by its end."""
-    begin, jobs = now.begin, now.moment.jobs
+    begin = now.begin
     idle, open_end = np.isnan(future.start_s), np.isnan(future.end_s)
-    begin_s = np.maximum(future.start_s, now.moment.now_s)
+    begin_s = np.maximum(future.start_s, begin.now_s)
     used_s = np.maximum(np.where(open_end, future.until_s, future.end_s) - begin_s, 0.0)
     used_s[idle] = 0.0
-    span_s = future.until_s - now.moment.now_s
-    rows = begin.waits[~future.refused[begin.waits]]
+    span_s = future.until_s - begin.now_s
+    refused = future.refused[begin.waits]
+    taken: Any = ~refused if refused.any() else slice(None)
+    rows = begin.waits[taken]
     start_s, waiting = future.start_s[rows], idle[rows]
-    wait_s = np.where(waiting, future.until_s, start_s) - jobs.submit_s[rows]
-    held_s = np.maximum(np.where(open_end[rows], jobs.requested_s[rows],
+    wait_s = np.where(waiting, future.until_s, start_s) - begin.submit_s[taken]
+    held_s = np.maximum(np.where(open_end[rows], begin.requested_s[taken],
                                  future.end_s[rows] - start_s), BOUND_S)
     slowdown = np.maximum((wait_s + held_s) / held_s, 1.0)
     waiting_count = int(np.count_nonzero(waiting))
