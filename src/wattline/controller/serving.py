@@ -27,7 +27,7 @@ from wattline.controller.metering import Meters
 from wattline.controller.modes import ModeKeeper, mode_at_start, open_modes
 from wattline.controller.passing import pass_on_held, take_back
 from wattline.controller.priorities import SharePriorities, shares_of
-from wattline.controller.recalling import recall
+from wattline.controller.recalling import ran_before, recall
 from wattline.controller.remembering import Remembered, open_remembered
 from wattline.controller.resting import RestingNodes, resting_w
 from wattline.controller.sharing.licences import allowed_above_w
@@ -207,9 +207,11 @@ def _watcher(site: SiteConfig, books: Books, slurm: Slurm) -> Watcher:
 def _ledger(site: SiteConfig, controller: Controller) -> LedgerKeeper | None:
     if not site.ledger:
         return None
-    return LedgerKeeper(site.ledger, site.cluster, controller.slurm.commands, Path(site.folder),
-                        site.store_every, controller.notes,
-                        {} if site.parts is None else site.parts.ledger_rules())
+    keeper = LedgerKeeper(site.ledger, site.cluster, controller.slurm.commands, Path(site.folder),
+                          site.store_every, controller.notes,
+                          {} if site.parts is None else site.parts.ledger_rules())
+    keeper.gathering.recall(ran_before(controller.watcher))
+    return keeper
 
 
 def _enter(ledger: LedgerKeeper, watcher: Watcher, fleet: Fleet | None, cycle: Cycle) -> None:

@@ -421,6 +421,11 @@ def label_of(name: str) -> str:
     return name.partition(AGAIN)[0].partition(".")[0]
 
 
+def restarts_of(name: str) -> int:
+    """Which life of its job a name is of, counted from 0."""
+    return int(name.partition(AGAIN)[0].partition(".")[2] or 0)
+
+
 def watts_of_licences(scale: float = 1.0) -> Callable[[SlurmJob], float]:
     """What a job draws, by the licences called watts that it asks for."""
 

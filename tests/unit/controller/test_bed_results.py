@@ -9,6 +9,7 @@ import pytest
 import wattline as wl
 from wattline.controller.testbed import running, trying
 from wattline.controller.testbed.accounted import SeenJob
+from wattline.controller.testbed.joules import LifeJoules
 from wattline.controller.testbed.layout import Bed, NodePower
 from wattline.controller.testbed.running import BedRun
 from wattline.controller.testbed.simulated import Setup, beside_simulation
@@ -102,6 +103,24 @@ def test_a_job_that_slurm_never_took_is_lost(
                             Controller(), 0.0, running._End(), ())  # type: ignore[arg-type]
     assert found.lost == ("unsubmitted 1",)
     assert found.remarks == ("job 1 was not submitted: no",)
+
+
+def test_a_run_with_faults_waits_for_agents_that_were_ended_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def life(source: str) -> LifeJoules:
+        return LifeJoules("5", 0, 1, "COMPLETED", 100.0, 96.0, 96.0, source, 1.0)
+
+    told = [(), (life("slurm"),), (life("series"),), ()]
+    monkeypatch.setattr(running, "joules_of", lambda *_: told.pop(0))
+    monkeypatch.setattr(running, "LOOK_S", 0.0)
+
+    class Controller:
+        folder = tmp_path
+
+    running._until_measured(
+        Bed(tmp_path, nodes=4, port=1), Controller(), {"5"})  # type: ignore[arg-type]
+    assert told == [()]
 
 
 class _Forgetful(Submitter):

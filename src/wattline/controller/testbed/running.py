@@ -42,6 +42,8 @@ SETTLE_S = 3.0
 the emulator's log is a little late too."""
 ACCOUNTED_S = 60.0
 """So long accounting may take to hear of jobs that ended while it was away."""
+HEARD_S = 30.0
+"""So long agents may take to come back after the last fault."""
 LEASE_S = 60.0
 UNSUBMITTED = "unsubmitted"
 
@@ -145,6 +147,8 @@ def run_workload(
             faults.last()
             controller.until_ready()  # one that was killed last has to enter what it missed
         time.sleep(SETTLE_S)
+        if faults is not None:
+            _until_measured(bed, controller, submitter.labels)
     finally:
         controller.stop()
         with suppress(SlurmError):
@@ -209,6 +213,17 @@ class _Watch:
             return None
         return [job for job in seen.jobs if job.label in self.submitter.labels
                 and job.state in (*WAITING, *STARTING, *ACTIVE, *ENDING)]
+
+
+def _until_measured(bed: Bed, controller: ControllerProcess, labels: Collection[str]) -> None:
+    """Agents that were ended last come back, and say what they have marked and read meanwhile."""
+    until_s = time.monotonic() + HEARD_S
+    while time.monotonic() < until_s:
+        known = joules_of(controller.folder / "ledger.db", bed.cluster, labels, ())
+        if {each.job for each in known} == set(labels) and all(
+                each.source == "series" for each in known):
+            return
+        time.sleep(LOOK_S)
 
 
 def _write_cap(file: Path, watts: float) -> None:
