@@ -24,6 +24,7 @@ from wattline.books import (
     Submitted,
 )
 from wattline.controller.beginning import PARTS, Obstacle, Obstacles
+from wattline.controller.naming import AGAIN, key, label_of
 from wattline.controller.sharing.parts import Share
 from wattline.live.slurm.client import Seen
 from wattline.live.slurm.reading import (
@@ -45,8 +46,6 @@ BACKOFF_S = 5.0
 LONGEST_S = 365 * 86400.0
 """A request without a limit counts as so long."""
 
-AGAIN = "~"
-"""Before the count in the name of a job that the books have had, and Slurm after them."""
 ASIDE = "suspended to keep the cap"
 """In the comment of such a job."""
 
@@ -70,6 +69,8 @@ class Told:
     """It was told to start, and Slurm refused."""
     withdraw: bool = True
     """Whether it is ours to hold again where a start did not happen."""
+    untold: bool = False
+    """The books did not take that it runs: they are told again."""
     aside: bool = False
     """It was suspended to keep the cap; Slurm keeps that in its comment, over our restarts."""
     shares: Mapping[str, Share] = field(default_factory=dict)
@@ -81,7 +82,7 @@ class Told:
         """Whether there may be something to tell: most jobs are as they were at the last look."""
         settled = (job.state == RUNNING if self.running else job.state == PENDING)
         return (job is not self.row or not settled or self.suspended or self.failed
-                or not math.isnan(self.asked_s))
+                or self.untold or not math.isnan(self.asked_s))
 
     def is_other(self, job: SlurmJob) -> bool:
         """Whether Slurm now means something else by this name. One that was killed forgets its last
@@ -210,6 +211,10 @@ class Watcher:
         self.told[name].failed = True
         self.told[name].withdraw = withdraw
 
+    def not_taken(self, name: str, *, running: bool) -> None:
+        """The books did not take that it runs; whether they think so all the same."""
+        self.told[name].untold, self.told[name].running = True, running
+
     def switched(self, names: Iterable[str], on: bool) -> None:
         """Nodes were told to go off or on; the books know it already."""
         self.off = self.off - set(names) if on else self.off | set(names)
@@ -250,6 +255,13 @@ class Watcher:
     def _nodes(self, seen: Seen, found: News) -> None:
         usable = {node.name: node.usable for node in seen.nodes if node.name in self.number}
         gone = {name for name in self.number if not usable.get(name, False)} - self.off
+        # The books take no start on a node that is down, and a job may run there all the same: when
+        # slurmctld has come back and not heard of the node yet, or has used it at once.
+        used = self.down & {node for job in seen.jobs if not self.down.isdisjoint(job.node_list)
+                            and self._begins(job) for node in job.node_list}
+        if used:
+            found.applied.append(NodesUp(nodes=self._numbers(used)))
+        self.down -= used
         if gone - self.down:
             found.events.append(NodesDown(nodes=self._numbers(gone - self.down)))
         if self.down - gone:
@@ -257,6 +269,12 @@ class Watcher:
         self.down = gone
         self.resting = {node.name for node in seen.nodes if node.name in gone and node.rests}
         self.dead = {node.name for node in seen.nodes if node.name in gone and node.lost}
+
+    def _begins(self, job: SlurmJob) -> bool:
+        """Whether the books are to be told that it runs."""
+        told = self.told.get(self.name(job))
+        return job.state in (*ACTIVE, *STARTING) and (
+            told is None or not told.running or told.untold or not math.isnan(told.asked_s))
 
     def _look_for_obstacles(self, seen: Seen, labels: set[str]) -> None:
         arrays = {job.array for job in seen.jobs}
@@ -354,10 +372,10 @@ class Watcher:
 
     def _running(self, name: str, told: Told, job: SlurmJob, found: News) -> None:
         resumes = told.running and job.state == SUSPENDED  # asked to go on, and does not yet
-        if not resumes and (not told.running or not math.isnan(told.asked_s)):
+        if not resumes and (not told.running or told.untold or not math.isnan(told.asked_s)):
             told.nodes = self._held(name, job)
             found.events.append(Started(name, told.nodes))
-            told.running, told.failed, told.asked_s = True, False, math.nan
+            told.running, told.failed, told.untold, told.asked_s = True, False, False, math.nan
         told.suspended = job.state == SUSPENDED
         told.aside = told.suspended and ASIDE in job.admin_comment
         self._limit(name, told, job, found)
@@ -409,21 +427,6 @@ class Watcher:
 
     def _numbers(self, names: Iterable[str]) -> tuple[int, ...]:
         return tuple(sorted(self.number[name] for name in names))
-
-
-def key(job: SlurmJob) -> str:
-    """How a life of a job is named at first."""
-    return f"{job.label}.{job.restarts}" if job.restarts else job.label
-
-
-def label_of(name: str) -> str:
-    """How Slurm knows the job of a name."""
-    return name.partition(AGAIN)[0].partition(".")[0]
-
-
-def restarts_of(name: str) -> int:
-    """Which life of its job a name is of, counted from 0."""
-    return int(name.partition(AGAIN)[0].partition(".")[2] or 0)
 
 
 def watts_of_licences(scale: float = 1.0) -> Callable[[SlurmJob], float]:
