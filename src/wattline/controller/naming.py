@@ -1,4 +1,4 @@
-"""How the books name lives of jobs: `12`, `12.1` once queued again, `12~1` where a name is taken."""
+"""How the books name lives of jobs: `12`; queued again `12.1`; `12~1` where a name is taken."""
 
 from __future__ import annotations
 

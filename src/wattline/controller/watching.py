@@ -43,6 +43,9 @@ from wattline.policies.configuration.offers import NODES_MAX, NODES_MIN
 PATIENCE_S = 5.0
 """So long a released job may still be pending: Slurm starts at its own ticks."""
 BACKOFF_S = 5.0
+LONGEST_BACKOFF_S = 320.0
+"""Slurm may refuse a job for ever, and takes seconds each time in which no cap is kept: each time
+it is left alone for twice as long."""
 LONGEST_S = 365 * 86400.0
 """A request without a limit counts as so long."""
 
@@ -69,6 +72,8 @@ class Told:
     """It was told to start, and Slurm refused."""
     withdraw: bool = True
     """Whether it is ours to hold again where a start did not happen."""
+    refusals: int = 0
+    """How often Slurm has refused to start it."""
     untold: bool = False
     """The books did not take that it runs: they are told again."""
     aside: bool = False
@@ -385,7 +390,9 @@ class Watcher:
     ) -> None:
         told = self.told[name]
         if told.running and (told.failed or now_s - told.asked_s > PATIENCE_S):
-            found.events.append(NotStarted(name, BACKOFF_S, job.reason))
+            backoff_s = min(BACKOFF_S * 2 ** told.refusals, LONGEST_BACKOFF_S)
+            told.refusals += told.failed
+            found.events.append(NotStarted(name, backoff_s, job.reason))
             if told.withdraw:
                 found.withdrawn.append(told.label)
             was_held = not told.withdraw  # it was not held for us when it was to be started

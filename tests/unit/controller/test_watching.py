@@ -171,6 +171,17 @@ def test_a_start_that_slurm_refused_is_taken_back_at_the_next_look() -> None:
     assert looked(watcher, WAITS, at_s=1.1).withdrawn == []
 
 
+def test_what_slurm_refuses_again_and_again_is_left_alone_for_longer_each_time() -> None:
+    watcher = Watcher(["n1", "n2"])
+    looked(watcher, WAITS)
+    found = []
+    for _ in range(9):
+        watcher.asked("7", 0.0)
+        watcher.failed("7")
+        found += [each.backoff_s for each in looked(watcher, WAITS).events]
+    assert found == [5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 320.0, 320.0]
+
+
 def test_a_suspended_job_is_confirmed_when_it_goes_on() -> None:
     watcher = Watcher(["n1", "n2"])
     looked(watcher, RUNS)
