@@ -267,6 +267,23 @@ def test_a_job_without_watts_holds_them_as_licences_when_it_is_started(
         LicenceNet(Commands(here.environment)).lift()
 
 
+@pytest.mark.parametrize("power", ['"dvfs"', '{ name = "adaptive", strategy = "dvfs" }'])
+def test_a_job_that_fits_because_jobs_are_slowed_starts_beside_licences(
+    bed: Bed, tmp_path: Path, power: str
+) -> None:
+    """Three jobs of 480 W say 1,440 W together; under 1,300 W they run slower."""
+    here = site(bed, tmp_path, f"licences = true\n[policy]\npower = {power}\n")
+    try:
+        with serving(here, act=True) as controller:
+            started(bed, controller, count=2, nodes=2, watts=240)
+            third = submit(bed, 30, 240, *OURS, "-N", "2", "-t", "1", "-L", "watts:480")
+            said = cycles(controller, lambda: runs(bed, third))
+            assert not any("did not" in each for each in said)
+            cycles(controller, lambda: drawn_w(bed) <= 1300.0, 10.0)
+    finally:
+        LicenceNet(Commands(here.environment)).lift()
+
+
 def test_in_guard_mode_slurm_decides_and_the_cap_holds(bed: Bed) -> None:
     jobs = [BedJob(number, 0.3 * number, 3.0, 60.0, 1 + number % 2, 250.0) for number in range(5)]
     found = run_workload(bed, jobs, Conditions(1000.0, "guard"))

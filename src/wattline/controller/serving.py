@@ -22,7 +22,7 @@ from wattline.controller.joules.keeping import LedgerKeeper
 from wattline.controller.joules.memory import recalled
 from wattline.controller.keeping_cap import CapKeeper
 from wattline.controller.lease import hand_over, renew
-from wattline.controller.licences import LicenceNet, allowed_w
+from wattline.controller.licences import LicenceNet, allowed_w, decided_w
 from wattline.controller.metering import Meters
 from wattline.controller.modes import ModeKeeper, mode_at_start, open_modes
 from wattline.controller.passing import pass_on_held, take_back
@@ -289,12 +289,16 @@ def _allow(net: LicenceNet, modes: ModeKeeper, controller: Controller) -> bool:
     if isinstance(controller.watcher, SharedWatcher):
         watcher = controller.watcher
         watts = allowed_above_w(watcher.parts, watcher.seen, watts, controller.books.power_w)
-    elif not modes.decides:
+    elif modes.decides:
+        watts = decided_w(controller.watcher.told.values(), controller.books.power_w, watts)
+    else:
         watts = allowed_w((job for job in controller.watcher.seen if not job.held),
                           len(site.node_names), site.node_idle_w,
                           all_nodes_cap_w(controller.books), active_w=site.node_active_w)
     try:
         net.allow(watts)
+        if modes.decides and watts > cap_now_w(controller.books):
+            net.say_too_few(watts)
     except SlurmError as error:
         controller.notes.append(f"the licences do not follow the cap: {error}")
         return False
