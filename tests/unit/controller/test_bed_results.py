@@ -112,10 +112,10 @@ def test_a_job_that_slurm_never_took_is_lost(
 def test_a_run_with_faults_waits_for_agents_that_were_ended_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def life(source: str) -> LifeJoules:
-        return LifeJoules("5", 0, 1, "COMPLETED", 100.0, 96.0, 96.0, source, 1.0)
+    def life(source: str, state: str = "COMPLETED") -> LifeJoules:
+        return LifeJoules("5", 0, 1, state, 100.0, 96.0, 96.0, source, 1.0)
 
-    told = [(), (life("slurm"),), (life("series"),), ()]
+    told = [(), (life("series", "RUNNING"),), (life("slurm"),), (life("series"),), ()]
     monkeypatch.setattr(running, "joules_of", lambda *_: told.pop(0))
     monkeypatch.setattr(running, "LOOK_S", 0.0)
 

@@ -31,7 +31,14 @@ from wattline.controller.testbed.process import ControllerProcess
 from wattline.controller.testbed.workload import BedJob, Submitter
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import Commands, SlurmError
-from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, SlurmJob
+from wattline.live.slurm.reading import (
+    ACTIVE,
+    ENDING,
+    RUNNING,
+    STARTING,
+    WAITING,
+    SlurmJob,
+)
 from wattline.model.errors import WattlineError
 
 CYCLE_S = 0.25
@@ -240,7 +247,7 @@ def _until_measured(bed: Bed, controller: ControllerProcess, labels: Collection[
     while time.monotonic() < until_s:
         known = joules_of(controller.folder / "ledger.db", bed.cluster, labels, ())
         if {each.job for each in known} == set(labels) and all(
-                each.source == "series" for each in known):
+                each.source == "series" and each.state != RUNNING for each in known):
             return
         time.sleep(LOOK_S)
 
