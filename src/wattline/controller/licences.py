@@ -83,6 +83,8 @@ class LicenceNet:
     remarks: list[str] = field(default_factory=list)
     """What somebody should know, until it is taken away."""
     clock: Callable[[], float] = time.monotonic
+    failed: str = ""
+    """Why they do not follow the cap, as it was last said."""
     total: int = field(default=-1, init=False)
     taken: int = field(default=-1, init=False)
     """Those that the reservation holds; -1 where it is not known."""

@@ -300,8 +300,11 @@ def _allow(net: LicenceNet, modes: ModeKeeper, controller: Controller) -> bool:
         if modes.decides and watts > cap_now_w(controller.books):
             net.say_too_few(watts)
     except SlurmError as error:
-        controller.notes.append(f"the licences do not follow the cap: {error}")
+        if str(error) != net.failed:
+            controller.notes.append(f"the licences do not follow the cap: {error}")
+        net.failed = str(error)
         return False
+    net.failed = ""
     return True
 
 

@@ -89,6 +89,7 @@ def pictured(controller: Controller, now_s: float) -> dict[str, Any]:
                   for name in ("units", "free", "off", "changing", "down", "reserved")},
         "running": _begun(books, [row for row in begun if not state.live[row].unconfirmed]),
         "starting": _begun(books, [row for row in begun if state.live[row].unconfirmed]),
+        "suspended": sum(told.suspended for told in controller.watcher.told.values()),
         "waiting": {"count": len(waiting) + len(controller.watcher.obstacles), "jobs": [
             {"job": books.roll.key(row), "nodes": int(state.live[row].units),
              "submit_s": float(state.jobs[row].submit_s), "why": reason_in_short(books, row)}
