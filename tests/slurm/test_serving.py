@@ -436,11 +436,11 @@ def test_whatever_goes_wrong_nothing_is_lost_or_done_twice(bed: Bed, away: str) 
     seed = next(seed for seed in itertools.count()
                 if set(deck(random.Random(seed))[:2]) == wanted)
     jobs = [BedJob(number, 2.0 * number, 4.0 + number % 5, 60.0, 1 + number % 3, 230.0)
-            for number in range(9)]
+            for number in range(6)]  # as long as both faults take
     found = run_workload(bed, jobs, Conditions(
         1300.0, policies={"power": "block", "placement": "first-fit"}, faults=seed))
     assert wanted <= {each.partition(" s: ")[2] for each in found.faults}
-    assert (found.finished, found.lost, found.doubled) == (9, (), ()), found.remarks
+    assert (found.finished, found.lost, found.doubled) == (6, (), ()), found.remarks
     assert found.above_cap_s_max <= 2.0
     assert found.energy_error_max <= 0.03, found.joules
     assert found.replay_equal
