@@ -149,6 +149,8 @@ class Watcher:
         """Nodes that were switched off from here: out of use, and not out of order."""
         self.seen: tuple[SlurmJob, ...] = ()
         """All jobs of the last look."""
+        self.named: dict[str, str] = {}
+        """By label how the books know the jobs of the last look."""
         self.used: set[str] = set()
         """Names under which the books have had a job that was left to Slurm before it began."""
         self.tried: set[str] = set()
@@ -176,7 +178,8 @@ class Watcher:
         # Rows of one look are told in the order of submission, which decides ties: squeue has
         # another.
         now = {self.name(job): job for job in sorted(seen.jobs, key=attrgetter("came"))}
-        labels = {job.label for job in seen.jobs}
+        self.named = {job.label: name for name, job in now.items()}
+        labels = set(self.named)
         self.used = {name for name in self.used if label_of(name) in labels}
         self.tried &= labels
         self._look_for_obstacles(seen, labels)
@@ -282,10 +285,9 @@ class Watcher:
             told is None or not told.running or told.untold or not math.isnan(told.asked_s))
 
     def _look_for_obstacles(self, seen: Seen, labels: set[str]) -> None:
-        arrays = {job.array for job in seen.jobs}
-        self.array_limits = {array: limit for array, limit
-                             in {**self.array_limits, **seen.array_limits}.items()
-                             if array in arrays}
+        limits = {**self.array_limits, **seen.array_limits}
+        arrays = {job.array for job in seen.jobs} if limits else set()
+        self.array_limits = {array: limit for array, limit in limits.items() if array in arrays}
         self._said = {label for label, each in self.obstacles.items() if each is PARTS}
         self._failed = {each for each in self._failed if each[0] in labels}
         self.obstacles = {}

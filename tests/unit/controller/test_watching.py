@@ -211,6 +211,15 @@ def test_a_range_of_nodes_is_the_policys_to_choose_from_where_it_chooses_sizes()
     assert (submitted.units, submitted.logged) == (1, {})
 
 
+def test_the_names_of_the_last_look_are_kept_by_label() -> None:
+    watcher = Watcher(["n1", "n2"])
+    watcher.knows = {"8"}.__contains__
+    looked(watcher, RUNS, replace(WAITS, label="8", job_id=8))
+    assert watcher.named == {"7": "7", "8": "8~1"}
+    looked(watcher, replace(WAITS, restarts=1))
+    assert watcher.named == {"7": "7.1"}
+
+
 def test_a_number_that_is_given_again_is_another_job() -> None:
     watcher = Watcher(["n1", "n2"])
     had = {"7"}  # it ran, and was gone at a look: Slurm was killed before it had saved it
