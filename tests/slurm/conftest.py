@@ -29,6 +29,7 @@ def bed() -> Iterator[Bed]:
     made = bring_up(folder, nodes=6, slurm=os.environ.get("WATTLINE_TEST_SLURM", ""))
     os.environ["PATH"] = made.path  # commands that tests start find a Slurm of another version
     yield made
+    slurm(made, "scancel", "-p", "batch")  # what the last test left would keep all nodes for long
     running = submit(made, 600, 200, "-N", "1", "-t", "20")
     until(lambda: runs(made, running))
     take_down(folder)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.slurm.bedside import OURS, runs, slurm, state, submit, until
+from tests.slurm.bedside import OURS, finish, runs, slurm, state, submit, until
 from tests.slurm.test_serving import Process, drawn_w, site_file
 from wattline.controller.speaking import live_order, live_status
 from wattline.controller.testbed.layout import Bed
@@ -72,9 +72,9 @@ def test_there_and_back_with_a_kill_between(bed: Bed, tmp_path: Path, file: Path
         until((tmp_path / "controller" / "status.json").exists)
         live_order(file, "set_cap", watts=1000.0, within_s=30)
         two = ("-N", "2", "-t", "2", "-L", "watts:500")
-        first = submit(bed, 25, 250, *OURS, *two)
+        first = submit(bed, 100, 250, *OURS, *two)
         until(lambda: runs(bed, first))
-        second = submit(bed, 25, 250, *OURS, *two)
+        second = submit(bed, 100, 250, *OURS, *two)
         until(lambda: live_status(file)["waiting"]["count"] == 1)
         assert waits(bed, second) == "held"
         live_order(file, "set_policy", changes={"policy.order": "sjf"}, within_s=60)
@@ -86,7 +86,8 @@ def test_there_and_back_with_a_kill_between(bed: Bed, tmp_path: Path, file: Path
         assert (said["mode"], said["mode_ordered"], said["cap_w"]) == ("guard", True, 1000.0)
         with pytest.raises(InputError, match="in guard mode Slurm starts the jobs"):
             live_order(file, "set_policy", changes={"policy.order": "fcfs"}, within_s=60)
-        until(lambda: runs(bed, second), 60)  # started by Slurm, when the first has ended
+        finish(bed, first, 2)
+        until(lambda: runs(bed, second), 60)  # started by Slurm
         third = submit(bed, 5, 250, *OURS, *two)
         until(lambda: waits(bed, third) == "Licenses")
         found = commanded(file, "decide")
@@ -94,6 +95,7 @@ def test_there_and_back_with_a_kill_between(bed: Bed, tmp_path: Path, file: Path
         until(lambda: waits(bed, third) == "held")
         until(lambda: live_status(file)["waiting"]["count"] == 1)
         assert runs(bed, second)
+        finish(bed, second, 2)
         until(lambda: runs(bed, third), 60)  # started from here
         said = live_status(file)
         assert (said["cap_w"], said["policy"]["order"]) == (1000.0, "sjf")

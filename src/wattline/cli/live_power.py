@@ -64,6 +64,8 @@ def _counted(said: Mapping[str, Any]) -> str:
     """Jobs and nodes; those that were told to start and have not been seen to run by themselves."""
     starting, nodes = said["starting"]["count"], said["nodes"]
     told = f" {starting} start," if starting else ""
+    if said["suspended"]:
+        told = f" of which {said['suspended']} suspended,{told}"
     return (f"{said['running']['count']} jobs run,{told} {said['waiting']['count']} wait; "
             f"{nodes['free']} of {nodes['units']} nodes are free")
 

@@ -147,7 +147,9 @@ def _figures(tried: TriedRun) -> list[list[object]]:
     found, beside = tried.run, tried.beside
     rows: list[list[object]] = [
         ["jobs", found.jobs], ["finished", found.finished], ["lost", len(found.lost)],
-        ["completed twice", len(found.doubled)], ["requeued", len(found.requeued)],
+        ["completed twice", len(found.doubled)],
+        ["finished, forgotten by a Slurm that was killed", len(found.end_forgotten)],
+        ["requeued", len(found.requeued)],
         ["refused", len(found.refused)], ["faults", len(found.faults)],
         ["makespan", f"{found.makespan_s:.0f} s"],
         ["mean wait", f"{found.wait_s_mean:.1f} s"],

@@ -49,6 +49,10 @@ def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any
         found = Explanation(label, "refused", f"it was refused: {controller.turned_away[name]}")
     elif seen is not None and (not ours or _released_by_others(controller, name, seen)):
         found = _not_ours(controller, seen)
+    elif name in told and told[name].suspended:
+        found = Explanation(label, "suspended", "it is suspended to keep the cap, and goes on when "
+                            "there is room" if told[name].aside else "it is suspended, and not by "
+                            "the controller: scontrol resume lets it go on")
     else:
         found = explain(books, name)
     return OrderOutcome(True, found.sentence, found.to_dict())

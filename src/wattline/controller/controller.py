@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wattline.books import Books, Decision, Event, Submitted
+from wattline.books import Books, Decision, Event, Started, Submitted
 from wattline.controller.hands import Hands
 from wattline.controller.watching import Watcher
 from wattline.controller.wording import in_slurm_words
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
 from wattline.policies.contract import Composition
+from wattline.policies.state import RUNNING
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Controller:
     """Whether another policy decides since the last step: it is asked though nothing happened."""
     turned_away: dict[str, str] = field(default_factory=dict)
     """Jobs that the books did not take, and why, by name, as long as Slurm shows them."""
+    _told_again: set[str] = field(default_factory=set, init=False)
+    """Jobs that run and that the books did not take at first: it is said once."""
 
     def __post_init__(self) -> None:
         self.watcher.knows = self._knows
@@ -73,6 +76,7 @@ class Controller:
         except SlurmError as error:
             return Cycle(self.now_s(), remarks=(*self._noted(), str(error)), looked=False)
         news = self.watcher.news(seen)
+        self._told_again &= self.watcher.told.keys()
         self.turned_away = {name: reason for name, reason in self.turned_away.items()
                             if name in self.watcher.told}
         now_s = self.now_s()
@@ -103,10 +107,13 @@ class Controller:
 
     def _not_taken(self) -> list[str]:
         """What the books refused; a job whose submission it was says so to its user."""
-        said = []
+        said: list[str] = []
         for refused in self.books.refused:
             reason = in_slurm_words(refused.reason, self.watcher.node_names, self.watcher.units)
             event = refused.event
+            if isinstance(event, Started) and event.job in self.watcher.told:
+                said += self._tell_again(str(event.job), reason)
+                continue
             if not isinstance(event, Submitted) or event.job not in self.watcher.told:
                 said.append(f"the books do not take what they are told: {reason}")
                 continue
@@ -115,6 +122,18 @@ class Controller:
             self.turned_away[name] = reason.removeprefix(f"job {name}: ")
             said += self._say_unmanaged([(self.watcher.told[name].label, self.turned_away[name])])
         return said
+
+    def _tell_again(self, name: str, reason: str) -> list[str]:
+        """A job runs and the books do not know it: at the next look they may."""
+        if name in self.turned_away:
+            return []
+        live, roll = self.books.state.live, self.books.roll
+        self.watcher.not_taken(
+            name, running=name in roll and int(live[roll.row(name)].state) == RUNNING)
+        if name in self._told_again:
+            return []
+        self._told_again.add(name)
+        return [f"the books do not take that job {name} runs, and are told again: {reason}"]
 
     def _noted(self) -> list[str]:
         noted = list(self.notes)

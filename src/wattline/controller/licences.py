@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from wattline.controller.watching import Told
 from wattline.live.slurm.commands import Commands, SlurmError
 from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, WATTS, SlurmJob
 
@@ -51,6 +52,19 @@ def allowed_w(
     return used_w + room_w / part
 
 
+def decided_w(jobs: Iterable[Told], drawn_w: float, cap_w: float) -> float:
+    """How many licences jobs may hold together where the books start them.
+
+    The cap; or all that jobs hold which the books let run, where these are more: a job that is
+    slowed, or draws less than it says, keeps its licences. What begins beside them finds none left.
+    """
+    if drawn_w > cap_w * (1.0 + 1e-9):
+        return cap_w
+    held = (told.row.licenses.get(WATTS, 0) for told in jobs
+            if told.running and told.row is not None)
+    return max(cap_w, sum(held))
+
+
 def _new_part(licences_w: float, idle_w: float) -> float:
     """Of a job's licences what its nodes did not draw before it."""
     return max(licences_w - idle_w, 0.0) / licences_w if licences_w > 0.0 else 0.0
@@ -69,10 +83,13 @@ class LicenceNet:
     remarks: list[str] = field(default_factory=list)
     """What somebody should know, until it is taken away."""
     clock: Callable[[], float] = time.monotonic
+    failed: str = ""
+    """Why they do not follow the cap, as it was last said."""
     total: int = field(default=-1, init=False)
     taken: int = field(default=-1, init=False)
     """Those that the reservation holds; -1 where it is not known."""
     _looked_s: float = field(default=-math.inf, init=False)
+    _short: bool = field(default=False, init=False)
 
     def allow(self, watts: float) -> None:
         """From now on jobs may hold so many; those that hold more keep what they have."""
@@ -83,6 +100,16 @@ class LicenceNet:
             return
         self._take(take)
         self.taken = take
+
+    def say_too_few(self, watts: float) -> None:
+        """Once, where jobs that are to run need more of them than there are."""
+        short = watts > self.count()
+        if short and not self._short:
+            self.remarks.append(
+                f"jobs that are to run hold {watts:,.0f} licences called {WATTS} and Slurm has "
+                f"{self.total:,}: some will not start; slurm.conf needs Licenses={WATTS}:N, as "
+                "many as all nodes draw busy")
+        self._short = short
 
     def lift(self) -> None:
         """Leave Slurm all licences that it has."""

@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from wattline.books import Books
+from wattline.controller.naming import label_of, restarts_of
 from wattline.controller.sharing.watching import SharedWatcher
-from wattline.controller.watching import Told, Watcher, label_of
+from wattline.controller.watching import Told, Watcher
 from wattline.policies.control import nodes_of
 from wattline.policies.state import CANCELLED, DONE, PAUSED, RUNNING
 
@@ -39,3 +40,9 @@ def recall(watcher: Watcher, books: Books, now_s: float) -> None:
     watcher.used |= {str(name) for name, end_s in books.roll.over.items()
                      if end_s == -math.inf and name not in books.roll}
     watcher.down = set(watcher.node_names(np.flatnonzero(books.state.node_down)))
+
+
+def ran_before(watcher: Watcher) -> dict[str, tuple[int, list[str]]]:
+    """Jobs that ran when these books were last told of them: by label which life, and where."""
+    return {told.label: (restarts_of(name), watcher.node_names(told.nodes))
+            for name, told in watcher.told.items() if told.running}

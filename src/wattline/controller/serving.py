@@ -22,12 +22,12 @@ from wattline.controller.joules.keeping import LedgerKeeper
 from wattline.controller.joules.memory import recalled
 from wattline.controller.keeping_cap import CapKeeper
 from wattline.controller.lease import hand_over, renew
-from wattline.controller.licences import LicenceNet, allowed_w
+from wattline.controller.licences import LicenceNet, allowed_w, decided_w
 from wattline.controller.metering import Meters
 from wattline.controller.modes import ModeKeeper, mode_at_start, open_modes
 from wattline.controller.passing import pass_on_held, take_back
 from wattline.controller.priorities import SharePriorities, shares_of
-from wattline.controller.recalling import recall
+from wattline.controller.recalling import ran_before, recall
 from wattline.controller.remembering import Remembered, open_remembered
 from wattline.controller.resting import RestingNodes, resting_w
 from wattline.controller.sharing.licences import allowed_above_w
@@ -207,9 +207,11 @@ def _watcher(site: SiteConfig, books: Books, slurm: Slurm) -> Watcher:
 def _ledger(site: SiteConfig, controller: Controller) -> LedgerKeeper | None:
     if not site.ledger:
         return None
-    return LedgerKeeper(site.ledger, site.cluster, controller.slurm.commands, Path(site.folder),
-                        site.store_every, controller.notes,
-                        {} if site.parts is None else site.parts.ledger_rules())
+    keeper = LedgerKeeper(site.ledger, site.cluster, controller.slurm.commands, Path(site.folder),
+                          site.store_every, controller.notes,
+                          {} if site.parts is None else site.parts.ledger_rules())
+    keeper.gathering.recall(ran_before(controller.watcher))
+    return keeper
 
 
 def _enter(ledger: LedgerKeeper, watcher: Watcher, fleet: Fleet | None, cycle: Cycle) -> None:
@@ -287,15 +289,22 @@ def _allow(net: LicenceNet, modes: ModeKeeper, controller: Controller) -> bool:
     if isinstance(controller.watcher, SharedWatcher):
         watcher = controller.watcher
         watts = allowed_above_w(watcher.parts, watcher.seen, watts, controller.books.power_w)
-    elif not modes.decides:
+    elif modes.decides:
+        watts = decided_w(controller.watcher.told.values(), controller.books.power_w, watts)
+    else:
         watts = allowed_w((job for job in controller.watcher.seen if not job.held),
                           len(site.node_names), site.node_idle_w,
                           all_nodes_cap_w(controller.books), active_w=site.node_active_w)
     try:
         net.allow(watts)
+        if modes.decides and watts > cap_now_w(controller.books):
+            net.say_too_few(watts)
     except SlurmError as error:
-        controller.notes.append(f"the licences do not follow the cap: {error}")
+        if str(error) != net.failed:
+            controller.notes.append(f"the licences do not follow the cap: {error}")
+        net.failed = str(error)
         return False
+    net.failed = ""
     return True
 
 

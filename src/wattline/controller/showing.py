@@ -146,8 +146,9 @@ class MachineWriter:
 
     def _row(self, job: SlurmJob) -> int:
         """Of the books; -1 where they do not know it."""
-        name = self.controller.watcher.name(job)
-        return self.controller.books.roll.row(name) if name in self.controller.books.roll else -1
+        watcher, roll = self.controller.watcher, self.controller.books.roll
+        name = watcher.named.get(job.label, "")
+        return roll.row(name) if name in roll else -1
 
 
 def _shown(

@@ -76,7 +76,8 @@ def pictured(controller: Controller, now_s: float) -> dict[str, Any]:
     books = controller.books
     state = books.state
     clock, rows = state.clock[0], len(books.roll)
-    begun = sorted(int(row) for row in state.running[: int(clock.running)])
+    begun = np.sort(state.running[: int(clock.running)])
+    unseen = state.live["unconfirmed"][begun] != 0
     waiting = waiting_rows(books)
     refused = [books.roll.key(row)
                for row in np.flatnonzero(state.live.state[:rows] == REFUSED).tolist()]
@@ -87,8 +88,9 @@ def pictured(controller: Controller, now_s: float) -> dict[str, Any]:
         "idle_w": books.machine.power_w_idle, "machine_w": books.machine.power_w_max,
         "nodes": {name: int(getattr(clock, name))
                   for name in ("units", "free", "off", "changing", "down", "reserved")},
-        "running": _begun(books, [row for row in begun if not state.live[row].unconfirmed]),
-        "starting": _begun(books, [row for row in begun if state.live[row].unconfirmed]),
+        "running": _begun(books, begun[~unseen].tolist()),
+        "starting": _begun(books, begun[unseen].tolist()),
+        "suspended": sum(told.suspended for told in controller.watcher.told.values()),
         "waiting": {"count": len(waiting) + len(controller.watcher.obstacles), "jobs": [
             {"job": books.roll.key(row), "nodes": int(state.live[row].units),
              "submit_s": float(state.jobs[row].submit_s), "why": reason_in_short(books, row)}

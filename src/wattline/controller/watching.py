@@ -24,6 +24,7 @@ from wattline.books import (
     Submitted,
 )
 from wattline.controller.beginning import PARTS, Obstacle, Obstacles
+from wattline.controller.naming import AGAIN, key, label_of
 from wattline.controller.sharing.parts import Share
 from wattline.live.slurm.client import Seen
 from wattline.live.slurm.reading import (
@@ -42,11 +43,12 @@ from wattline.policies.configuration.offers import NODES_MAX, NODES_MIN
 PATIENCE_S = 5.0
 """So long a released job may still be pending: Slurm starts at its own ticks."""
 BACKOFF_S = 5.0
+LONGEST_BACKOFF_S = 320.0
+"""Slurm may refuse a job for ever, and takes seconds each time in which no cap is kept: each time
+it is left alone for twice as long."""
 LONGEST_S = 365 * 86400.0
 """A request without a limit counts as so long."""
 
-AGAIN = "~"
-"""Before the count in the name of a job that the books have had, and Slurm after them."""
 ASIDE = "suspended to keep the cap"
 """In the comment of such a job."""
 
@@ -70,6 +72,10 @@ class Told:
     """It was told to start, and Slurm refused."""
     withdraw: bool = True
     """Whether it is ours to hold again where a start did not happen."""
+    refusals: int = 0
+    """How often Slurm has refused to start it."""
+    untold: bool = False
+    """The books did not take that it runs: they are told again."""
     aside: bool = False
     """It was suspended to keep the cap; Slurm keeps that in its comment, over our restarts."""
     shares: Mapping[str, Share] = field(default_factory=dict)
@@ -81,7 +87,7 @@ class Told:
         """Whether there may be something to tell: most jobs are as they were at the last look."""
         settled = (job.state == RUNNING if self.running else job.state == PENDING)
         return (job is not self.row or not settled or self.suspended or self.failed
-                or not math.isnan(self.asked_s))
+                or self.untold or not math.isnan(self.asked_s))
 
     def is_other(self, job: SlurmJob) -> bool:
         """Whether Slurm now means something else by this name. One that was killed forgets its last
@@ -143,6 +149,8 @@ class Watcher:
         """Nodes that were switched off from here: out of use, and not out of order."""
         self.seen: tuple[SlurmJob, ...] = ()
         """All jobs of the last look."""
+        self.named: dict[str, str] = {}
+        """By label how the books know the jobs of the last look."""
         self.used: set[str] = set()
         """Names under which the books have had a job that was left to Slurm before it began."""
         self.tried: set[str] = set()
@@ -170,7 +178,8 @@ class Watcher:
         # Rows of one look are told in the order of submission, which decides ties: squeue has
         # another.
         now = {self.name(job): job for job in sorted(seen.jobs, key=attrgetter("came"))}
-        labels = {job.label for job in seen.jobs}
+        self.named = {job.label: name for name, job in now.items()}
+        labels = set(self.named)
         self.used = {name for name in self.used if label_of(name) in labels}
         self.tried &= labels
         self._look_for_obstacles(seen, labels)
@@ -209,6 +218,10 @@ class Watcher:
         """It was not started: nobody has to wait for it. `withdraw`: it may have been released."""
         self.told[name].failed = True
         self.told[name].withdraw = withdraw
+
+    def not_taken(self, name: str, *, running: bool) -> None:
+        """The books did not take that it runs; whether they think so all the same."""
+        self.told[name].untold, self.told[name].running = True, running
 
     def switched(self, names: Iterable[str], on: bool) -> None:
         """Nodes were told to go off or on; the books know it already."""
@@ -250,6 +263,13 @@ class Watcher:
     def _nodes(self, seen: Seen, found: News) -> None:
         usable = {node.name: node.usable for node in seen.nodes if node.name in self.number}
         gone = {name for name in self.number if not usable.get(name, False)} - self.off
+        # The books take no start on a node that is down, and a job may run there all the same: when
+        # slurmctld has come back and not heard of the node yet, or has used it at once.
+        used = self.down & {node for job in seen.jobs if not self.down.isdisjoint(job.node_list)
+                            and self._begins(job) for node in job.node_list}
+        if used:
+            found.applied.append(NodesUp(nodes=self._numbers(used)))
+        self.down -= used
         if gone - self.down:
             found.events.append(NodesDown(nodes=self._numbers(gone - self.down)))
         if self.down - gone:
@@ -258,11 +278,16 @@ class Watcher:
         self.resting = {node.name for node in seen.nodes if node.name in gone and node.rests}
         self.dead = {node.name for node in seen.nodes if node.name in gone and node.lost}
 
+    def _begins(self, job: SlurmJob) -> bool:
+        """Whether the books are to be told that it runs."""
+        told = self.told.get(self.name(job))
+        return job.state in (*ACTIVE, *STARTING) and (
+            told is None or not told.running or told.untold or not math.isnan(told.asked_s))
+
     def _look_for_obstacles(self, seen: Seen, labels: set[str]) -> None:
-        arrays = {job.array for job in seen.jobs}
-        self.array_limits = {array: limit for array, limit
-                             in {**self.array_limits, **seen.array_limits}.items()
-                             if array in arrays}
+        limits = {**self.array_limits, **seen.array_limits}
+        arrays = {job.array for job in seen.jobs} if limits else set()
+        self.array_limits = {array: limit for array, limit in limits.items() if array in arrays}
         self._said = {label for label, each in self.obstacles.items() if each is PARTS}
         self._failed = {each for each in self._failed if each[0] in labels}
         self.obstacles = {}
@@ -354,10 +379,10 @@ class Watcher:
 
     def _running(self, name: str, told: Told, job: SlurmJob, found: News) -> None:
         resumes = told.running and job.state == SUSPENDED  # asked to go on, and does not yet
-        if not resumes and (not told.running or not math.isnan(told.asked_s)):
+        if not resumes and (not told.running or told.untold or not math.isnan(told.asked_s)):
             told.nodes = self._held(name, job)
             found.events.append(Started(name, told.nodes))
-            told.running, told.failed, told.asked_s = True, False, math.nan
+            told.running, told.failed, told.untold, told.asked_s = True, False, False, math.nan
         told.suspended = job.state == SUSPENDED
         told.aside = told.suspended and ASIDE in job.admin_comment
         self._limit(name, told, job, found)
@@ -367,7 +392,9 @@ class Watcher:
     ) -> None:
         told = self.told[name]
         if told.running and (told.failed or now_s - told.asked_s > PATIENCE_S):
-            found.events.append(NotStarted(name, BACKOFF_S, job.reason))
+            backoff_s = min(BACKOFF_S * 2 ** told.refusals, LONGEST_BACKOFF_S)
+            told.refusals += told.failed
+            found.events.append(NotStarted(name, backoff_s, job.reason))
             if told.withdraw:
                 found.withdrawn.append(told.label)
             was_held = not told.withdraw  # it was not held for us when it was to be started
@@ -409,16 +436,6 @@ class Watcher:
 
     def _numbers(self, names: Iterable[str]) -> tuple[int, ...]:
         return tuple(sorted(self.number[name] for name in names))
-
-
-def key(job: SlurmJob) -> str:
-    """How a life of a job is named at first."""
-    return f"{job.label}.{job.restarts}" if job.restarts else job.label
-
-
-def label_of(name: str) -> str:
-    """How Slurm knows the job of a name."""
-    return name.partition(AGAIN)[0].partition(".")[0]
 
 
 def watts_of_licences(scale: float = 1.0) -> Callable[[SlurmJob], float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from wattline.controller.testbed.accounted import Accounted, longest_above
+from wattline.controller.testbed.accounted import Accounted, longest_above, worked_jobs
 
 TEXT = """1|COMPLETED|2026-11-16T06:00:00|2026-11-16T06:00:01|2026-11-16T06:00:05|1000
 2|NODE_FAIL|2026-11-16T06:00:00|2026-11-16T06:00:01|2026-11-16T06:00:05|10
@@ -29,3 +29,12 @@ def test_the_longest_time_above_a_cap_that_changes() -> None:
     assert longest_above(curve, 8.0) == 10.0
     assert longest_above(curve, [(-math.inf, 10.0), (17.0, 8.0)]) == 3.0
     assert longest_above(curve, [(-math.inf, 10.0), (25.0, 1.0)]) == 0.0
+
+
+def test_a_job_has_worked_where_one_life_of_this_run_did_all_of_it() -> None:
+    log = [{"time_s": 1.0, "power_w": 90.0},
+           {"job": "4.0", "start_s": 12.0, "end_s": 14.0, "done": False},
+           {"job": "4.1", "start_s": 15.0, "end_s": 19.0, "done": True},
+           {"job": "5.0", "start_s": 12.0, "end_s": 13.0, "done": False},
+           {"job": "6.0", "start_s": 2.0, "end_s": 5.0, "done": True}]  # of a run before
+    assert worked_jobs(log, 10.0) == {"4"}

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 import wattline as wl
-from wattline.controller.testbed import running, trying
+from wattline.controller.testbed import running, trying, workload
 from wattline.controller.testbed.accounted import SeenJob
+from wattline.controller.testbed.joules import LifeJoules
 from wattline.controller.testbed.layout import Bed, NodePower
 from wattline.controller.testbed.running import BedRun
 from wattline.controller.testbed.simulated import Setup, beside_simulation
 from wattline.controller.testbed.workload import BedJob, Submitter
+from wattline.live.slurm.commands import SlurmError
+from wattline.live.slurm.reading import SlurmJob
 from wattline.model.errors import InputError
 
 HEAD = "job_id,submit_s,run_s,requested_s,procs,power_w\n"
@@ -104,10 +109,29 @@ def test_a_job_that_slurm_never_took_is_lost(
     assert found.remarks == ("job 1 was not submitted: no",)
 
 
+def test_a_run_with_faults_waits_for_agents_that_were_ended_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def life(source: str, state: str = "COMPLETED") -> LifeJoules:
+        return LifeJoules("5", 0, 1, state, 100.0, 96.0, 96.0, source, 1.0)
+
+    told = [(), (life("series", "RUNNING"),), (life("slurm"),), (life("series"),), ()]
+    monkeypatch.setattr(running, "joules_of", lambda *_: told.pop(0))
+    monkeypatch.setattr(running, "LOOK_S", 0.0)
+
+    class Controller:
+        folder = tmp_path
+
+    running._until_measured(
+        Bed(tmp_path, nodes=4, port=1), Controller(), {"5"})  # type: ignore[arg-type]
+    assert told == [()]
+
+
+@dataclass
 class _Forgetful(Submitter):
     """A Slurm that has forgotten all and gives numbers from 6 on again."""
 
-    given = 5
+    given: int = 5
 
     def _known(self, commands: object) -> set[str]:
         return set()
@@ -123,3 +147,51 @@ def test_forgotten_jobs_are_submitted_once_each_whatever_numbers_they_get() -> N
     assert submitter.again()
     assert submitter.labels == {"6": JOBS[0], "7": JOBS[1]}
     assert len(submitter.forgotten) == 2
+
+
+class _Frozen:
+    """A Slurm that lets nobody change job 6."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def run(self, *command: str) -> str:
+        self.told.append(" ".join(command))
+        if "JobId=6" in command:
+            raise SlurmError("scontrol update JobId=6 failed: Job update not available right now, "
+                             "the DB index is being set, try again in a bit for job 6")
+        if "JobId=5" in command:
+            raise SlurmError("scontrol update JobId=5 failed: Invalid job id specified")
+        return ""
+
+
+def test_only_a_job_that_waits_for_the_database_for_ever_is_cancelled_and_submitted_again(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slurm = _Frozen()
+    monkeypatch.setattr(workload, "Commands", lambda *_: slurm)
+    submitter = _Forgetful(Bed(Path("/nowhere"), nodes=4, port=1), JOBS, given=8,
+                           labels={"5": JOBS[0], "6": JOBS[1]})
+    submitter.free(["5", "6"])
+    assert submitter.labels == {"5": JOBS[0], "9": JOBS[1]}
+    assert [each for each in slurm.told if each.startswith("scancel")] == ["scancel 6"]
+
+
+def test_jobs_are_freed_once_all_that_are_left_have_been_held_for_long(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    freed: list[tuple[str, ...]] = []
+    bed = Bed(Path("/nowhere"), nodes=4, port=1)
+    submitter = Submitter(bed, JOBS)
+    submitter.free = freed.append  # type: ignore[method-assign,assignment]
+    watch = running._Watch(bed, submitter, running.Conditions(1000.0), None, 0.0, lambda _: None)
+    held = SlurmJob("6", 6, 0, "PENDING", 1, 1, 60.0, math.nan, math.nan, 0.0,
+                    reason="JobHeldUser")
+    runs = replace(held, label="7", state="RUNNING", reason="None")
+    now_s = iter(range(0, 1000, 20))
+    monkeypatch.setattr(running.time, "monotonic", lambda: float(next(now_s)))
+    for left in ([held, runs], [held, runs], [held, runs], [held], [held]):
+        watch._free(left)
+    assert freed == []
+    watch._free([held])
+    assert freed == [("6",)]

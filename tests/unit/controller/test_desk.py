@@ -304,6 +304,24 @@ def test_a_job_is_explained(going: Site, capsys: pytest.CaptureFixture[str]) -> 
     assert re.search(r"^  since_s = 20\d\d-\d\d-\d\dT.*Z$", capsys.readouterr().out, re.M)
 
 
+@pytest.mark.parametrize(("comment", "said"), [
+    ("wattline: suspended to keep the cap", "goes on when there is room"),
+    ("", "not by the controller")])
+def test_a_suspended_job_does_not_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], comment: str, said: str
+) -> None:
+    site = made(tmp_path)
+    site.slurm.jobs["7"] = pending("7", 3, state="SUSPENDED", node_list=("n1", "n2", "n3"),
+                                   admin_comment=comment)
+    site.controller.cycle()
+    with Going(site.controller):
+        found = explain_job("7", site.file)
+        assert run("power", "show", "--live", "--config", str(site.file)) == 0
+    assert found["reason"] == "suspended"
+    assert said in found["sentence"]
+    assert "1 jobs run, of which 1 suspended, 0 wait" in capsys.readouterr().out
+
+
 def test_a_job_of_another_partition_is_left_to_slurm(tmp_path: Path) -> None:
     site = made(tmp_path, 'partitions = ["batch"]\n')
     site.slurm.jobs["5"] = pending("5", 1, partition="debug")

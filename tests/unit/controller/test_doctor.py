@@ -87,6 +87,14 @@ def test_an_option_that_is_wrong_is_named(site: Path, old: str, new: str, name: 
     assert wrong(found) == [name]
 
 
+def test_licences_that_are_fewer_than_the_cap_are_said_where_they_follow_it(site: Path) -> None:
+    few = cluster(CONFIG.replace("watts:800", "watts:500"))
+    assert wrong(option_checks(few, read_configuration(site))) == []
+    site.write_text(site.read_text() + "licences = true\n")
+    assert wrong(option_checks(cluster(), read_configuration(site))) == []
+    assert wrong(option_checks(few, read_configuration(site))) == ["licences of watts"]
+
+
 def test_partitions_whose_jobs_share_nodes_are_named(site: Path) -> None:
     shared = PARTITION.replace("EXCLUSIVE", "NO")
     found = option_checks(cluster(partition=shared), read_configuration(site))

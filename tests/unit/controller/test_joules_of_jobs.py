@@ -178,6 +178,38 @@ def test_a_job_whose_node_was_lost_ends_with_it_and_not_with_the_epilog_when_it_
     assert life_of(writer).energy_j == pytest.approx(energy_j)
 
 
+@pytest.mark.parametrize("over", [
+    [], [job("NODE_FAIL", end_s=T + 12)],
+    [job("PENDING", restarts=1, start_s=math.nan, submit_s=T + 12)]])
+@pytest.mark.parametrize("seen", [True, False])
+def test_a_lost_node_is_remembered_over_a_kill_of_the_controller(
+    writer, commands, tmp_path: Path, seen: bool, over: list[SlurmJob]
+) -> None:
+    """Which is killed once it has seen the loss, before anything is entered of it, or before."""
+    def keeper() -> LedgerKeeper:
+        return LedgerKeeper(str(tmp_path / "never.db"), "c", commands, tmp_path, 3600.0, [])
+
+    first = keeper()
+    first.look([job()], T + 10.6)
+    writer.enter(first.gathering.batch({}), T + 10.7)
+    if seen:
+        first.look(over, T + 12.5, ("n1",))
+    after = keeper()
+    if seen:
+        after.look(over, T + 12.7)  # the node is back
+    else:
+        after.gathering.recall({"7": (0, ["n1"])})  # from the journal
+        after.look(over, T + 12.7, ("n1",))
+    after.hear(drawn(*range(20)))
+    after.hear(drawn(10.4, job="begin 7") + drawn(16, job="end 7"))
+    commands.sacct += ("7|7|ann|phys|p|NODE_FAIL|2026-10-05T10:00:00|2026-10-05T10:00:10|"
+                       "2026-10-05T10:00:12|2|1|32|n1|||00:00:01|00:00:00\n")
+    again = Writer(writer.store, "c", commands, writer.folder)
+    again.enter(after.gathering.batch({}), T + 20)
+    again.enter(Batch(), T + 35)
+    assert life_of(again).energy_j == pytest.approx(460.0)
+
+
 def test_a_missing_reading_is_no_joule_and_one_after_a_reset_is_said() -> None:
     found = Gathering("c")
     report = drawn(1.0)[0]

@@ -74,3 +74,11 @@ def test_between_looks_a_cap_that_stays_costs_no_command(slurm: Scontrol) -> Non
     before = slurm.calls
     net.allow(1300.0)
     assert slurm.calls == before
+
+
+def test_too_few_licences_for_jobs_that_are_to_run_are_said_once(slurm: Scontrol) -> None:
+    net = LicenceNet(slurm)  # type: ignore[arg-type]
+    for watts in (2400.0, 2401.0, 2500.0, 2300.0):
+        net.say_too_few(watts)
+    said, = net.remarks
+    assert "hold 2,401 licences called watts and Slurm has 2,400" in said

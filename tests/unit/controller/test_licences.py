@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from wattline.controller.licences import allowed_w
+from wattline.controller.licences import allowed_w, decided_w
+from wattline.controller.watching import Told
 from wattline.live.slurm.reading import SlurmJob
 
 
@@ -90,3 +91,18 @@ def test_whatever_starts_by_it_the_machine_stays_under_the_cap() -> None:
         running.append(job(fits[0].label, "RUNNING", fits[0].nodes, fits[0].licenses["watts"]))
         assert used + fits[0].licenses["watts"] + 90.0 * (free - fits[0].nodes) <= 1500.0
     assert len(running) >= 4
+
+
+def told(label: str, watts: int, *, running: bool = True) -> Told:
+    return Told(label, 2, 60.0, float(watts), (0, 1), running,
+                row=job(label, "RUNNING", 2, watts))
+
+
+def test_where_the_books_start_jobs_these_find_their_licences_however_slow_they_run() -> None:
+    """Three jobs say 480 W each and are slowed to 421 W: the books start the third of them."""
+    three = [told(label, 480) for label in "123"]
+    assert decided_w(three, 1263.0, 1300.0) == 1440.0
+    assert decided_w([*three, told("4", 480, running=False)], 1263.0, 1300.0) == 1440.0
+    assert decided_w(three[:2], 1140.0, 1300.0) == 1300.0
+    # A cap that was lowered below what is drawn: nothing begins until it is kept.
+    assert decided_w(three, 1263.0, 1200.0) == 1200.0

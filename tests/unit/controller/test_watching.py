@@ -171,6 +171,17 @@ def test_a_start_that_slurm_refused_is_taken_back_at_the_next_look() -> None:
     assert looked(watcher, WAITS, at_s=1.1).withdrawn == []
 
 
+def test_what_slurm_refuses_again_and_again_is_left_alone_for_longer_each_time() -> None:
+    watcher = Watcher(["n1", "n2"])
+    looked(watcher, WAITS)
+    found = []
+    for _ in range(9):
+        watcher.asked("7", 0.0)
+        watcher.failed("7")
+        found += [each.backoff_s for each in looked(watcher, WAITS).events]
+    assert found == [5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 320.0, 320.0]
+
+
 def test_a_suspended_job_is_confirmed_when_it_goes_on() -> None:
     watcher = Watcher(["n1", "n2"])
     looked(watcher, RUNS)
@@ -198,6 +209,15 @@ def test_a_range_of_nodes_is_the_policys_to_choose_from_where_it_chooses_sizes()
     assert (submitted.units, submitted.logged) == (2, {"nodes_min": 1, "nodes_max": 2})
     submitted, = looked(Watcher(["n1", "n2"]), ranged).events
     assert (submitted.units, submitted.logged) == (1, {})
+
+
+def test_the_names_of_the_last_look_are_kept_by_label() -> None:
+    watcher = Watcher(["n1", "n2"])
+    watcher.knows = {"8"}.__contains__
+    looked(watcher, RUNS, replace(WAITS, label="8", job_id=8))
+    assert watcher.named == {"7": "7", "8": "8~1"}
+    looked(watcher, replace(WAITS, restarts=1))
+    assert watcher.named == {"7": "7.1"}
 
 
 def test_a_number_that_is_given_again_is_another_job() -> None:

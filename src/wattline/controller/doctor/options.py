@@ -43,6 +43,10 @@ def _licences(cluster: Cluster, site: SiteConfig | None) -> Check:
     said = cluster.option("licenses")
     watts = licenses(said).get("watts", 0)
     cap = f"{site.cap:.0f}" if site is not None else "the cap in watts"
+    if site is not None and site.licences and site.parts is None and 0 < watts < int(site.cap):
+        return checked("licences of watts", False, f"Licenses={said}, fewer than the cap",
+                       f"set Licenses=watts:{cap} in slurm.conf and run scontrol reconfigure: jobs "
+                       f"that fit under the cap do not start beyond {watts} W", must=False)
     return checked("licences of watts", watts > 0, f"Licenses={said or '(none)'}",
                    f"set Licenses=watts:{cap} in slurm.conf and run scontrol reconfigure: it is "
                    "the net below the controller")

@@ -22,7 +22,7 @@ from wattline.account.measured.records import Found, LifeKey, Stay
 from wattline.account.measured.tables import lives, stays
 from wattline.account.store import Store
 from wattline.controller.joules.commenting import Commenter
-from wattline.controller.joules.gathering import REQUEUED, Batch
+from wattline.controller.joules.gathering import REQUEUED, Batch, Lost
 from wattline.controller.joules.matching import Begun, Place, match, until_the_end
 from wattline.controller.joules.memory import Memory, Unsaid, recalled
 from wattline.live.slurm.commands import Commands, SlurmError
@@ -60,8 +60,10 @@ class Writer:
     memory: Memory = field(default_factory=Memory)
     remarks: list[str] = field(default_factory=list)
     _begun_s: dict[LifeKey, float] = field(default_factory=dict)
-    _lost: set[Place] = field(default_factory=set)
+    _lost: set[Lost] = field(default_factory=set)
     _told: set[str] = field(default_factory=set)
+    _accounted: bool = False
+    """Whether accounting was asked since the start: jobs may have ended before it."""
 
     def __post_init__(self) -> None:
         self._ledger = MeasuredLedger(self.store)
@@ -78,19 +80,21 @@ class Writer:
                       series=batch.series(self.cluster))
         self._ledger.enter(found, self.rules)
         known = self._lives({mark.job_id for mark in marks})
+        marks, waiting = until_the_end(marks, known, self._lost)
         matched, left = match(
-            until_the_end(marks, known, self._lost), known, self._begun(known),
+            marks, known, self._begun(known),
             lambda life: now_s >= life.end_s + COMPLETE_S or (last and not math.isnan(life.end_s)))
         if matched:
             self._ledger.enter(Found("marks", stays=tuple(matched)))
-        self.memory.marks = [mark for mark in left if mark.time_s > now_s - FORGOTTEN_S]
+        self.memory.marks = [mark for mark in (*left, *waiting)
+                             if mark.time_s > now_s - FORGOTTEN_S]
         self.memory.seen = {**self.memory.seen, **batch.seen}
         unsaid = {(each.label, each.start_s) for each in self.memory.unsaid}
         self.memory.unsaid += [
             Unsaid(life.job_id, key.label, key.start_s, now_s) for key, life in over.items()
             if life.job_id is not None and (key.label, key.start_s) not in unsaid]
         self.memory.save(self.folder)
-        self._account(now_s, asked=last)
+        self._account(now_s, asked=last or not self._accounted)
         self._say_joules(now_s, last=last)
         self.memory.save(self.folder)
 
@@ -110,7 +114,7 @@ class Writer:
         self._told.discard("accounting")
         self._ledger.enter(replace(read_sacct(text.encode(), "sacct", cluster=self.cluster,
                                               zone="UTC"), series=()))
-        self.memory.accounted_s = now_s
+        self.memory.accounted_s, self._accounted = now_s, True
 
     def _say_joules(self, now_s: float, *, last: bool) -> None:
         commenter = Commenter(self.commands)

@@ -38,6 +38,16 @@ class Marked:
 
 
 @dataclass(frozen=True)
+class Lost:
+    """A node that Slurm had lost when a job left it."""
+
+    label: str
+    node: str
+    time_s: float
+    """When that was seen: lives of the job that began later are others."""
+
+
+@dataclass(frozen=True)
 class Batch:
     """What came in a while."""
 
@@ -47,8 +57,7 @@ class Batch:
     marks: tuple[Marked, ...] = ()
     begun_s: Mapping[LifeKey, float] = field(default_factory=dict)
     """Of lives that were seen to begin, about when: between two looks."""
-    lost: frozenset[tuple[LifeKey, str]] = frozenset()
-    """Lives that ended when Slurm had lost one of their nodes, and which."""
+    lost: frozenset[Lost] = frozenset()
     seen: Mapping[str, tuple[int, int, float]] = field(default_factory=dict)
     """Up to where nodes need not be asked again once all this is entered."""
 
@@ -70,7 +79,7 @@ class Batch:
 class Gathering:
     """Takes reports of nodes and looks at Slurm; gives them as batches."""
 
-    def __init__(self, cluster: str) -> None:
+    def __init__(self, cluster: str, lost: Iterable[Lost] = ()) -> None:
         self.cluster = cluster
         self.remarks: list[str] = []
         self._lives: dict[LifeKey, Life] = {}
@@ -78,7 +87,8 @@ class Gathering:
         self._count = 0
         self._marks: list[Marked] = []
         self._begun_s: dict[LifeKey, float] = {}
-        self._lost: set[tuple[LifeKey, str]] = set()
+        self._lost = set(lost)
+        self._ran: Mapping[str, tuple[int, Sequence[str]]] = {}
         self._last: dict[str, SlurmJob] = {}
         """By label, the life that was seen last and had begun."""
         self._looked_s = math.nan
@@ -102,11 +112,20 @@ class Gathering:
             self.remarks.append(f"{MOST_READINGS} readings could not be entered into the ledger and"
                                 " are let go; nodes are asked for them again at the next start")
 
+    def recall(self, ran: Mapping[str, tuple[int, Sequence[str]]]) -> None:
+        """Jobs that ran when a controller before this one was ended: by label which of their lives
+        it was, counted from 0, and its nodes."""
+        self._ran = ran
+
     def look(
         self, jobs: Iterable[SlurmJob], now_s: float, dead: Collection[str] = ()
-    ) -> None:
-        """Take up what Slurm shows of jobs that have begun; `dead` are nodes that it has lost."""
+    ) -> list[Lost]:
+        """Take up what Slurm shows of jobs that have begun; `dead` are nodes that it has lost.
+
+        What is returned are those of them that jobs have left since the last look.
+        """
         seen = {job.label: job for job in jobs}
+        lost = self._lost_meanwhile(seen, now_s, dead)
         for label, job in seen.items():
             before = self._last.get(label)
             if before is not None and job.restarts > before.restarts:
@@ -114,14 +133,28 @@ class Gathering:
             leaves = before is not None and (job.restarts > before.restarts
                                              or job.state not in ACTIVE)
             if before is not None and leaves and _runs(before):
-                key = life_of(before, self.cluster, now_s).key
-                self._lost.update((key, node) for node in before.node_list if node in dead)
+                lost += [Lost(label, node, now_s) for node in before.node_list if node in dead]
             known = before is not None and before.restarts == job.restarts
             # What is being requeued shows its next life on the nodes of the last.
             if _has_begun(job) and (known or job.state not in ENDING):
                 self._begun(job, before, now_s)
+        lost += [Lost(label, node, now_s) for label, gone in self._last.items()
+                 if label not in seen and _runs(gone) for node in gone.node_list if node in dead]
         self._last = {label: job for label, job in self._last.items() if label in seen}
         self._looked_s = now_s
+        self._lost.update(lost)
+        return lost
+
+    def _lost_meanwhile(
+        self, seen: Mapping[str, SlurmJob], now_s: float, dead: Collection[str]
+    ) -> list[Lost]:
+        """Of jobs that ran before this controller and do not any more."""
+        over = {label: nodes for label, (restarts, nodes) in self._ran.items()
+                if label not in seen or seen[label].restarts > restarts
+                or seen[label].state not in ACTIVE}
+        self._ran = {}
+        return [Lost(label, node, now_s) for label, nodes in over.items()
+                for node in nodes if node in dead]
 
     def batch(self, seen: Mapping[str, tuple[int, int, float]]) -> Batch:
         """All that came since the last call."""

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from wattline.account.store import Store
-from wattline.controller.joules.entering import Writer
+from wattline.controller.joules.entering import FORGOTTEN_S, Writer
 from wattline.controller.joules.gathering import Batch, Gathering
+from wattline.controller.joules.memory import recalled_lost, save_lost
 from wattline.live.fleet import NodeReport
 from wattline.live.slurm.commands import Commands
 from wattline.live.slurm.reading import SlurmJob
@@ -40,7 +41,8 @@ class LedgerKeeper:
         self, store: str, cluster: str, commands: Commands, folder: Path, every_s: float,
         notes: list[str], rules: Mapping[str, Any] | None = None,
     ) -> None:
-        self.gathering = Gathering(cluster)
+        self._lost = recalled_lost(folder)
+        self.gathering = Gathering(cluster, self._lost)
         self._place, self._commands, self._folder = store, commands, folder
         self._every_s, self._notes = every_s, notes
         self._rules = rules or {}
@@ -56,7 +58,10 @@ class LedgerKeeper:
         self.gathering.hear(reports)
 
     def look(self, jobs: Sequence[SlurmJob], now_s: float, dead: Collection[str] = ()) -> None:
-        self.gathering.look(jobs, now_s, dead)
+        lost = self.gathering.look(jobs, now_s, dead)
+        if lost:
+            self._lost = [each for each in self._lost if each.time_s > now_s - FORGOTTEN_S] + lost
+            save_lost(self._folder, self._lost)
 
     def keep(self, fleet: object) -> None:
         """After each cycle: hand over what has come, where it is time and the thread is free."""

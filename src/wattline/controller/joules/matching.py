@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from wattline.account.measured.records import LifeKey, Stay
-from wattline.controller.joules.gathering import Marked
+from wattline.controller.joules.gathering import Lost, Marked
 from wattline.live.agent.marks import BEGIN, END
 
 LATE_S = 60.0
@@ -85,19 +85,29 @@ def match(
 
 
 def until_the_end(
-    marks: Iterable[Marked], lives: Mapping[int, Sequence[Begun]], lost: Collection[Place]
-) -> list[Marked]:
-    """The marks, with epilogs of lives whose node was lost at their end at the latest.
+    marks: Iterable[Marked], lives: Mapping[int, Sequence[Begun]], lost: Collection[Lost]
+) -> tuple[list[Marked], list[Marked]]:
+    """The marks, with epilogs of lives whose node was lost at their end at the latest; and such
+    epilogs that have to wait until that end is known.
 
     Such a node runs the epilog once it is back, when the job has been over for as long as it was
     away.
     """
-    found = []
+    found, waiting = [], []
     for mark in marks:
         life = _life(mark, lives.get(mark.job_id, ())) if mark.what == END else None
-        late = life is not None and (life.key, mark.node) in lost and mark.time_s > life.end_s
-        found.append(replace(mark, time_s=life.end_s) if life is not None and late else mark)
-    return found
+        if life is None or not _was_lost(life, mark.node, lost):
+            found.append(mark)
+        elif math.isnan(life.end_s):
+            waiting.append(mark)
+        else:
+            found.append(replace(mark, time_s=min(mark.time_s, life.end_s)))
+    return found, waiting
+
+
+def _was_lost(life: Begun, node: str, lost: Collection[Lost]) -> bool:
+    return any(each.label == life.key.label and each.node == node
+               and life.key.start_s <= each.time_s for each in lost)
 
 
 def visits(start_s: float, marks: Iterable[Marked], before_s: float = math.nan) -> list[Visit]:

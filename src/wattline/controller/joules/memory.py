@@ -1,16 +1,18 @@
-"""What the ledger's writer must know after a kill: one small file, replaced as a whole."""
+"""What the ledger must know after a kill: small files, each replaced as a whole."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from wattline.controller.joules.gathering import Marked
+from wattline.controller.joules.gathering import Lost, Marked
 
 FILE = "ledger.json"
+LOST = "lost.json"
 
 
 @dataclass
@@ -40,12 +42,7 @@ class Memory:
         said = asdict(self)
         if math.isnan(self.accounted_s):
             said["accounted_s"] = None
-        made = folder / f".{FILE}"
-        with made.open("w", encoding="utf-8") as file:
-            json.dump(said, file)
-            file.flush()
-            os.fsync(file.fileno())
-        made.replace(folder / FILE)
+        _replace(folder / FILE, said)
 
 
 def recalled(folder: Path) -> Memory:
@@ -60,3 +57,25 @@ def recalled(folder: Path) -> Memory:
             math.nan if said["accounted_s"] is None else float(said["accounted_s"]))
     except (OSError, ValueError, KeyError, TypeError):
         return Memory()
+
+
+def save_lost(folder: Path, lost: Iterable[Lost]) -> None:
+    """At once: the next look would not find it any more."""
+    _replace(folder / LOST, [asdict(each) for each in lost])
+
+
+def recalled_lost(folder: Path) -> list[Lost]:
+    """As they were saved; none where none were, or they cannot be read."""
+    try:
+        return [Lost(**each) for each in json.loads((folder / LOST).read_text(encoding="utf-8"))]
+    except (OSError, ValueError, TypeError):
+        return []
+
+
+def _replace(path: Path, said: object) -> None:
+    made = path.with_name(f".{path.name}")
+    with made.open("w", encoding="utf-8") as file:
+        json.dump(said, file)
+        file.flush()
+        os.fsync(file.fileno())
+    made.replace(path)

@@ -100,6 +100,12 @@ def read_log(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
+def worked_jobs(log: Sequence[Mapping[str, Any]], begin_s: float) -> set[str]:
+    """Jobs of a run of which a life did all its work, by the emulator."""
+    return {each["job"].partition(".")[0] for each in log
+            if each.get("done") and each["start_s"] >= begin_s}
+
+
 Curve = Sequence[tuple[float, float]]
 """Times and watts, each of which holds until the next."""
 

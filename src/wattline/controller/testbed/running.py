@@ -21,6 +21,7 @@ from wattline.controller.testbed.accounted import (
     SeenJob,
     longest_above,
     read_log,
+    worked_jobs,
 )
 from wattline.controller.testbed.faults import Faults
 from wattline.controller.testbed.joules import LifeJoules, joules_of, worst
@@ -30,7 +31,14 @@ from wattline.controller.testbed.process import ControllerProcess
 from wattline.controller.testbed.workload import BedJob, Submitter
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import Commands, SlurmError
-from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, SlurmJob
+from wattline.live.slurm.reading import (
+    ACTIVE,
+    ENDING,
+    RUNNING,
+    STARTING,
+    WAITING,
+    SlurmJob,
+)
 from wattline.model.errors import WattlineError
 
 CYCLE_S = 0.25
@@ -42,6 +50,9 @@ SETTLE_S = 3.0
 the emulator's log is a little late too."""
 ACCOUNTED_S = 60.0
 """So long accounting may take to hear of jobs that ended while it was away."""
+STUCK_S = 30.0
+HEARD_S = 30.0
+"""So long agents may take to come back after the last fault."""
 LEASE_S = 60.0
 UNSUBMITTED = "unsubmitted"
 
@@ -106,6 +117,9 @@ class BedRun:
     """Times since the beginning, and watts."""
     seen: tuple[SeenJob, ...] = ()
     """The jobs that completed, as Slurm's accounting has them."""
+    end_forgotten: tuple[str, ...] = ()
+    """Of those that finished, jobs that did their work and whose end Slurm has forgotten: one that
+    is killed comes back with what it had saved, and lets them run into their limit."""
     joules: tuple[LifeJoules, ...] = ()
     """Each life of each job, by the emulator, by our ledger, and by Slurm."""
     faults: tuple[str, ...] = ()
@@ -113,7 +127,7 @@ class BedRun:
     remarks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        lists = ("lost", "doubled", "refused", "requeued", "faults", "remarks")
+        lists = ("lost", "doubled", "refused", "requeued", "end_forgotten", "faults", "remarks")
         return {name: getattr(self, name) for name in self.__dataclass_fields__} | {
             name: list(getattr(self, name)) for name in lists} | {
             "seen": [vars(job) for job in self.seen],
@@ -145,6 +159,8 @@ def run_workload(
             faults.last()
             controller.until_ready()  # one that was killed last has to enter what it missed
         time.sleep(SETTLE_S)
+        if faults is not None:
+            _until_measured(bed, controller, submitter.labels)
     finally:
         controller.stop()
         with suppress(SlurmError):
@@ -172,6 +188,9 @@ class _Watch:
         self.faults, self.begin_s, self.say = faults, begin_s, say
         # Faults are not to wait for a Slurm that is away because of one.
         self.slurm = Slurm(Commands(bed.environment, patience_s=2.0))
+        self._stuck: tuple[str, ...] = ()
+        """Jobs that are left and held, since when."""
+        self._stuck_s = math.inf
         jobs = submitter.jobs
         self.end_s = begin_s + GRACE_S + sum(job.limit_s for job in jobs) + max(
             (job.submit_s for job in jobs), default=0.0)
@@ -191,8 +210,19 @@ class _Watch:
                 self.say(1.0 - len(left) / max(len(self.submitter.labels), 1))
                 if len(left) == len(refused) and not self._forgotten():
                     return _End(refused)
+                self._free([job for job in left if job.label not in refused])
             time.sleep(LOOK_S if lowered else 0.2)
         return _End(remarks=["the run was given up: jobs were left when none could be any more"])
+
+    def _free(self, left: list[SlurmJob]) -> None:
+        """Where jobs are held and nothing has happened for long, Slurm may keep them itself."""
+        labels = tuple(job.label for job in left)
+        if labels != self._stuck or not all(job.held for job in left):
+            self._stuck, self._stuck_s = labels, time.monotonic()
+        elif time.monotonic() > self._stuck_s + STUCK_S:
+            self._stuck_s = time.monotonic()
+            with suppress(SlurmError):
+                self.submitter.free(labels)
 
     def _forgotten(self) -> bool:
         """Whether Slurm knows no more of some that it took: then they are submitted again."""
@@ -211,6 +241,17 @@ class _Watch:
                 and job.state in (*WAITING, *STARTING, *ACTIVE, *ENDING)]
 
 
+def _until_measured(bed: Bed, controller: ControllerProcess, labels: Collection[str]) -> None:
+    """Agents that were ended last come back, and say what they have marked and read meanwhile."""
+    until_s = time.monotonic() + HEARD_S
+    while time.monotonic() < until_s:
+        known = joules_of(controller.folder / "ledger.db", bed.cluster, labels, ())
+        if {each.job for each in known} == set(labels) and all(
+                each.source == "series" and each.state != RUNNING for each in known):
+            return
+        time.sleep(LOOK_S)
+
+
 def _write_cap(file: Path, watts: float) -> None:
     made = file.with_suffix(".new")
     made.write_text(f"{watts}\n", encoding="ascii")
@@ -222,7 +263,7 @@ def _result(
     begin_s: float, end: _End, faults: tuple[str, ...],
 ) -> BedRun:
     labels = submitter.labels
-    told = _accounted(bed, labels, end.refused)
+    told, worked = _accounted(bed, labels, end.refused, begin_s)
     log = read_log(bed.logs / "emulator.jsonl")
     curve = tuple((each["time_s"] - begin_s, each["power_w"]) for each in log if "power_w" in each
                   and each["time_s"] >= begin_s)
@@ -231,13 +272,13 @@ def _result(
     joules = joules_of(controller.folder / "ledger.db", bed.cluster, labels, log)
     waits = [job.start_s - job.submit_s for job in done]
     return BedRun(
-        jobs=len(submitter.jobs), finished=len(done),
+        jobs=len(submitter.jobs), finished=len(done) + len(worked), end_forgotten=worked,
         above_cap_s_max=longest_above(curve, conditions.caps()),
         energy_error_max=worst(joules), joules=joules,
         slurm_energy_error_max=told.energy_error({
             each["job"]: each["energy_j"] for each in log if "job" in each}),
         decisions=journal.decisions, replay_equal=replays(controller.journal),
-        lost=(*(label for label in told.lost if label not in end.refused),
+        lost=(*(label for label in told.lost if label not in (*end.refused, *worked)),
               *(f"{UNSUBMITTED} {number}" for number in submitter.failed)),
         doubled=told.doubled, refused=tuple(sorted(end.refused)), requeued=told.requeued,
         makespan_s=max((job.end_s for job in done), default=0.0),
@@ -247,13 +288,18 @@ def _result(
     )
 
 
-def _accounted(bed: Bed, labels: Mapping[str, BedJob], refused: Collection[str]) -> Accounted:
-    """What accounting says once it has heard of all: one that was away is told later."""
+def _accounted(
+    bed: Bed, labels: Mapping[str, BedJob], refused: Collection[str], begin_s: float
+) -> tuple[Accounted, tuple[str, ...]]:
+    """What accounting says once it has heard of all, as one that was away is told later; and the
+    jobs that did not complete by it and whose work is done by the emulator."""
     until_s = time.monotonic() + ACCOUNTED_S
     while True:
         told = Accounted.ask(bed, labels)
-        if set(told.lost) <= set(refused) or time.monotonic() >= until_s:
-            return told
+        worked = worked_jobs(read_log(bed.logs / "emulator.jsonl"), begin_s)
+        forgotten = tuple(label for label in told.lost if label in worked)
+        if set(told.lost) <= {*refused, *forgotten} or time.monotonic() >= until_s:
+            return told, forgotten
         time.sleep(LOOK_S)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,8 @@ from wattline.model.jobs import JobTable
 MINUTE_S = 60.0
 PARTITION_LIMIT_S = 365 * 86400.0
 RETRY_S = 60.0
+NO_INDEX = "the DB index is being set"
+"""What Slurm says of a job that its database has not numbered yet."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,24 @@ class Submitter:
         for label, job in lost.items():
             self._submit_again(commands, job, label)
         return bool(lost)
+
+    def free(self, labels: Iterable[str]) -> None:
+        """Cancel what Slurm lets nobody change any more, and submit it again, as users would.
+
+        One that is killed while its database has not answered yet waits for that answer for ever.
+        """
+        commands = Commands(self.bed.environment)
+        for label in labels:
+            try:
+                commands.run("scontrol", "update", f"JobId={label}", f"Comment={self.mark}")
+            except SlurmError as error:
+                if NO_INDEX not in str(error):
+                    continue
+                commands.run("scancel", label)
+                job = self.labels.pop(label)
+                self.forgotten.append(f"Slurm lets nobody change job {label} ({NO_INDEX}): it was "
+                                      "cancelled and submitted again")
+                self._submit(commands, job)
 
     def _known(self, commands: Commands) -> set[str]:
         """Names of jobs that are there, or are over by accounting, which keeps them longer."""
