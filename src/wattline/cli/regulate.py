@@ -33,6 +33,9 @@ if TYPE_CHECKING:
                    "closed_form, empirical, exhaustive, heuristic, range, adaptive (anew every "
                    "hour), dayahead (by the prices of the hours).")
 @click.option("--weights", metavar="W,W,...", help="Weights of the types, in their order.")
+@click.option("--start-share", type=click.FloatRange(0, 1), metavar="SHARE",
+              help="Of a given bid, or beside a limit: share of the jobs' power range at which "
+                   "starts are planned (1).")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
               help="Write the run folder with the contract and its pictures here.")
 @json_option

@@ -16,9 +16,10 @@ import wattline as wl
 from wattline.cli.main import cli
 from wattline.grid.events import EventBook
 from wattline.grid.openadr3_events import event3_of
-from wattline.live.openadr import CapWriter
+from wattline.live.openadr import CapWriter, PriceFile
 from wattline.live.openadr3 import Follower, Server, follow3
 from wattline.live.openadr_link import MeasuredPower
+from wattline.model.signal import Signal
 
 NOON_S = datetime(2026, 7, 1, 12, tzinfo=UTC).timestamp()
 
@@ -147,6 +148,27 @@ def test_a_price_by_another_unit_or_currency_is_not_followed(
         {"payloadType": "PRICE", "units": units, "currency": currency}])
     with pytest.raises(wl.InputError, match=said):
         event3_of(given, 10_000.0, currency="USD")
+
+
+def test_a_client_follows_prices_in_the_currency_that_is_named_first(
+    server: Vtn3, tmp_path: Path
+) -> None:
+    def priced(name: str, value: float, currency: str) -> dict[str, Any]:
+        return event("PRICE", value, id=name, payloadDescriptors=[
+            {"payloadType": "PRICE", "units": "KWH", "currency": currency}])
+
+    mine, said = follower(server, tmp_path)
+    mine.writer.prices = PriceFile(tmp_path / "p.csv", Signal.constant(0.1))
+    for told in (("one", 0.3, "EUR"), ("two", 9.0, "USD")):
+        server.put(priced(*told))
+        mine.look(NOON_S + 5)
+    assert mine.writer.book.price(NOON_S + 6) == 0.3
+    assert any("in USD, where the bill is in EUR" in line for line in said)
+    server.events.clear()
+    mine.look(NOON_S + 7)
+    server.put(priced("three", 8.0, "USD"))  # the first is gone, the bill is as it was
+    mine.look(NOON_S + 8)
+    assert mine.writer.book.price(NOON_S + 9) is None
 
 
 def test_prices_per_mwh_and_powers_in_mw_are_converted() -> None:
