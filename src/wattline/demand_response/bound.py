@@ -101,7 +101,7 @@ def can_be_kept(case: Case, bid: Bid) -> bool | None:
     average_kw, reserve_kw = bid.average_w / W_PER_KW, bid.reserve_w / W_PER_KW
     exactly = (Side(1.0, 0.0, average_kw), Side(-1.0, 0.0, -average_kw),
                Side(0.0, 1.0, reserve_kw), Side(0.0, -1.0, -reserve_kw))
-    program = BoundProgram(fluid_of(case), exactly, _tolerance(case))
+    program = BoundProgram(fluid_of(case), exactly, _tolerance(case), (average_kw, reserve_kw))
     try:
         return program.solve(np.zeros(program.columns)) is not None
     except UnsolvedError:

@@ -243,3 +243,18 @@ def test_a_bound_that_is_not_found_takes_nothing_from_the_answer(
     assert can_be_kept(mine, Bid(1400.0, 400.0)) is None
     monkeypatch.undo()
     assert bound_figures(mine, None, met=False)["failure"] in ("hour", "rule")
+
+
+@pytest.mark.parametrize(("more", "bid"), [
+    ({"workload": "W2", "seed": 582, "warmup": "90m", "duration": "90m"},
+     Bid(12424.871904190824, 203.012606568108)),
+    ({"workload": "W13", "seed": 24, "warmup": "0s", "standby": True},
+     Bid(6271.509825287344, 106.95284063325562)),
+])
+def test_a_small_reserve_just_out_of_reach_is_said_to_be(
+    more: dict[str, object], bid: Bid, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(linear_program, "METHODS", ("choose",))  # the first is to be enough
+    asked = {"preempt": True, "level": "loose", "burst": 3, "bid": (bid.average_w, bid.reserve_w)}
+    mine = case_of(read_contract(None, asked | more))
+    assert can_be_kept(mine, bid) is False

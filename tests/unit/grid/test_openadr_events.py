@@ -222,6 +222,20 @@ def test_a_price_that_cannot_be_followed_takes_nothing_from_a_cap_beside_it(
             "in USD)") in said
 
 
+@pytest.mark.parametrize(("said", "answer"), [
+    (True, "optOut"), ("true", "optOut"), ("yes", "optOut"),
+    (False, "optIn"), ("false", "optIn"), (None, "optIn")])
+def test_a_test_event_moves_no_cap(tmp_path: Path, said: object, answer: str) -> None:
+    mine, told = writer(tmp_path), []
+    mine.say = told.append
+    mine.update(NOW_S)
+    given = event(value=2.0, signal="SIMPLE", kind="level")
+    given["event_descriptor"]["test_event"] = said
+    assert mine.hear(given, NOW_S) == answer
+    assert mine.file.read_text() == ("7500\n" if answer == "optIn" else "10000\n")
+    assert any("event one is a test" in line for line in told) == (answer == "optOut")
+
+
 def test_prices_are_followed_in_the_currency_that_is_named_first(tmp_path: Path) -> None:
     def priced(name: str, value: float, unit: str | None) -> dict[str, Any]:
         made = event(value=value, signal="ELECTRICITY_PRICE", kind="price")

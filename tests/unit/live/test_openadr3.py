@@ -134,8 +134,24 @@ def test_prices_have_intervals_of_their_own_and_caps_beside_them() -> None:
          "payloads": [{"type": "PRICE", "values": [0.5]}, {"type": "SIMPLE", "values": [2]}]},
         {"id": 2, "payloads": [{"type": "PRICE", "values": [-0.1]}]}], lasts="PT1H"), 10_000.0)
     assert [(each.start_s - NOON_S, each.end_s - NOON_S, each.price) for each in made.prices] == [
-        (0.0, 3600.0, 0.2), (10_800.0, 12_600.0, 0.5), (12_600.0, 14_400.0, -0.1)]
+        (0.0, 3600.0, 0.2), (10_800.0, 12_600.0, 0.5), (12_600.0, 16_200.0, -0.1)]
     assert [(step.start_s - NOON_S, step.cap_w) for step in made.steps] == [(10_800.0, 7500.0)]
+
+
+@pytest.mark.parametrize(("usual", "lasts_s"), [("PT15M", 900.0), (None, 300.0)])
+def test_an_interval_without_a_period_lasts_as_long_as_the_event_says(
+    usual: str | None, lasts_s: float
+) -> None:
+    noon = {"start": "2026-07-01T12:00:00Z", "duration": "PT15M"}
+    later = {"start": "2026-07-01T12:30:00Z", "duration": "PT5M"}
+    payloads = [{"type": "IMPORT_CAPACITY_LIMIT", "values": [5]}]
+    made = event3_of(event(
+        intervalPeriod=None if usual is None else noon,
+        intervals=[{"id": 0, "intervalPeriod": noon, "payloads": payloads},
+                   {"id": 1, "intervalPeriod": later, "payloads": payloads},
+                   {"id": 2, "payloads": payloads}]), 10_000.0)
+    spans = [(each.start_s - NOON_S, each.end_s - each.start_s) for each in made.steps]
+    assert spans == [(0.0, 900.0), (1800.0, 300.0), (2100.0, lasts_s)]
 
 
 @pytest.mark.parametrize(("units", "currency", "said"), [
