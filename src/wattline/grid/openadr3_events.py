@@ -96,7 +96,8 @@ def _intervals(given: Mapping[str, Any]) -> Iterator[tuple[float, float, Any]]:
     One without a period of its own follows the one before, for as long as the event's period says;
     where the event has none, for as long as the one before.
     """
-    period = usual = given.get("intervalPeriod")
+    usual: Any = given.get("intervalPeriod")
+    period = usual
     end_s = math.nan
     for number, interval in enumerate(given["intervals"]):
         own = interval.get("intervalPeriod")
