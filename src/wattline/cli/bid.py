@@ -60,9 +60,11 @@ def command(scenario_file: Path | None, bid: str | None, hours: int | None,
     if others:
         _refuse_of_a_site(flags)
     scenario = scenario_from(scenario_file, flags)
-    say_unused(scenario, choosing=True)
+    together = bool(others) or least_reserve != "0"
+    if not together:  # of several sites it is said together
+        say_unused(scenario, choosing=True)
     refuse_unused(contract_of(scenario), hours=hours, hours_most=hours_most)
-    if others or least_reserve != "0":
+    if together:
         from wattline.cli.bid_together import bid_together
 
         _refuse_together(hours=hours, drawn=out is not None)

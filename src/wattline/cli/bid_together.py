@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.contract_options import say_unused
 from wattline.cli.output import print_json, print_table, progress, share_text
 from wattline.grid.qos import met_as_judged
 from wattline.model.errors import InputError
@@ -90,21 +89,33 @@ def _look_at(sites: Mapping[str, Scenario]) -> None:
 
     contracts = {name: contract_of(scenario) for name, scenario in sites.items()}
     first = next(iter(contracts.values()))
-    for number, (name, contract) in enumerate(contracts.items()):
+    for name, contract in contracts.items():
         if contract.bidding in ("adaptive", "dayahead", "given") or contract.curtailment:
             raise InputError(f"site '{name}': a joint bid is chosen; give no bid, no `adaptive` or "
                              "`dayahead` bidding and no curtailment")
         if rule_of(sites[name])[0] == AUTO:
             raise InputError(f"site '{name}': of sites that bid together the policy is not chosen; "
                              "give one, like aqa or qoscap")
-        if number > 0:
-            say_unused(sites[name], choosing=True)
         for field in unused_of(contract, first):
             click.echo(f"wattline: site '{name}': {field} has no effect: sites that bid together "
                        "take it from the first", err=True)
+    _say_unused(sites)
     for name, other in same_arrivals(sites):
         click.echo(f"wattline: sites '{name}' and '{other}' have the same jobs at the same "
                    "moments: give them different seeds (trace.seed)", err=True)
+
+
+def _say_unused(sites: Mapping[str, Scenario]) -> None:
+    """What has no effect, once for all sites that it holds of, and of which where not of all."""
+    from wattline.demand_response.remarks import remarks
+
+    named: dict[str, list[str]] = {}
+    for name, scenario in sites.items():
+        for remark in remarks(scenario, choosing=True):
+            named.setdefault(remark, []).append(name)
+    for remark, names in named.items():
+        of = "" if len(names) == len(sites) else " and ".join(f"site '{n}'" for n in names) + ": "
+        click.echo(f"wattline: {of}{remark}", err=True)
 
 
 def _result(found: Together) -> dict[str, Any]:

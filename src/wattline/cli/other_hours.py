@@ -47,7 +47,9 @@ def print_facility(facility: dict[str, float]) -> None:
 
 def start_words(share: float) -> str:
     """At which power starts are planned, where not at full."""
-    return "" if share == 1 else f", starts planned at {share:.0%} of the jobs' power range"
+    if share == 1:
+        return ""
+    return f", starts planned at {share:.0%} of the jobs' power range (--start-share {share:g})"
 
 
 def print_remedy(found: dict[str, Any] | None) -> None:

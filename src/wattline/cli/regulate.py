@@ -33,6 +33,9 @@ if TYPE_CHECKING:
                    "closed_form, empirical, exhaustive, heuristic, range, adaptive (anew every "
                    "hour), dayahead (by the prices of the hours).")
 @click.option("--weights", metavar="W,W,...", help="Weights of the types, in their order.")
+@click.option("--start-share", type=click.FloatRange(0, 1), metavar="SHARE",
+              help="Of a given bid, or beside a limit: share of the jobs' power range at which "
+                   "starts are planned (1).")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
               help="Write the run folder with the contract and its pictures here.")
 @json_option
@@ -97,10 +100,12 @@ def _print_events(found: dict[str, Any] | None) -> None:
         click.echo(f"events outside of the contract's time: {', '.join(found['outside'])}")
     for line in found["not_followed"]:
         click.echo(f"  {line}")
-    if found["limited_s"]:
-        click.echo(f"a cap of events holds for {found['limited_s'] / 60:.4g} min, "
-                   f"{found['limit_w_lowest']:,.0f} W at the lowest, and the power is above it for "
-                   f"{found['exceed_share']:.2%} of that")
+    for what, kept in (("a cap of events", found["while_lowered"]),
+                       ("the usual cap", found["while_usual"])):
+        if kept["limited_s"]:
+            click.echo(f"{what} holds for {kept['limited_s'] / 60:.4g} min, "
+                       f"{kept['limit_w_lowest']:,.0f} W at the lowest, and the power is above it "
+                       f"for {kept['exceed_share']:.2%} of that")
     if found["prices"]:
         click.echo("energy is priced as the events say")
 

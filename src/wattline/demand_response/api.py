@@ -97,7 +97,7 @@ def regulate(
     figures = contract_figures(made, run, decision)
     figures["bound"] = None if planned is not None else bound_figures(
         case, offered, figures["participates"] and not figures["violations"])
-    figures["start_share"] = 1.0 if offered is None else offered.start_share
+    figures["start_share"] = case.start_share if offered is None else offered.start_share
     figures["reason"] = offer.reason or figures["reason"]
     figures["remedy"] = _remedy(made, offer, stages.stage(0.5))
     if planned is None:

@@ -20,6 +20,7 @@ import numpy as np
 from wattline.demand_response.bound_program import W_PER_KW, BoundProgram, Side, Tolerance
 from wattline.demand_response.case import Case
 from wattline.demand_response.fluid import Fluid, fluid_of, lowest_and_highest
+from wattline.demand_response.linear_program import UnsolvedError
 from wattline.grid.market import ERROR_LIMIT, EXCEED_LIMIT, Bid, Range
 from wattline.model.signal import FloatArray
 
@@ -65,7 +66,8 @@ def _failure(case: Case, found: Bound, bid: Bid | None) -> str | None:
         return None
     if not found.feasible or (found.saving is not None and found.saving <= 0):
         return "hour"
-    return "bid" if bid is not None and not can_be_kept(case, bid) else "rule"
+    kept = True if bid is None else can_be_kept(case, bid)
+    return None if kept is None else "rule" if kept else "bid"
 
 
 def bound_of(case: Case) -> Bound:
@@ -73,6 +75,13 @@ def bound_of(case: Case) -> Bound:
     why = _says_nothing(case)
     if why:
         return Bound(None, why)
+    try:
+        return _solved(case)
+    except UnsolvedError as error:  # what was simulated holds all the same
+        return Bound(None, str(error))
+
+
+def _solved(case: Case) -> Bound:
     fluid = fluid_of(case)
     program = BoundProgram(fluid, _allowed(case.workload.range), _tolerance(case))
     energy, cost = _money(case, fluid, program)
@@ -92,8 +101,11 @@ def can_be_kept(case: Case, bid: Bid) -> bool | None:
     average_kw, reserve_kw = bid.average_w / W_PER_KW, bid.reserve_w / W_PER_KW
     exactly = (Side(1.0, 0.0, average_kw), Side(-1.0, 0.0, -average_kw),
                Side(0.0, 1.0, reserve_kw), Side(0.0, -1.0, -reserve_kw))
-    program = BoundProgram(fluid_of(case), exactly, _tolerance(case))
-    return program.solve(np.zeros(program.columns)) is not None
+    program = BoundProgram(fluid_of(case), exactly, _tolerance(case), (average_kw, reserve_kw))
+    try:
+        return program.solve(np.zeros(program.columns)) is not None
+    except UnsolvedError:
+        return None
 
 
 def _says_nothing(case: Case) -> str:

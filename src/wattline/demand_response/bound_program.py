@@ -38,13 +38,23 @@ class Tolerance:
 
 
 class BoundProgram:
-    """All powers in kW, work in servers times blocks."""
+    """All powers in kW, work in servers times blocks.
 
-    def __init__(self, fluid: Fluid, sides: Sequence[Side], tolerance: Tolerance) -> None:
+    A bid that is given holds as limits of its columns: as rows the sides that pin it down are
+    nearly the same for the solver, which then goes round in circles.
+    """
+
+    def __init__(
+        self, fluid: Fluid, sides: Sequence[Side], tolerance: Tolerance,
+        given_kw: tuple[float, float] | None = None,
+    ) -> None:
         self.fluid = fluid
         self.program = LinearProgram()
-        self.average, self.reserve = self.program.add((2,), -np.inf)
-        self._hold_bid(sides)
+        if given_kw is None:
+            self.average, self.reserve = self.program.add((2,), -np.inf)
+            self._hold_bid(sides)
+        else:
+            self.average, self.reserve = self.program.add((2,), given_kw, given_kw)
         count = (fluid.blocks,)
         self.power = self.program.add(count)
         self.error = self.program.add(count)

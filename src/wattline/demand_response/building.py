@@ -92,8 +92,13 @@ def _idle_w(scenario: Scenario) -> float | None:
     return classes[0].idle_w if classes else scenario.machine.node_idle_w
 
 
-def case_of(scenario: Scenario, *, choose_nodes: bool = False) -> Case:
-    """The case that the scenario describes; its nodes are chosen where the placement says so."""
+def case_of(
+    scenario: Scenario, *, choose_nodes: bool = False, rule: str = DEFAULT_RULE
+) -> Case:
+    """The case that the scenario describes; its nodes are chosen where the placement says so.
+
+    `rule` keeps the contract where the scenario leaves that open (`auto`).
+    """
     contract = contract_of(scenario)
     _check_cycles(contract)
     rng = np.random.default_rng(scenario.trace.seed)
@@ -112,7 +117,7 @@ def case_of(scenario: Scenario, *, choose_nodes: bool = False) -> Case:
     paid = pays_credit(contract)
     return with_limits(scenario, Case(
         workload=load, jobs=jobs, signal=signal, prices=_prices(contract, signal),
-        policy=DEFAULT_RULE if name == AUTO else name,
+        policy=rule if name == AUTO else name,
         duration_s=contract.duration + contract.warmup_s, warmup_s=contract.warmup_s,
         cycle_s=contract.cycle_s, start_share=contract.start_share,
         weights=_weights(contract, load), preempt=given.preempt, feedback=given.feedback,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from wattline.grid.programme import Programme
 from wattline.grid.workloads import JobType, Workload
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import NodeClass
-from wattline.model.signal import Signal
+from wattline.model.signal import FloatArray, Signal
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,19 @@ class Case:
         standby = self.workload.standby
         return self.workload.types if standby is None else (*self.workload.types, standby)
 
+    @cached_property
+    def judged_kinds(self) -> tuple[JudgedKind, ...]:
+        """The jobs of each type of the workload, by their true type."""
+        kinds = self.jobs.application if self.truth is None else self.truth
+        found = []
+        for number in range(len(self.workload.types)):
+            rows = np.flatnonzero((kinds == number) & (self.jobs.submit_s < self.end_s))
+            submit_s = self.jobs.submit_s[rows]
+            mine = submit_s >= self.judged_s
+            found.append(JudgedKind(rows, submit_s, self.jobs.run_s[rows],
+                                    None if mine.all() else mine))
+        return tuple(found)
+
     @property
     def end_s(self) -> float:
         return self.start_s + self.duration_s
@@ -104,6 +118,17 @@ class Case:
     def hours(self) -> int:
         """Bids from there on, a last one for a part of an hour."""
         return math.ceil((self.end_s - self.hour_0_s) / HOUR_S - 1e-9)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedKind:
+    """The jobs of one type that come before the end, which are the same in all runs of a case."""
+
+    rows: npt.NDArray[np.int64]
+    submit_s: FloatArray
+    time_s: FloatArray
+    mine: npt.NDArray[np.bool_] | None
+    """Which of them were submitted in the contract itself; None: all."""
 
 
 def after_warmup(signal: Signal, warmup_s: float) -> Signal:

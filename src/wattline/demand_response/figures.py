@@ -8,16 +8,19 @@ from typing import Any
 import numpy as np
 
 from wattline.demand_response.credit import why_not
-from wattline.demand_response.curtailing import counted_baseline
+from wattline.demand_response.limit_figures import (
+    curtailment_figures,
+    event_figures,
+    promised_w,
+)
 from wattline.demand_response.money import assumed_prices, currency_of
 from wattline.demand_response.reading import contract_of
 from wattline.demand_response.reference import uncontrolled_cost
 from wattline.demand_response.run import ContractRun
 from wattline.grid.bidding import Decision
-from wattline.grid.curtailment import KEPT_LEAST, cap_kept, compliance
 from wattline.grid.market import Bid, saved_share
 from wattline.grid.qos import met_as_judged
-from wattline.model.signal import FloatArray, Signal
+from wattline.model.signal import FloatArray
 from wattline.policies.regulation.rebid import LEAST
 from wattline.scenario.contract_section import ContractSection
 from wattline.scenario.model import Scenario
@@ -52,8 +55,8 @@ def contract_figures(
     names = [t.name for t in case.workload.types]
     uncontrolled = uncontrolled_cost(case)
     averages, reserves, spans_s = _offered(found)
-    kept = _curtailment(found) if case.curtailment is not None else None
-    events = _events(contract, found) if case.events is not None else None
+    kept = curtailment_figures(found) if case.curtailment is not None else None
+    events = event_figures(contract, found) if case.events is not None else None
     violations = [*found.outcome.violations, *(kept["violations"] if kept else ()),
                   *(events["violations"] if events else ())]
     asked = case.events is not None and case.events.cap_w is not None
@@ -138,7 +141,7 @@ def _programme(
         result["periods"] = [asdict(period) | {"start_s": period.start_s - case.judged_s,
                                                "end_s": period.end_s - case.judged_s}
                              for period in bill.periods]
-        offered_w = reserve_w if case.curtailment is None else _promised_w(found)
+        offered_w = reserve_w if case.curtailment is None else promised_w(found)
         if offered_w is not None and offered_w < terms.terms.minimum_w:
             result["sites_needed"] = int(np.ceil(terms.terms.minimum_w / offered_w))
     return result
@@ -187,42 +190,3 @@ def _nearest(names: list[str], decision: Decision) -> dict[str, Any]:
             "violations": list(outcome.violations),
         }
     return found
-
-
-def _promised_w(found: ContractRun) -> float:
-    """By how much the power is to fall in a curtailment."""
-    assert found.case.curtailment is not None
-    return found.case.curtailment.share * counted_baseline(found.case, found.actual_w)[0]
-
-
-def _curtailment(found: ContractRun) -> dict[str, Any]:
-    """Whether the limit was kept, and the reduction that is counted from the baseline."""
-    case, event = found.case, found.case.curtailment
-    assert event is not None
-    terms = case.programme
-    least = terms.judged.least if terms is not None and terms.curtailment else KEPT_LEAST
-    kept = compliance(found.actual_w, event, case.baseline_w, least)
-    counted_w, words = counted_baseline(case, found.actual_w)
-    load = case.workload
-    return asdict(kept) | {
-        "met": kept.met, "violations": kept.violations(load.range.power_w_min),
-        "baseline_w": counted_w, "baseline_from": words, "promised_w": _promised_w(found),
-        "reduction_w": counted_w - kept.power_w_mean, "idle_w": load.range.power_w_min,
-        "unfinished": sum(q.unfinished for q in found.quality),
-    }
-
-
-def _events(contract: ContractSection, found: ContractRun) -> dict[str, Any]:
-    """Which events were followed, and whether their caps were kept."""
-    case, events = found.case, found.case.events
-    assert events is not None
-    peak_w = case.workload.range.power_w_max
-    usual_w = contract.events_cap or peak_w
-    limit_w = Signal.constant(usual_w) if events.cap_w is None else events.cap_w
-    kept = cap_kept(found.actual_w, limit_w, peak_w, case.judged_s, case.end_s)
-    return asdict(kept) | {
-        "met": kept.met, "violations": kept.violations(case.workload.range.power_w_min),
-        "usual_w": usual_w, "followed": list(events.followed), "outside": list(events.outside),
-        "not_followed": list(events.said),
-        "prices": events.price is not None,
-    }

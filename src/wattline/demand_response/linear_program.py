@@ -12,6 +12,15 @@ from wattline.model.signal import FloatArray
 
 IntArray = npt.NDArray[np.int64]
 INFINITE = float("inf")
+METHODS = ("choose", "ipm")
+"""The simplex method, and where it gives no answer in its time (it can go round in circles) that of
+inner points."""
+LONGEST_S = 30.0
+"""For each of them: many times what a program takes that is solved, as other work slows it down."""
+
+
+class UnsolvedError(WattlineError):
+    """No method gave an answer."""
 
 
 class LinearProgram:
@@ -69,14 +78,19 @@ class LinearProgram:
 
         solver = self._loaded()
         solver.changeColsCost(self.columns, np.arange(self.columns, dtype=np.int32), cost)
-        solver.run()
-        status = solver.getModelStatus()
-        if status == highspy.HighsModelStatus.kInfeasible:
-            return None
-        if status != highspy.HighsModelStatus.kOptimal:
-            raise WattlineError("the linear program of the bound was not solved: "
-                                + solver.modelStatusToString(status))
-        return np.array(solver.getSolution().col_value)
+        for method in METHODS:
+            solver.setOptionValue("solver", method)
+            # The solver counts the time of all calls together.
+            solver.setOptionValue("time_limit", solver.getRunTime() + LONGEST_S)
+            solver.run()
+            status = solver.getModelStatus()
+            if status == highspy.HighsModelStatus.kInfeasible:
+                return None
+            if status == highspy.HighsModelStatus.kOptimal:
+                return np.array(solver.getSolution().col_value)
+            solver.clearSolver()
+        raise UnsolvedError("the linear program of the bound was not solved: "
+                            + solver.modelStatusToString(status))
 
     def _loaded(self) -> Any:
         if self._solver is None:

@@ -11,14 +11,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from wattline.demand_response.advising import with_standby
-from wattline.demand_response.building import AUTO, rule_of, sleep_words, sleeping_node
+from wattline.demand_response.building import (
+    AUTO,
+    case_of,
+    rule_of,
+    sleep_words,
+    sleeping_node,
+)
 from wattline.demand_response.case import Case
 from wattline.demand_response.choosing import choose, choose_day
 from wattline.demand_response.hours import planning_of
+from wattline.demand_response.limit_figures import limit_excess, limit_violations
 from wattline.demand_response.pooling import simulator
 from wattline.demand_response.reading import contract_of
+from wattline.demand_response.run import run_contract
 from wattline.grid.bidding import Decision
-from wattline.grid.bidding.problem import BidOutcome
 from wattline.grid.market import Bid
 from wattline.model.progress import Stages
 from wattline.scenario.model import Scenario
@@ -77,7 +84,8 @@ def make_offer(
     if contract.given_bid is not None:
         given = Bid(*contract.given_bid, contract.weights, contract.start_share)
         case.workload.range.check(given, job_types=len(case.workload.types))
-        return _under_better_rule(case, given) if _is_auto(scenario) else Offer(case, given)
+        return (_under_better_rule(scenario, case, given) if _is_auto(scenario)
+                else Offer(case, given))
     if case.adaptive or case.limit_w is not None:
         by_events = case.limit_w is not None and case.curtailment is None
         return Offer(case, None, reason=NO_BID if by_events and not case.adaptive else "")
@@ -96,20 +104,47 @@ def _is_auto(scenario: Scenario) -> bool:
     return rule_of(scenario)[0] == AUTO
 
 
-def _under_better_rule(case: Case, bid: Bid) -> Offer:
+@dataclass(frozen=True)
+class _Tried:
+    """What a given bid came to under a rule: what fails, by how much in sum, and the cost."""
+
+    violations: tuple[str, ...]
+    excess: float
+    cost: float
+
+    def words(self) -> str:
+        if self.violations:
+            return f"fails ({self.violations[0]})"
+        return f"meets all constraints at a cost of {self.cost:.4g}"
+
+
+def _under_better_rule(scenario: Scenario, case: Case, bid: Bid) -> Offer:
     """The rule under which a given bid fails least, or costs least where it fails nowhere."""
-    found = {name: simulator(replace(case, policy=name, choose_nodes=False))(bid)
-             for name in AUTO_RULES}
+    cases = {name: _under_rule(scenario, case, name) for name in AUTO_RULES}
+    found = {name: _tried(scenario, mine, bid) for name, mine in cases.items()}
     best = min(AUTO_RULES, key=lambda name: (found[name].excess, found[name].cost))
-    others = [f"under {name} it {_came_of(found[name])}" for name in AUTO_RULES if name != best]
-    reason = f"policy {best}: the bid {_came_of(found[best])}; {'; '.join(others)}"
-    return Offer(replace(case, policy=best), bid, reason=reason)
+    others = [f"under {name} it {found[name].words()}" for name in AUTO_RULES if name != best]
+    reason = f"policy {best}: the bid {found[best].words()}; {'; '.join(others)}"
+    return Offer(cases[best], bid, reason=reason)
 
 
-def _came_of(outcome: BidOutcome) -> str:
-    if outcome.met:
-        return f"meets all constraints at a cost of {outcome.cost:.4g}"
-    return f"fails ({outcome.violations[0]})"
+def _under_rule(scenario: Scenario, case: Case, name: str) -> Case:
+    """The case under a rule; a curtailment may count from what was drawn under that rule before."""
+    if case.curtailment is None:
+        return replace(case, policy=name)
+    return case_of(scenario, choose_nodes=case.choose_nodes, rule=name)
+
+
+def _tried(scenario: Scenario, case: Case, bid: Bid) -> _Tried:
+    """The bid under the rule of the case, with the limits that are to be kept beside it."""
+    case = replace(case, choose_nodes=False)
+    if case.limit_w is None:
+        outcome = simulator(case)(bid)
+        return _Tried(outcome.violations, outcome.excess, outcome.cost)
+    contract, run = contract_of(scenario), run_contract(case, bid)
+    outcome = run.outcome
+    return _Tried((*outcome.violations, *limit_violations(contract, run)),
+                  outcome.excess + limit_excess(contract, run), outcome.cost)
 
 
 def _can_be_helped(decision: Decision) -> bool:

@@ -22,6 +22,9 @@ from wattline.demand_response.reading import contract_of
 from wattline.scenario.contract_section import ContractSection
 from wattline.scenario.model import Scenario
 
+UNSHARING = ("qoscap", "energyqare", "tracking")
+"""Rules of our own that start jobs by other measures than shares of the servers."""
+
 
 def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
     """A line for each thing that was given and is not used; `choosing`: the bid is only chosen."""
@@ -62,6 +65,8 @@ def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
     chosen = isinstance(contract.bid, str) and not limit
     if contract.start_share != 1 and (choosing or chosen):
         found.append("start_share has no effect: it is chosen with the bid")
+    if not choosing and not chosen:
+        found += _of_sharing_alone(scenario)
     if contract.weights and chosen and not choosing:
         found += _weights_replaced(scenario)
     if contract.weights and choosing:
@@ -107,6 +112,18 @@ def _weights_replaced(scenario: Scenario) -> list[str]:
         return []
     return ["weights are put into the bid once it is chosen: that it meets all constraints was "
             "found with other weights"]
+
+
+def _of_sharing_alone(scenario: Scenario) -> list[str]:
+    """What only rules use that share servers out, where another one keeps the contract."""
+    contract, (rule, parameters) = contract_of(scenario), rule_of(scenario)
+    if rule not in UNSHARING:
+        return []
+    why = f"{rule} does not share servers out by type"
+    found = [f"weights have no effect: {why}"] if contract.weights else []
+    if contract.start_share != 1 and not parameters.sleep:  # who sleeps is planned with it
+        found.append(f"start_share has no effect: {why}")
+    return found
 
 
 def _sleep_assumed(scenario: Scenario) -> list[str]:

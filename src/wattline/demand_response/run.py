@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -54,15 +55,37 @@ class ContractRun:
     contract: Contract
     weights: tuple[float, ...]
     actual_w: Signal
-    target_w: Signal
     settlement: Settlement
     quality: tuple[TypeQuality, ...]
     delays_s: tuple[FloatArray, ...]
     degradations: tuple[FloatArray, ...]
     """For each type, the degradation of its jobs."""
-    waiting: Signal
-    standby_share: float
-    """Share of the jobs' energy that standby jobs used."""
+    desk: Desk = field(repr=False)
+    """As the run left it."""
+
+    # A search looks at thousands of runs, and at none of the following.
+
+    @cached_property
+    def target_w(self) -> Signal:
+        case = self.case
+        return self.contract.target_w(case.signal, case.start_s, case.end_s)
+
+    @cached_property
+    def waiting(self) -> Signal:
+        """Jobs that wait, by control cycles."""
+        trace, case = self.desk.trace, self.case
+        cycles_s = case.start_s + case.cycle_s * np.arange(trace.size)
+        return Signal(cycles_s, trace.waiting.astype(np.float64))
+
+    @cached_property
+    def standby_share(self) -> float:
+        """Share of the jobs' energy that standby jobs used."""
+        case, energy_j = self.case, self.run.schedule.energy_j
+        total_j = float(energy_j.sum())
+        if case.workload.standby is None or total_j == 0:
+            return 0.0
+        standby = case.jobs.application == len(case.workload.types)
+        return float(energy_j[standby].sum()) / total_j
 
     @property
     def tracking(self) -> Tracking:
@@ -218,19 +241,8 @@ def _judged(case: Case, desk: Desk, run: Run, weights: tuple[float, ...]) -> Con
     if not case.judges_tracking:
         settlement = replace(settlement, tracking=replace(settlement.tracking, score=1.0))
     quality, delays_s, degradations = judge_types(case, run)
-    cycles_s = case.start_s + case.cycle_s * np.arange(desk.trace.size)
     return ContractRun(
         case=case, run=run, contract=contract, weights=weights, actual_w=actual_w,
-        target_w=contract.target_w(case.signal, case.start_s, case.end_s),
         settlement=settlement, quality=quality, delays_s=delays_s, degradations=degradations,
-        waiting=Signal(cycles_s, desk.trace.waiting.astype(np.float64)),
-        standby_share=_standby_share(case, run),
+        desk=desk,
     )
-
-
-def _standby_share(case: Case, run: Run) -> float:
-    total_j = float(run.schedule.energy_j.sum())
-    if case.workload.standby is None or total_j == 0:
-        return 0.0
-    standby = case.jobs.application == len(case.workload.types)
-    return float(run.schedule.energy_j[standby].sum()) / total_j

@@ -119,7 +119,7 @@ def compliance(
 
 @dataclass(frozen=True)
 class CapKept:
-    """Whether a limit that changes with time was kept while it was below the machine's peak."""
+    """Whether a limit that changes with time was kept while it was within bounds."""
 
     limited_s: float
     limit_w_lowest: float | None
@@ -132,7 +132,7 @@ class CapKept:
     def met(self) -> bool:
         return within(self.exceed_share, self.least)
 
-    def violations(self, idle_w: float) -> list[str]:
+    def violations(self, what: str, idle_w: float) -> list[str]:
         """What was not kept, by how much; a limit below the idle machine cannot be."""
         if self.met:
             return []
@@ -140,16 +140,17 @@ class CapKept:
         why = ""
         if lowest_w < idle_w:
             why = f"; the lowest is {idle_w - lowest_w:.6g} W below the idle machine"
-        return [f"events: the power is above the cap for {self.exceed_share:.1%} of the time in "
+        return [f"{what}: the power is above the cap for {self.exceed_share:.1%} of the time in "
                 f"which one holds, by up to {self.over_w_most:.6g} W{why}"]
 
 
 def cap_kept(
-    actual_w: Signal, limit_w: Signal, peak_w: float, start_s: float, end_s: float
+    actual_w: Signal, limit_w: Signal, start_s: float, end_s: float, *, below_w: float,
+    from_w: float = 0.0,
 ) -> CapKept:
-    """Compare what was drawn with a limit of many steps, where it is below the machine's peak."""
+    """Compare what was drawn with a limit of many steps, where it is within these bounds."""
     edges, (power, limit) = overlay((actual_w, limit_w), start_s, end_s)
-    low = limit < peak_w
+    low = (limit >= from_w) & (limit < below_w)
     span_s, over_w = np.diff(edges)[low], np.maximum(0.0, power - limit)[low]
     if span_s.size == 0:
         return CapKept(0.0, None, 0.0, 0.0)

@@ -61,6 +61,8 @@ def event_of(
         version = int(about["modification_number"])
         if _cancelled(given):
             return GridEvent(name, version, (), cancelled=True)
+        if _is_test(about):
+            raise InputError(f"event {name} is a test of the server's: heard, and not followed")
         start_s = moment_s(given["active_period"]["dtstart"])
         steps: list[CapStep] = []
         prices: list[PriceStep] = []
@@ -107,6 +109,11 @@ def left_out(given: Mapping[str, Any], currency: str = "") -> list[str]:
 
 def _cancelled(given: Mapping[str, Any]) -> bool:
     return bool(given["event_descriptor"]["event_status"] == "cancelled")
+
+
+def _is_test(about: Mapping[str, Any]) -> bool:
+    """By the standard, whatever is said of it but false."""
+    return str(about.get("test_event") or False).lower() != "false"
 
 
 def _why_not(signal: Mapping[str, Any], currency: str) -> str:

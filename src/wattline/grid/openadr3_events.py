@@ -25,7 +25,6 @@ from wattline.grid.event_values import (
     unreadable,
 )
 from wattline.grid.events import CapStep, GridEvent, PriceStep
-from wattline.grid.openadr2b_events import Interval
 from wattline.model.errors import InputError
 
 POWERS = ("IMPORT_CAPACITY_LIMIT", "DISPATCH_SETPOINT")
@@ -92,20 +91,23 @@ def _descriptors(given: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def _intervals(given: Mapping[str, Any]) -> Iterator[tuple[float, float, Any]]:
-    """Start, end and payloads of each; one without a period of its own follows the one before."""
-    spans: list[Interval] = []
-    lasts_s = math.nan
-    for interval in given["intervals"]:
-        period = interval.get("intervalPeriod")
-        if period is None and not spans:
-            period = given["intervalPeriod"]
-        if period is not None:
-            start_s, lasts_s = moment_s(period["start"]), length_s(period.get("duration") or OPEN)
-        else:
-            start_s = spans[-1].end_s
+    """Start, end and payloads of each.
+
+    One without a period of its own follows the one before, for as long as the event's period says;
+    where the event has none, for as long as the one before.
+    """
+    usual: Any = given.get("intervalPeriod")
+    period = usual
+    end_s = math.nan
+    for number, interval in enumerate(given["intervals"]):
+        own = interval.get("intervalPeriod")
+        if own is None and number == 0:
+            own = given["intervalPeriod"]
+        period = own or usual or period
+        start_s = end_s if own is None else moment_s(own["start"])
         # No length: until the event is taken back.
-        spans.append(Interval(start_s, start_s + (lasts_s or math.inf), 0.0))
-        yield start_s, spans[-1].end_s, interval["payloads"]
+        end_s = start_s + (length_s(period.get("duration") or OPEN) or math.inf)
+        yield start_s, end_s, interval["payloads"]
 
 
 def _why_not(kind: str, about: Mapping[str, Any], currency: str) -> str:

@@ -57,10 +57,13 @@ class CapWriter:
     """None: prices are not followed."""
     written_w: float | None = None
     written_price: float | None = None
+    first_named: str = ""
+    """The currency that the first event with a price names, where the file of prices has none."""
 
     @property
     def currency(self) -> str:
-        return "" if self.prices is None else self.prices.currency
+        """In which prices are followed; empty till somebody names one."""
+        return "" if self.prices is None else self.prices.currency or self.first_named
 
     def hear(self, event: Mapping[str, Any], now_s: float) -> str:
         """Take an event as openleadr hands it over; `optIn` where it is followed."""
@@ -86,7 +89,17 @@ class CapWriter:
         anew, refused = self.book.told_anew(event), self.book.take(event, now_s)
         if anew and not refused:
             self.say(anew)
+        if not refused:
+            self._name_currency(event)
         return refused
+
+    def _name_currency(self, event: GridEvent) -> None:
+        """Follow prices of other currencies no more once one is named: they do not compare."""
+        if self.prices is None or self.currency or not event.currency:
+            return
+        self.first_named = event.currency
+        self.say(f"prices are followed in {event.currency} from now on: event {event.name} is the "
+                 "first that names a currency, and none is given for the file of prices")
 
     def update(self, now_s: float) -> None:
         """Write the cap and the price that hold now, where they have changed."""

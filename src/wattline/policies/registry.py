@@ -10,6 +10,7 @@ registers nothing; then the code of that place runs when the policy is made, not
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -154,7 +155,8 @@ def check_installed(axis: str, choice: Choice, further: Mapping[str, str]) -> No
     if name not in known and name not in further:
         raise ValueError(f"there is no '{name}'; there are: {', '.join((*further, *known))}"
                          + did_you_mean(name, known))
-    _given(find(axis, further.get(name, name)), choice)
+    # Under the name that was given: of the other one the scenario says nothing.
+    _given(replace(find(axis, further.get(name, name)), name=name), choice)
 
 
 def choose(axis: str, choice: Choice) -> Chosen:

@@ -10,6 +10,7 @@ import pytest
 
 import wattline as wl
 from wattline.cli.other_hours import print_bound
+from wattline.demand_response import linear_program
 from wattline.demand_response.bound import bound_figures, bound_of, can_be_kept
 from wattline.demand_response.building import assumed_sleep, case_of
 from wattline.demand_response.case import Case
@@ -222,3 +223,38 @@ def test_the_bound_stands_beside_the_result() -> None:
     figures = wl.regulate(**SHORT, bid=(1500, 200), standby=True).figures
     assert figures["bound"]["cost"] <= figures["cost"]
     assert figures["bound"]["feasible"]
+
+
+@pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+def test_a_bound_that_is_not_found_takes_nothing_from_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = SHORT | {"bid": (1400, 400), "utilisation": 0.9}
+    before = wl.regulate(**given).figures
+    assert before["violations"]
+    assert before["bound"]["failure"] is not None
+    monkeypatch.setattr(linear_program, "LONGEST_S", 0.0)
+    found = wl.regulate(**given).figures
+    assert found["bound"]["feasible"] is None
+    assert "was not solved" in found["bound"]["reason"]
+    assert found["bound"]["failure"] is None
+    assert found["cost"] == before["cost"]
+    mine = case(utilisation=0.9)
+    assert can_be_kept(mine, Bid(1400.0, 400.0)) is None
+    monkeypatch.undo()
+    assert bound_figures(mine, None, met=False)["failure"] in ("hour", "rule")
+
+
+@pytest.mark.parametrize(("more", "bid"), [
+    ({"workload": "W2", "seed": 582, "warmup": "90m", "duration": "90m"},
+     Bid(12424.871904190824, 203.012606568108)),
+    ({"workload": "W13", "seed": 24, "warmup": "0s", "standby": True},
+     Bid(6271.509825287344, 106.95284063325562)),
+])
+def test_a_small_reserve_just_out_of_reach_is_said_to_be(
+    more: dict[str, object], bid: Bid, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(linear_program, "METHODS", ("choose",))  # the first is to be enough
+    asked = {"preempt": True, "level": "loose", "burst": 3, "bid": (bid.average_w, bid.reserve_w)}
+    mine = case_of(read_contract(None, asked | more))
+    assert can_be_kept(mine, bid) is False

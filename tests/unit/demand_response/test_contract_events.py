@@ -14,10 +14,15 @@ from tests.unit.grid.test_event_file import made_2b, made_3
 
 import wattline as wl
 from wattline.cli.main import cli
+from wattline.demand_response import offer
+from wattline.demand_response.building import case_of
+from wattline.demand_response.offer import AUTO_RULES
 from wattline.demand_response.reading import read_contract
 from wattline.demand_response.remarks import remarks
 from wattline.grid.curtailment import Curtailment, load_of_days
+from wattline.grid.market import Bid
 from wattline.grid.programme import BaselineTerms, programme
+from wattline.model.progress import silent
 from wattline.model.signal import Signal
 
 TYPE = {"name": "one", "nodes": 1, "time_s_min": 60, "time_s_max": 90, "power_w_max": 250,
@@ -169,6 +174,52 @@ def test_a_usual_cap_holds_where_no_event_does_and_a_bid_is_not_chosen_beside_it
     assert found.figures["reason"].startswith("no bid is chosen beside the caps of events")
     with pytest.raises(wl.InputError, match="no bid is chosen"):
         wl.bid(**{name: value for name, value in given.items() if name != "bid"})
+
+
+@pytest.mark.parametrize("usual", [None, "1500W"])
+def test_a_short_event_that_is_broken_is_a_violation_beside_a_long_usual_cap(
+    tmp_path: Path, usual: str | None,
+) -> None:
+    file = kept(tmp_path, made_2b(value=900.0, start_s=600.0, last="PT10S"))  # idle: 1,000 W
+    given = SHORT | {"bid": "auto", "events": str(file), "events_begin": "2026-07-01T12:00:00Z"}
+    found = wl.regulate(**given | ({} if usual is None else {"events_cap": usual})).figures
+    events = found["events"]
+    assert events["while_lowered"]["limited_s"] == 10.0
+    assert events["while_lowered"]["exceed_share"] == 1.0
+    assert events["while_usual"]["limited_s"] == (0.0 if usual is None else 1190.0)
+    assert events["while_usual"]["exceed_share"] <= 0.01
+    assert not events["met"]
+    assert any(line.startswith("events: the power is above the cap for 100.0%")
+               for line in found["violations"])
+    assert not any(line.startswith("the usual cap") for line in found["violations"])
+
+
+@pytest.mark.parametrize("limit", ["cap", "curtailment"])
+def test_a_rule_for_a_given_bid_is_judged_by_the_limit_too(tmp_path: Path, limit: str) -> None:
+    more: dict[str, Any] = {"curtailment": {"start": "5m", "duration": "10m", "share": 0.9}}
+    if limit == "cap":
+        file = kept(tmp_path, made_2b(value=900.0, start_s=300.0))
+        more = {"events": str(file), "events_begin": "2026-07-01T12:00:00Z"}
+    found = wl.regulate(**SHORT | more | {"policy": "auto", "bid": (1500, 450)}).figures
+    broken = [line for line in found["violations"] if "the power is above the" in line]
+    assert broken
+    assert "meets all constraints" not in found["reason"]
+    assert found["violations"][0] in found["reason"]
+
+
+def test_a_rule_that_is_tried_counts_its_curtailment_from_its_own_load() -> None:
+    given = SHORT | {"programme": "emergency", "duration": "50m", "servers": 20, "warmup": "30m",
+                     "bid": (2800, 300), "utilisation": 0.8,
+                     "curtailment": {"start": "20m", "duration": "10m", "share": 0.2}}
+    alone = {rule: case_of(read_contract(None, given | {"policy": rule})) for rule in AUTO_RULES}
+    auto = read_contract(None, given | {"policy": "auto"})
+    bid = Bid(2800.0, 300.0)
+    assert alone["aqa"].baseline_w != alone["qoscap"].baseline_w, "nothing is compared"
+    for rule, mine in alone.items():
+        assert offer._under_rule(auto, case_of(auto), rule).baseline_w == mine.baseline_w
+    made = offer.make_offer(auto, case_of(auto), silent)
+    assert made.case.baseline_w == alone[made.case.policy].baseline_w
+    assert made.bid == bid
 
 
 def test_weights_beside_the_caps_of_events_are_those_that_were_given(tmp_path: Path) -> None:

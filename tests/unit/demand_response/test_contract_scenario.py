@@ -90,6 +90,8 @@ def test_the_folder_of_a_contract_is_a_run_that_everything_reads(path: Path) -> 
     ('[power]\nalpha = 3.0\n', "power.alpha: the types of a contract say"),
     ('[policy]\nregulation = "best"\n', "policy.regulation: there is no 'best'"),
     ('[policy]\nregulation = { name = "aqa", pause = true }\n', "'aqa' has no parameter 'pause'"),
+    ('[policy]\nregulation = { name = "auto", reserve = false }\n',
+     "'auto' has no parameter 'reserve'; there are: preempt, feedback, sleep"),
     ('[shares]\na = 1\n', "shares: a contract does not use it"),
     ('[contract.prices]\nenergi = 1\n', "contract.prices.energi: there is no such field"),
 ])

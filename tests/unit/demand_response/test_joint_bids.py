@@ -169,7 +169,23 @@ def test_what_sites_together_cannot_do_is_refused_or_said(tmp_path: Path) -> Non
     same = CliRunner().invoke(cli, [*argv, site(tmp_path, "same", contract="start_share = 0.5")],
                               catch_exceptions=False).output
     assert "sites 'north' and 'same' have the same jobs at the same moments" in same
-    assert "start_share has no effect" in same
+    assert "wattline: site 'same': start_share has no effect" in same
+
+
+def test_what_has_no_effect_at_all_sites_is_said_once(tmp_path: Path) -> None:
+    own = "start_share = 0.5"
+    paths = [site(tmp_path, name, seed=number, contract=own)
+             for number, name in enumerate(("north", "south", "west"), 1)]
+    (tmp_path / "west.toml").write_text(
+        (tmp_path / "west.toml").read_text().replace(own, own + "\nweights = [1.0]"))
+    said = CliRunner().invoke(
+        cli, ["bid", paths[0], "--forecast", "0", "--check", "0", "--with", paths[1], "--with",
+              paths[2]], catch_exceptions=False).output.splitlines()
+    shares = [line for line in said if "start_share has no effect" in line]
+    assert shares == ["wattline: start_share has no effect: it is chosen with the bid"]
+    weights = [line for line in said if "weights have no effect" in line]
+    assert weights == [
+        "wattline: site 'west': weights have no effect: they are chosen with the bid"]
 
 
 def test_flags_hold_for_all_sites_or_are_refused(

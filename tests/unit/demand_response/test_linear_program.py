@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import wattline as wl
+from wattline.demand_response import linear_program
 from wattline.demand_response.fluid import lowest_and_highest, modes_of
 from wattline.demand_response.linear_program import LinearProgram
 from wattline.grid.workloads import workload
@@ -36,6 +39,20 @@ def test_a_solver_without_an_optimum_is_an_error() -> None:
     program.put(program.row((1,), lower=2.0), one, 1.0)
     with pytest.raises(wl.WattlineError, match="not solved"):
         program.least(-np.ones(1))
+
+
+def test_where_one_method_gives_no_answer_the_other_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = linear_program._solver
+
+    def without_steps() -> Any:
+        solver = made()
+        solver.setOptionValue("presolve", "off")
+        solver.setOptionValue("simplex_iteration_limit", 0)
+        return solver
+
+    monkeypatch.setattr(linear_program, "_solver", without_steps)
+    test_the_least_cost_that_keeps_all_rows()
+    test_rows_that_contradict_have_no_answer()
 
 
 @pytest.mark.parametrize("number", range(1, 15))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 
 import wattline as wl
 from wattline.cli.main import cli
+from wattline.cli.other_hours import start_words
 from wattline.demand_response import offer
 from wattline.demand_response.bidders import Descent, Question
 from wattline.demand_response.building import case_of
@@ -263,3 +265,68 @@ def test_contracts_begin_on_a_cluster_that_is_not_empty() -> None:
     assert case_of(read_contract(None, {"workload": "W4"})).warmup_s == 1800
     assert contract_of(read_contract(None, {"bid": "dayahead"})).warmup_s == 3600
     assert case_of(read_contract(None, {"workload": "W4", "warmup": "0s"})).warmup_s == 0
+
+
+OWN = """
+name = "own"
+[trace]
+generate = "workload"
+[[trace.parameters.types]]
+name = "one"
+nodes = 1
+time_s_min = 60
+time_s_max = 90
+power_w_max = 250
+power_w_min = 200
+threshold = 5
+[machine]
+nodes = 10
+node_idle_w = 100
+[contract]
+duration = "4m"
+warmup = "0s"
+check = 0
+cycle_s = 2
+bid = [1700, 300]
+"""
+
+
+def asked(tmp_path: Path, *flags: str) -> dict:
+    path = tmp_path / "own.toml"
+    path.write_text(OWN, encoding="utf-8")
+    said = CliRunner().invoke(cli, ["regulate", str(path), "--json", *flags],
+                              catch_exceptions=False)
+    return json.loads(said.stdout)
+
+
+def test_the_flag_of_a_share_is_the_field_of_the_contract(tmp_path: Path) -> None:
+    given = SHORT | {"bid": (1700, 300), "start_share": 0.0}
+    low = asked(tmp_path, "--start-share", "0")
+    assert low["start_share"] == 0.0
+    assert low["cost"] == wl.regulate(**given).figures["cost"]
+    assert low["tracking"] != asked(tmp_path)["tracking"]
+
+
+def test_a_share_that_a_bid_has_is_said_as_the_flag_that_gives_it() -> None:
+    assert start_words(0.4375).endswith("44% of the jobs' power range (--start-share 0.4375)")
+    assert start_words(1.0) == ""
+
+
+def test_beside_a_limit_the_share_of_the_contract_is_said() -> None:
+    event = {"start": "1m", "duration": "2m", "notice": "10s", "share": 0.1}
+    found = wl.regulate(**SHORT, curtailment=event, start_share=0.25)
+    assert found.figures["start_share"] == 0.25
+
+
+@pytest.mark.parametrize("rule", ["qoscap", "energyqare", "tracking"])
+def test_what_only_sharing_rules_use_is_said_under_others(rule: str) -> None:
+    given = SHORT | {"bid": (1700, 300), "start_share": 0.5, "weights": (1.0,)}
+    del given["rounds"]  # of which a given bid has no use
+    said = remarks(read_contract(None, given | {"policy": rule}))
+    why = f"{rule} does not share servers out by type"
+    assert said == [f"weights have no effect: {why}", f"start_share has no effect: {why}"]
+    assert remarks(read_contract(None, given | {"policy": "qosg"})) == []
+    first, second = (wl.regulate(**SHORT | {"bid": (1700, 300), "policy": rule,
+                                            "start_share": share}).figures for share in (0.0, 1.0))
+    assert first["cost"] == second["cost"]
+    assert first["tracking"] == second["tracking"]

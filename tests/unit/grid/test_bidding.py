@@ -85,13 +85,14 @@ def test_gradient_of_the_soft_cost_equals_differences(
 ) -> None:
     problem = Problem(workload(name), signal_std=0.6, signal_mean=signal_mean)
     bid = bid_of(problem, seed=3, reserve=reserve)
-    rates = np.array([r.value for r in theory.rates_at(problem, bid)])
+    rates = theory.rates_at(problem, bid)
     # Probabilities near the limit, where the penalty bends most.
-    log_alpha = math.log(0.1) + 0.9 * problem.delay_s_max * rates
-    point = soft_cost(problem, bid, log_alpha, 1.0, 20.0)
+    log_alpha = math.log(0.1) + 0.9 * problem.delay_s_max * np.array([r.value for r in rates])
+    point = soft_cost(problem, bid, rates, log_alpha, 1.0, 20.0)
 
     def cost(other: Bid) -> float:
-        return soft_cost(problem, other, log_alpha, 1.0, 20.0).cost
+        there = theory.rates_at(problem, other)
+        return soft_cost(problem, other, there, log_alpha, 1.0, 20.0).cost
 
     for field, found in (("average_w", point.by_average), ("reserve_w", point.by_reserve)):
         h = 1e-2

@@ -42,6 +42,7 @@ def refused(tmp_path: Path, *arguments: str, signal: str = HOUR) -> str:
         (("--bid", "9000,2000", "--weights", ",".join(["0.2"] * 8)), "sum to 1.6, 0.6 above one"),
         (("--bid", "9000,2000", "--weights", "a,b"), "not numbers"),
         (("--bid", "9000,2000", "--weights", ",".join(["nan"] * 8)), "must be a finite number"),
+        (("--bid", "9000,2000", "--start-share", "1.5"), "1.5 is not in the range 0<=x<=1"),
         (("--servers", "4"), "needs 8 servers, the cluster has 4"),
         (("--utilisation", "1.5"), "load: must be above 0 and at most 1"),
         (("--workload", "W15"), "known: W1"),

@@ -222,6 +222,38 @@ def test_a_price_that_cannot_be_followed_takes_nothing_from_a_cap_beside_it(
             "in USD)") in said
 
 
+@pytest.mark.parametrize(("said", "answer"), [
+    (True, "optOut"), ("true", "optOut"), ("yes", "optOut"),
+    (False, "optIn"), ("false", "optIn"), (None, "optIn")])
+def test_a_test_event_moves_no_cap(tmp_path: Path, said: object, answer: str) -> None:
+    mine, told = writer(tmp_path), []
+    mine.say = told.append
+    mine.update(NOW_S)
+    given = event(value=2.0, signal="SIMPLE", kind="level")
+    given["event_descriptor"]["test_event"] = said
+    assert mine.hear(given, NOW_S) == answer
+    assert mine.file.read_text() == ("7500\n" if answer == "optIn" else "10000\n")
+    assert any("event one is a test" in line for line in told) == (answer == "optOut")
+
+
+def test_prices_are_followed_in_the_currency_that_is_named_first(tmp_path: Path) -> None:
+    def priced(name: str, value: float, unit: str | None) -> dict[str, Any]:
+        made = event(value=value, signal="ELECTRICITY_PRICE", kind="price")
+        made["event_descriptor"]["event_id"] = name
+        made["event_signals"][0]["measurement"] = {"name": "currencyPerKWh", "unit": unit}
+        return made
+
+    mine, said = writer(tmp_path), []
+    mine.say = said.append
+    mine.prices = PriceFile(tmp_path / "p.csv", Signal.constant(0.1))
+    answers = [mine.hear(priced(*told), NOW_S) for told in (
+        ("unnamed", 0.2, None), ("first", 0.3, "EUR"), ("other", 9.0, "USD"), ("same", 0.4, "eur"))]
+    assert answers == ["optIn", "optIn", "optOut", "optIn"]
+    assert mine.book.price(NOW_S + 1) == 0.4
+    assert sum("prices are followed in EUR from now on: event first" in line for line in said) == 1
+    assert any("in USD, where the bill is in EUR" in line for line in said)
+
+
 def test_a_cancelled_event_is_forgotten_when_nobody_can_mean_it_any_more() -> None:
     book = EventBook(10_000.0)
     for number in range(50):

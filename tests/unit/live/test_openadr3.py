@@ -16,9 +16,10 @@ import wattline as wl
 from wattline.cli.main import cli
 from wattline.grid.events import EventBook
 from wattline.grid.openadr3_events import event3_of
-from wattline.live.openadr import CapWriter
+from wattline.live.openadr import CapWriter, PriceFile
 from wattline.live.openadr3 import Follower, Server, follow3
 from wattline.live.openadr_link import MeasuredPower
+from wattline.model.signal import Signal
 
 NOON_S = datetime(2026, 7, 1, 12, tzinfo=UTC).timestamp()
 
@@ -133,8 +134,24 @@ def test_prices_have_intervals_of_their_own_and_caps_beside_them() -> None:
          "payloads": [{"type": "PRICE", "values": [0.5]}, {"type": "SIMPLE", "values": [2]}]},
         {"id": 2, "payloads": [{"type": "PRICE", "values": [-0.1]}]}], lasts="PT1H"), 10_000.0)
     assert [(each.start_s - NOON_S, each.end_s - NOON_S, each.price) for each in made.prices] == [
-        (0.0, 3600.0, 0.2), (10_800.0, 12_600.0, 0.5), (12_600.0, 14_400.0, -0.1)]
+        (0.0, 3600.0, 0.2), (10_800.0, 12_600.0, 0.5), (12_600.0, 16_200.0, -0.1)]
     assert [(step.start_s - NOON_S, step.cap_w) for step in made.steps] == [(10_800.0, 7500.0)]
+
+
+@pytest.mark.parametrize(("usual", "lasts_s"), [("PT15M", 900.0), (None, 300.0)])
+def test_an_interval_without_a_period_lasts_as_long_as_the_event_says(
+    usual: str | None, lasts_s: float
+) -> None:
+    noon = {"start": "2026-07-01T12:00:00Z", "duration": "PT15M"}
+    later = {"start": "2026-07-01T12:30:00Z", "duration": "PT5M"}
+    payloads = [{"type": "IMPORT_CAPACITY_LIMIT", "values": [5]}]
+    made = event3_of(event(
+        intervalPeriod=None if usual is None else noon,
+        intervals=[{"id": 0, "intervalPeriod": noon, "payloads": payloads},
+                   {"id": 1, "intervalPeriod": later, "payloads": payloads},
+                   {"id": 2, "payloads": payloads}]), 10_000.0)
+    spans = [(each.start_s - NOON_S, each.end_s - each.start_s) for each in made.steps]
+    assert spans == [(0.0, 900.0), (1800.0, 300.0), (2100.0, lasts_s)]
 
 
 @pytest.mark.parametrize(("units", "currency", "said"), [
@@ -147,6 +164,27 @@ def test_a_price_by_another_unit_or_currency_is_not_followed(
         {"payloadType": "PRICE", "units": units, "currency": currency}])
     with pytest.raises(wl.InputError, match=said):
         event3_of(given, 10_000.0, currency="USD")
+
+
+def test_a_client_follows_prices_in_the_currency_that_is_named_first(
+    server: Vtn3, tmp_path: Path
+) -> None:
+    def priced(name: str, value: float, currency: str) -> dict[str, Any]:
+        return event("PRICE", value, id=name, payloadDescriptors=[
+            {"payloadType": "PRICE", "units": "KWH", "currency": currency}])
+
+    mine, said = follower(server, tmp_path)
+    mine.writer.prices = PriceFile(tmp_path / "p.csv", Signal.constant(0.1))
+    for told in (("one", 0.3, "EUR"), ("two", 9.0, "USD")):
+        server.put(priced(*told))
+        mine.look(NOON_S + 5)
+    assert mine.writer.book.price(NOON_S + 6) == 0.3
+    assert any("in USD, where the bill is in EUR" in line for line in said)
+    server.events.clear()
+    mine.look(NOON_S + 7)
+    server.put(priced("three", 8.0, "USD"))  # the first is gone, the bill is as it was
+    mine.look(NOON_S + 8)
+    assert mine.writer.book.price(NOON_S + 9) is None
 
 
 def test_prices_per_mwh_and_powers_in_mw_are_converted() -> None:

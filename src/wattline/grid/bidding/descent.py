@@ -59,13 +59,16 @@ class Point:
 
 
 def soft_cost(
-    problem: Problem, bid: Bid, log_alpha: FloatArray, beta: float, rho: float
+    problem: Problem, bid: Bid, rates: Sequence[theory.Rate], log_alpha: FloatArray, beta: float,
+    rho: float,
 ) -> Point:
-    """Cost of an hour with the penalty, and its derivatives by average, reserve and weights."""
+    """Cost of an hour with the penalty, and its derivatives by average, reserve and weights.
+
+    `rates` are the decay rates at the bid.
+    """
     workload = problem.workload
     weights = np.array(bid.weights)
     at = theory.service(problem, bid.average_w, bid.reserve_w, weights)
-    rates = theory.rates_at(problem, bid)
     work = workload.column("servers") * workload.column("time_s_min")
     busy_w = float((workload.arrivals_per_s * work)
                    @ (workload.column("power_w_max") - workload.power_w_idle))
@@ -143,9 +146,10 @@ def descend(
         outcome = simulate(bid)
         tried.append((bid, outcome))
         history.append(bid.weights)
-        rates = np.array([rate.value for rate in theory.rates_at(problem, bid)])
-        log_alpha = theory.fit_log_alpha(outcome.delays_s, rates, problem.violation_limit)
-        point = soft_cost(problem, bid, log_alpha, beta, chosen.steepness)
+        rates = theory.rates_at(problem, bid)
+        log_alpha = theory.fit_log_alpha(
+            outcome.delays_s, np.array([rate.value for rate in rates]), problem.violation_limit)
+        point = soft_cost(problem, bid, rates, log_alpha, beta, chosen.steepness)
         size = chosen.step / (1 + number / chosen.decay_rounds)
         bid = _step(problem, bid, point, size=size, least=chosen.weight_min)
     _look_around(problem, simulate, tried, (chosen.rounds - rounds) // 4)
