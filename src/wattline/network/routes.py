@@ -17,7 +17,7 @@ import numpy.typing as npt
 from wattline.model.jobs import IntArray
 from wattline.network.kernels.paths import find_paths
 from wattline.network.topology.base import LinkKind, Topology
-from wattline.network.ways import most_ways
+from wattline.network.ways import most_inside, most_ways
 from wattline.network.wiring import wire
 
 ShortArray = npt.NDArray[np.int32]
@@ -113,7 +113,11 @@ class RouteBook:
         """Shortest ways to look for: all that there are, as far as memory allows."""
         if self.topology.kind in FIXED_WAYS:
             return FEWEST_WAYS
-        return max(FEWEST_WAYS, min(self.most_ways, MOST_WAYS, MOST_PATHS // max(1, pairs)))
+        # As many as two groups have links: where detours go depends on this number too, so it
+        # stays what it is where few of the links are on shortest ways.
+        links = int(np.diff(self.wiring.between_start).max(initial=1))
+        most = max(most_inside(self.topology, self.wiring), links)
+        return max(FEWEST_WAYS, min(most, MOST_WAYS, MOST_PATHS // max(1, pairs)))
 
 
 def routing_remarks(topology: Topology, routing: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from wattline.network.load import load_exchange, measure_load
 from wattline.network.routes import RouteBook, Routes
 from wattline.network.topology import aries, dragonfly, dragonfly_plus, fat_tree, torus
 from wattline.network.topology.base import build
+from wattline.network.ways import most_ways
 from wattline.network.wiring import wire
 
 NETWORKS = {
@@ -90,6 +91,35 @@ def check_every_way(network, bound):
 @pytest.mark.parametrize("bound", [3, 24])
 def test_every_way_is_found_once(name, bound):
     check_every_way(NETWORKS[name](), bound)
+
+
+def check_most_ways(network):
+    holding = np.unique(network.node_router)
+    most = int(counted(network)[1][np.ix_(holding, holding)].max())
+    assert most_ways(network, wire(network)) == most
+    return most
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_most_ways_of_a_pair_are_counted(name):
+    check_most_ways(NETWORKS[name]())
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", LARGE)
+def test_the_most_ways_of_a_pair_of_a_large_network_are_counted(name):
+    check_most_ways(LARGE[name]())
+
+
+@pytest.mark.compiled
+def test_theta_has_36_ways_at_most():
+    assert check_most_ways(load_machine("theta")) == 36
+
+
+def test_an_aries_network_says_that_pairs_use_four_ways():
+    network = NETWORKS["aries, few links"]()
+    found = measure_load(network, "uniform", routing="minimal", model="flow", messages=4)
+    assert any("up to 8 shortest ways; each uses 4 of them" in remark for remark in found.remarks)
 
 
 @pytest.mark.compiled
