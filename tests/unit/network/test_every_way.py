@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from wattline.model.kernel import Kernel
 from wattline.network.config import load_machine
 from wattline.network.flows import flow_times
+from wattline.network.kernels import paths
 from wattline.network.kernels.paths import find_paths
 from wattline.network.load import load_exchange, measure_load
 from wattline.network.routes import RouteBook, Routes
@@ -75,10 +77,10 @@ def check_every_way(network, bound):
     found = np.diff(routes.path_start)
     assert np.array_equal(found, np.minimum(bound, ways).ravel())
     for pair in every.tolist():
-        paths = [tuple(routes.link[routes.link_start[q]:routes.link_start[q + 1]].tolist())
-                 for q in range(routes.path_start[pair], routes.path_start[pair + 1])]
-        assert len(set(paths)) == len(paths)
-        for path in paths:
+        listed = [tuple(routes.link[routes.link_start[q]:routes.link_start[q + 1]].tolist())
+                  for q in range(routes.path_start[pair], routes.path_start[pair + 1])]
+        assert len(set(listed)) == len(listed)
+        for path in listed:
             here = source[pair]
             for link in path:
                 assert network.link_from[link] == here
@@ -160,9 +162,9 @@ def test_ways_beyond_counting_are_still_spread():
     network = build("stages", "fat-tree", node_router=np.array([0, 401]),
                     router_group=np.zeros(402), cables=cables, node_gbit_s=8.0)
     found = Routes(*find_paths(wire(network), np.array([0]), np.array([401]), 60, 0))
-    paths = found.link.reshape(60, 41)
-    assert len({tuple(path) for path in paths.tolist()}) == 60
-    assert np.unique(paths[:, 0], return_counts=True)[1].tolist() == [6] * 10
+    listed = found.link.reshape(60, 41)
+    assert len({tuple(path) for path in listed.tolist()}) == 60
+    assert np.unique(listed[:, 0], return_counts=True)[1].tolist() == [6] * 10
 
 
 @pytest.mark.parametrize(("ports", "nodes", "limit"), [(4, 3, 1 / 3), (6, 4, 1 / 2)])
@@ -180,3 +182,11 @@ def test_a_flow_divides_evenly_over_ways_that_eight_is_no_multiple_of():
     result = flow_times(RouteBook(network), [exchange], routing="minimal")
     used = result.link_bytes[:network.links]
     assert used == pytest.approx(used.mean())
+
+
+@pytest.mark.compiled
+def test_finding_a_way_counts_no_references():
+    """Handing the arrays of a network from kernel to kernel takes most of the time otherwise."""
+    counting = {name for name, value in vars(paths).items()
+                if isinstance(value, Kernel) and value._options["_nrt"]}
+    assert counting == {"find_paths", "measure_distance"}
