@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from wattline.petri.states import DeadEnd, Space
 
 USUAL_STATES = 10_000
+MOST_NAMED = 20
+"""Firings and places that a remark names."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class NetAnalysis:
     dead_end: DeadEnd | None
     """The first state in which nothing can happen any more."""
     never_fired: tuple[str, ...]
+    """Transitions that no state that was seen fired."""
     place_invariants: tuple[tuple[Weights, int], ...]
     """Weights of places, and the sum that stays."""
     transition_invariants: tuple[Weights, ...]
@@ -124,12 +127,37 @@ def _stays(weights: Weights, space: Space) -> bool:
 
 
 def _of_states(space: Space, most: int) -> list[str]:
-    if space.growing:
-        return [f"the net grows without an end ({', '.join(space.growing)}); looking stopped there"]
-    if not space.complete:
-        return [f"there are more than {counted(most, 'state')}: bounds and dead ends are of those "
-                "seen (--states looks at more)"]
-    return []
+    if space.complete:
+        return []
+    lines = [f"there are more than {counted(most, 'state')}: bounds and dead ends are of those "
+             "seen (--states looks at more)"]
+    if space.covered is not None:
+        lines.append(_of_growth(space, *space.covered))
+    elif space.more_may_forbid:
+        lines.append(f"whether the net is bounded is not known: with {_listed(space)} more tokens "
+                     "may forbid what fewer allow, and of such nets no method tells it of all")
+    return lines
+
+
+def _of_growth(space: Space, first: int, second: int) -> str:
+    """Two states that show that a net grows, and what leads from one to the other."""
+    way = space.way(second, first)
+    firings = ", ".join(way[:MOST_NAMED]) + (", ..." if len(way) > MOST_NAMED else "")
+    return (f"the net grows without an end ({', '.join(space.growing)}): {firings} leads from "
+            f"{_tokens(space.held(first))} to {_tokens(space.held(second))}, which is all of that "
+            "and more, and can be repeated for ever; other places may grow as well")
+
+
+def _tokens(held: Mapping[str, int]) -> str:
+    if not held:
+        return "no token"
+    named = [f"{place} {count}" for place, count in held.items()]
+    return "(" + ", ".join(named[:MOST_NAMED]) + (", ...)" if len(named) > MOST_NAMED else ")")
+
+
+def _listed(space: Space) -> str:
+    *rest, last = space.more_may_forbid
+    return f"{', '.join(rest)} and {last}" if rest else last
 
 
 def _of_invariants(dropped: int, found: Any) -> list[str]:

@@ -254,7 +254,8 @@ def analyse(net: str, states: int, reach: tuple[str, ...], as_json: bool, **work
     for weights in found.transition_invariants:
         click.echo(f"as before after: {_weighted(weights)}")
     if found.never_fired:
-        click.echo(f"never fired: {', '.join(found.never_fired)}")
+        ever = "never" if found.complete else "not in the states seen"
+        click.echo(f"{ever} fired: {', '.join(found.never_fired)}")
 
 
 def _say(remarks: Iterable[str]) -> None:

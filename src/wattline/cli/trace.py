@@ -103,8 +103,10 @@ def generate(name: str, out: Path, as_json: bool, **options: Any) -> None:
     options["estimates"] = options["estimates"] or None
     trace = make(name, **options)
     write(trace, out)
+    for line in trace.remarks:
+        click.echo(f"wattline: {line}", err=True)
     if as_json:
-        print_json({"file": str(out), **summarise(trace)})
+        print_json({"file": str(out), **summarise(trace), "remarks": list(trace.remarks)})
     else:
         load = summarise(trace)["offered_load"]
         said = f", offered load {load:.3f}" if load is not None else ""

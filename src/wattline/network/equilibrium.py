@@ -14,6 +14,8 @@ from __future__ import annotations
 from wattline.model.errors import InputError
 
 ROUTINGS = ("minimal", "valiant", "adaptive", "ugal")
+AWARE = ("adaptive", "ugal")
+"""Those that look at loads; under the others all ways of a pair weigh alike."""
 TOLERANCE = 0.01
 """Part of the traffic that may still want to move when the routing counts as settled."""
 SWEEPS = 60

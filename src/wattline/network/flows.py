@@ -10,7 +10,14 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
-from wattline.network.equilibrium import DETOURED, SHARPNESS, SWEEPS, TOLERANCE, check_routing
+from wattline.network.equilibrium import (
+    AWARE,
+    DETOURED,
+    SHARPNESS,
+    SWEEPS,
+    TOLERANCE,
+    check_routing,
+)
 from wattline.network.kernels.messages import count_messages, node_rates
 from wattline.network.kernels.routing import draw_paths, list_uses, split
 from wattline.network.kernels.sharing import finish_times
@@ -25,8 +32,8 @@ PACKET_BYTES = 1024
 DETOURS = 6
 """Detours that a pair of routers knows in the flow model; pairs know different ones."""
 DRAWS = 8
-"""A flow of up to this many packets, or ways of a pair where these are more, is routed packet by
-packet, a larger one in so many parts."""
+"""A flow of up to this many packets, or ways where these are more, is routed packet by packet, a
+larger one in so many parts."""
 WINDOW = 0.2
 """While there are many flows, those that end within this part of the time so far end as one."""
 
@@ -109,7 +116,8 @@ def flow_times(book: RouteBook, exchanges: Sequence[Exchange], *, routing: str =
         TOLERANCE, SWEEPS)
     packets = flows.messages * np.maximum(1.0, message_bytes[flows.job] / PACKET_BYTES)
     flow, path, part = draw_paths(pairs, offset, share, pair, routes.path_start, packets,
-                                  _draws(book), sequence_start(seed))
+                                  _draws(book, routing, offset), routing not in AWARE,
+                                  sequence_start(seed))
     start, link, use = list_uses(
         flow, path, part, routes.link_start, routes.link, flows.source, flows.target, rate, sent,
         received, first, topology.links, topology.nodes)
@@ -122,13 +130,16 @@ def flow_times(book: RouteBook, exchanges: Sequence[Exchange], *, routing: str =
                       float(moving), int(sweeps))
 
 
-def _draws(book: RouteBook) -> int:
-    """Parts of a large flow: with fewer than its ways some would stay empty.
+def _draws(book: RouteBook, routing: str, offset: IntArray) -> int:
+    """Parts of a large flow, at least: with fewer than its ways some would stay empty.
 
-    Where all ways weigh alike, each gets as many parts as the others.
+    Where ways weigh alike, each flow has as many more as its own ways want.
     """
-    ways = book.ways_given
-    return max(DRAWS, ways) if book.detours else -(-DRAWS // ways) * ways
+    if routing not in AWARE:
+        return DRAWS
+    # The constants of dragonflies were fitted with as many parts as shortest ways.
+    ways = book.ways_given if book.wiring.grouped else int(np.diff(offset).max())
+    return max(DRAWS, ways)
 
 
 def gather(topology: Topology, exchanges: Sequence[Exchange]) -> FlowSet:

@@ -14,10 +14,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.network.kernels.paths import find_paths
 from wattline.network.topology.base import LinkKind, Topology
-from wattline.network.ways import most_ways
+from wattline.network.ways import most_inside, most_ways
 from wattline.network.wiring import wire
 
 ShortArray = npt.NDArray[np.int32]
@@ -28,6 +29,8 @@ MOST_WAYS = 64
 """Shortest ways that a pair of routers is given at most, where its network has more of them."""
 MOST_PATHS = 8_000_000
 """Shortest ways of all pairs together that are kept in memory."""
+MOST_CANDIDATES = 200_000_000
+"""Ways and detours of all pairs together: these take some 10 GB, and more are refused."""
 FIXED_WAYS = ("aries",)
 """Kinds of networks whose pairs get the fewest: they have two or three ways in the mean."""
 DETOURS = 15
@@ -99,6 +102,13 @@ class RouteBook:
         ways = self._ways(len(source))
         self._fewest_given = min(self._fewest_given, ways)
         detours = self._detours(len(source))
+        candidates = len(source) * (ways + detours)
+        if candidates > MOST_CANDIDATES:
+            raise InputError(
+                f"{len(source):,} pairs of routers of '{self.topology.name}' with up to "
+                f"{ways + detours} ways each are {candidates:,}, which do not fit in memory "
+                f"(up to {MOST_CANDIDATES:,} do); send fewer messages, or take the flow model, "
+                "which knows fewer detours")
         return Routes(*find_paths(self.wiring, source, target, ways, detours))
 
     def _detours(self, pairs: int) -> int:
@@ -113,7 +123,11 @@ class RouteBook:
         """Shortest ways to look for: all that there are, as far as memory allows."""
         if self.topology.kind in FIXED_WAYS:
             return FEWEST_WAYS
-        return max(FEWEST_WAYS, min(self.most_ways, MOST_WAYS, MOST_PATHS // max(1, pairs)))
+        # As many as two groups have links: where detours go depends on this number too, so it
+        # stays what it is where few of the links are on shortest ways.
+        links = int(np.diff(self.wiring.between_start).max(initial=1))
+        most = max(most_inside(self.topology, self.wiring), links)
+        return max(FEWEST_WAYS, min(most, MOST_WAYS, MOST_PATHS // max(1, pairs)))
 
 
 def routing_remarks(topology: Topology, routing: str) -> tuple[str, ...]:

@@ -9,14 +9,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.network.topology.base import Topology
 from wattline.network.wiring import Wiring
-
-SAMPLE = 16
-"""Ways are counted to so many routers with nodes; networks look alike from most of theirs."""
 
 
 class Closer(NamedTuple):
@@ -54,14 +52,70 @@ def links_closer(wiring: Wiring, router: int) -> Closer:
 
 
 def most_ways(topology: Topology, wiring: Wiring) -> int:
-    """Shortest ways that two routers with nodes have at most; between groups, their links."""
-    routers = np.unique(topology.node_router)
-    most = int(np.diff(wiring.between_start).max(initial=1))
-    for router in routers[np.linspace(0, len(routers) - 1, min(SAMPLE, len(routers))).astype(int)]:
-        closer = links_closer(wiring, int(router))
-        inside = routers[(routers >= closer.first) & (routers < closer.first + len(closer.ways))]
-        most = max(most, int(min(closer.ways[inside - closer.first].max(), 2**62)))
+    """Shortest ways that two routers with nodes have at most."""
+    return max(most_inside(topology, wiring), _most_across(topology, wiring))
+
+
+def most_inside(topology: Topology, wiring: Wiring) -> int:
+    """Shortest ways that two routers with nodes of one domain have at most."""
+    holding = _holds_nodes(topology)
+    most, ends = 0.0, 0
+    for one, other in pairwise(wiring.first.tolist()):
+        ways = wiring.ways[one:other, :other - one][:, holding[one:other]]
+        if ways.size and ways.max() > most:
+            most = float(ways.max())
+            ends = one + int(np.argmax(ways.max(axis=1)))
+    # A float of four bytes is near enough to say which pair has the most, not how many.
+    closer = links_closer(wiring, ends)
+    among = holding[closer.first:closer.first + len(closer.ways)]
+    return int(closer.ways[among].max())
+
+
+def _most_across(topology: Topology, wiring: Wiring) -> int:
+    """Shortest ways that two routers with nodes have at most where their domains differ.
+
+    A way crosses one link between the two; those that most ways could cross are looked at first.
+    """
+    domains = len(wiring.first) - 1
+    holding = np.flatnonzero(_holds_nodes(topology))
+    inside = wiring.ways.max(axis=1).astype(np.float64)
+    link = wiring.between_link
+    by_link = np.cumsum(inside[wiring.link_from[link]] * inside[wiring.link_to[link]])
+    at_most = np.diff(np.concatenate(([0.0], by_link))[wiring.between_start])
+    most = 0
+    for pair in np.argsort(-at_most, kind="stable").tolist():
+        if at_most[pair] <= most:
+            break
+        one, other = (holding[wiring.domain[holding] == domain]
+                      for domain in divmod(pair, domains))
+        crossed = link[wiring.between_start[pair]:wiring.between_start[pair + 1]]
+        most = max(most, _across(wiring, one, other, crossed))
     return most
+
+
+def _across(wiring: Wiring, source: IntArray, target: IntArray, crossed: IntArray) -> int:
+    """The most ways of these pairs of routers by links from the domain of one to the other's."""
+    if not len(source) or not len(target):
+        return 0
+    begin = wiring.link_from[crossed] - wiring.first[wiring.domain[source[0]]]
+    end, there = wiring.link_to[crossed], target - wiring.first[wiring.domain[target[0]]]
+    before, behind = wiring.distance[source][:, begin], wiring.distance[end][:, there]
+    ways_before, ways_behind = (ways.astype(np.float64) for ways in (
+        wiring.ways[source][:, begin], wiring.ways[end][:, there]))
+    least = np.full((len(source), len(target)), np.iinfo(np.int16).max, dtype=np.int16)
+    ways = np.zeros(least.shape)
+    for at in range(len(crossed)):
+        hops = before[:, at, None] + behind[None, at]
+        joined = (before[:, at, None] >= 0) & (behind[None, at] >= 0)
+        found = ways_before[:, at, None] * ways_behind[None, at]
+        ways = np.where(joined & (hops < least), found,
+                        ways + np.where(joined & (hops == least), found, 0.0))
+        least = np.where(joined, np.minimum(least, hops), least)
+    return int(ways.max())
+
+
+def _holds_nodes(topology: Topology) -> npt.NDArray[np.bool_]:
+    return np.bincount(topology.node_router, minlength=topology.routers) > 0
 
 
 def spread(wiring: Wiring, source: IntArray, target: IntArray, amount: FloatArray) -> FloatArray:

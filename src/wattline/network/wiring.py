@@ -7,9 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.network.kernels.paths import measure_distance
 from wattline.network.topology.base import Topology
+
+MOST_DISTANCES = 500_000_000
+"""Pairs of routers of one domain whose hops and ways are kept: six bytes each."""
 
 
 class Wiring(NamedTuple):
@@ -43,6 +47,11 @@ def wire(topology: Topology, *, inside: bool = False) -> Wiring:
         topology.routers, dtype=np.int64)
     domains = int(domain.max()) + 1
     first = np.searchsorted(domain, np.arange(domains + 1)).astype(np.int64)
+    distances = topology.routers * int(np.diff(first).max())
+    if distances > MOST_DISTANCES:
+        raise InputError(f"network '{topology.name}' has {topology.routers:,} routers, and ways "
+                         f"between {distances:,} pairs of them do not fit in memory; without "
+                         f"groups up to {int(MOST_DISTANCES**0.5):,} routers do")
     from_domain, to_domain = domain[topology.link_from], domain[topology.link_to]
     within = np.flatnonzero(from_domain == to_domain)
     across = np.flatnonzero(from_domain != to_domain)

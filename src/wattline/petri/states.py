@@ -45,16 +45,22 @@ class Space:
     fired: set[str] = field(default_factory=set)
     growing: tuple[str, ...] = ()
     """Places on which tokens gather without an end: the same firings can be repeated for ever."""
+    covered: tuple[int, int] | None = None
+    """The first two states of which the second has all that the first has, and more: what led
+    from one to the other can be repeated for ever."""
+    more_may_forbid: tuple[str, ...] = ()
+    """What of the net may forbid with more tokens what is allowed with fewer, so that no two states
+    show that it grows."""
 
     def bounds(self) -> dict[str, int]:
         """The most tokens that were seen on each place."""
         return {place: max(counts[i] for counts in self.counts)
                 for i, place in enumerate(self.places)}
 
-    def way(self, state: int) -> tuple[str, ...]:
-        """The firings from the beginning to a state, a shortest list of them."""
+    def way(self, state: int, since: int = 0) -> tuple[str, ...]:
+        """The firings from the beginning, or a state on the way, to a state; a shortest list."""
         found: list[str] = []
-        while state > 0:
+        while state > since:
             if self.steps[state]:
                 found.append(self.steps[state])
             state = self.parents[state]
@@ -68,18 +74,22 @@ class Space:
 
     def dead_end(self, number: int = 0) -> DeadEnd:
         state = self.dead[number]
-        held = {place: count for place, count in zip(self.places, self.counts[state], strict=True)
+        return DeadEnd(self.held(state), self.way(state))
+
+    def held(self, state: int) -> dict[str, int]:
+        """The places that have tokens in a state, and how many."""
+        return {place: count for place, count in zip(self.places, self.counts[state], strict=True)
                 if count}
-        return DeadEnd(held, self.way(state))
 
 
 def explore(net: Net, most_states: int = USUAL_STATES,
             advance: Callable[[float], None] = lambda share: None) -> Space:
-    """Breadth first, up to so many states; a net that is seen to grow for ever is left there."""
+    """Breadth first, up to so many states, which a net that grows without an end always has."""
     simulation = Simulation(net)
     flat = simulation.flat
     space = Space(tuple(place.path for place in flat.places))
-    clock, monotone = _looks_at_clock(net), _is_monotone(flat)
+    space.more_may_forbid = _more_may_forbid(flat)
+    clock = _looks_at_clock(net)
     known: set[Any] = set()
     waiting: deque[tuple[int, Any]] = deque()
 
@@ -97,7 +107,7 @@ def explore(net: Net, most_states: int = USUAL_STATES,
         waiting.append((len(space.counts) - 1, simulation.save()))
 
     meet(0, "")
-    while waiting and space.complete and not space.growing:
+    while waiting and space.complete:
         state, saved = waiting.popleft()
         advance(min(1.0, len(space.counts) / most_states))
         for step in _successors(simulation, saved):
@@ -108,9 +118,8 @@ def explore(net: Net, most_states: int = USUAL_STATES,
                 space.fired.add(step)
             before = len(space.counts)
             meet(state, step)
-            if monotone and len(space.counts) > before:
-                space.growing = _growing(space, before)
-    space.complete = space.complete and not space.growing
+            if not space.more_may_forbid and len(space.counts) > before:
+                _note_growth(space, before)
     return space
 
 
@@ -151,25 +160,31 @@ def _names(text: str) -> set[str]:
             if isinstance(node, ast.Name)}
 
 
-def _is_monotone(flat: FlatNet) -> bool:
-    """Whether more tokens never forbid anything, so that what was done once can be done again."""
-    plain = all(place.place.colour is UNIT for place in flat.places)
-    urgent = {transition.priority for transition in flat.transitions}
-    return plain and len(urgent) <= 1 and all(
-        transition.guard is None and all(
-            arc.arc.kind in (ArcKind.IN, ArcKind.OUT, ArcKind.TEST) and isinstance(arc.weight, int)
-            for arc in (*transition.inputs, *transition.outputs))
-        for transition in flat.transitions)
+def _more_may_forbid(flat: FlatNet) -> tuple[str, ...]:
+    """What makes more tokens forbid something; without it what was done once can be done again."""
+    arcs = [arc for transition in flat.transitions
+            for arc in (*transition.inputs, *transition.outputs)]
+    kinds = {arc.arc.kind for arc in arcs}
+    found = {
+        "colours": any(place.place.colour is not UNIT for place in flat.places),
+        "guards": any(transition.guard is not None for transition in flat.transitions),
+        "priorities": len({transition.priority for transition in flat.transitions}) > 1,
+        "inhibitor arcs": ArcKind.INHIBITOR in kinds,
+        "arcs that take all tokens": ArcKind.ALL in kinds,
+        "weights that are worked out": any(not isinstance(arc.weight, int) for arc in arcs),
+    }
+    return tuple(name for name, there in found.items() if there)
 
 
-def _growing(space: Space, state: int) -> tuple[str, ...]:
-    """The places on which a state has more than a state on its way, and on none less."""
-    mine, earlier = space.counts[state], space.parents[state]
-    while True:
+def _note_growth(space: Space, state: int) -> None:
+    """Add the places on which a state has more than a state on its way, and on none less."""
+    mine, earlier = space.counts[state], state
+    while earlier > 0:
+        earlier = space.parents[earlier]
         theirs = space.counts[earlier]
         if all(a >= b for a, b in zip(mine, theirs, strict=True)):
-            return tuple(place for place, a, b in zip(space.places, mine, theirs, strict=True)
-                         if a > b)
-        if earlier == 0:
-            return ()
-        earlier = space.parents[earlier]
+            more = {place for place, a, b in zip(space.places, mine, theirs, strict=True) if a > b}
+            space.covered = space.covered or (earlier, state)
+            space.growing = tuple(place for place in space.places
+                                  if place in more or place in space.growing)
+            return

@@ -32,7 +32,7 @@ class Lublin(Generator):
 class Poisson(Generator):
     types: FileName | None = None
     rate_per_hour: Number | None = Field(None, gt=0)
-    load: Number = Field(0.8, gt=0)
+    load: Number | None = Field(None, gt=0)
 
 
 class Esp2(Generator):

@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 
+from wattline.model.kernel import Kernel
 from wattline.network.config import load_machine
 from wattline.network.flows import flow_times
+from wattline.network.kernels import paths
 from wattline.network.kernels.paths import find_paths
 from wattline.network.load import load_exchange, measure_load
 from wattline.network.routes import RouteBook, Routes
 from wattline.network.topology import aries, dragonfly, dragonfly_plus, fat_tree, torus
 from wattline.network.topology.base import build
+from wattline.network.ways import most_ways
 from wattline.network.wiring import wire
 
 NETWORKS = {
@@ -74,10 +77,10 @@ def check_every_way(network, bound):
     found = np.diff(routes.path_start)
     assert np.array_equal(found, np.minimum(bound, ways).ravel())
     for pair in every.tolist():
-        paths = [tuple(routes.link[routes.link_start[q]:routes.link_start[q + 1]].tolist())
-                 for q in range(routes.path_start[pair], routes.path_start[pair + 1])]
-        assert len(set(paths)) == len(paths)
-        for path in paths:
+        listed = [tuple(routes.link[routes.link_start[q]:routes.link_start[q + 1]].tolist())
+                  for q in range(routes.path_start[pair], routes.path_start[pair + 1])]
+        assert len(set(listed)) == len(listed)
+        for path in listed:
             here = source[pair]
             for link in path:
                 assert network.link_from[link] == here
@@ -90,6 +93,35 @@ def check_every_way(network, bound):
 @pytest.mark.parametrize("bound", [3, 24])
 def test_every_way_is_found_once(name, bound):
     check_every_way(NETWORKS[name](), bound)
+
+
+def check_most_ways(network):
+    holding = np.unique(network.node_router)
+    most = int(counted(network)[1][np.ix_(holding, holding)].max())
+    assert most_ways(network, wire(network)) == most
+    return most
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_most_ways_of_a_pair_are_counted(name):
+    check_most_ways(NETWORKS[name]())
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", LARGE)
+def test_the_most_ways_of_a_pair_of_a_large_network_are_counted(name):
+    check_most_ways(LARGE[name]())
+
+
+@pytest.mark.compiled
+def test_theta_has_36_ways_at_most():
+    assert check_most_ways(load_machine("theta")) == 36
+
+
+def test_an_aries_network_says_that_pairs_use_four_ways():
+    network = NETWORKS["aries, few links"]()
+    found = measure_load(network, "uniform", routing="minimal", model="flow", messages=4)
+    assert any("up to 8 shortest ways; each uses 4 of them" in remark for remark in found.remarks)
 
 
 @pytest.mark.compiled
@@ -130,9 +162,9 @@ def test_ways_beyond_counting_are_still_spread():
     network = build("stages", "fat-tree", node_router=np.array([0, 401]),
                     router_group=np.zeros(402), cables=cables, node_gbit_s=8.0)
     found = Routes(*find_paths(wire(network), np.array([0]), np.array([401]), 60, 0))
-    paths = found.link.reshape(60, 41)
-    assert len({tuple(path) for path in paths.tolist()}) == 60
-    assert np.unique(paths[:, 0], return_counts=True)[1].tolist() == [6] * 10
+    listed = found.link.reshape(60, 41)
+    assert len({tuple(path) for path in listed.tolist()}) == 60
+    assert np.unique(listed[:, 0], return_counts=True)[1].tolist() == [6] * 10
 
 
 @pytest.mark.parametrize(("ports", "nodes", "limit"), [(4, 3, 1 / 3), (6, 4, 1 / 2)])
@@ -150,3 +182,11 @@ def test_a_flow_divides_evenly_over_ways_that_eight_is_no_multiple_of():
     result = flow_times(RouteBook(network), [exchange], routing="minimal")
     used = result.link_bytes[:network.links]
     assert used == pytest.approx(used.mean())
+
+
+@pytest.mark.compiled
+def test_finding_a_way_counts_no_references():
+    """Handing the arrays of a network from kernel to kernel takes most of the time otherwise."""
+    counting = {name for name, value in vars(paths).items()
+                if isinstance(value, Kernel) and value._options["_nrt"]}
+    assert counting == {"find_paths", "measure_distance"}

@@ -5,6 +5,8 @@ from math import comb
 import numpy as np
 import pytest
 
+from wattline.model.errors import InputError
+from wattline.network import routes
 from wattline.network.config import load_machine
 from wattline.network.load import load_exchange, measure_load, throughput_limit
 from wattline.network.packets import cables_of_links, packet_book
@@ -87,3 +89,18 @@ def test_packets_fill_the_links_of_a_slurm_tree(tmp_path):
     assert found.limit == pytest.approx(1.0)
     # Chance gives some targets more than others for a while; the rest is what the links allow.
     assert found.throughput > 0.8
+
+
+def test_ways_that_do_not_fit_in_memory_are_refused(monkeypatch):
+    network = dragonfly(2, 2, 5)
+    pairs = 100 * (4 + 5)  # four shortest ways are looked for, and a detour by each group
+    monkeypatch.setattr(routes, "MOST_CANDIDATES", pairs)
+    packet_book(network).routes(np.array([0]), np.array([3]))
+    monkeypatch.setattr(routes, "MOST_CANDIDATES", pairs - 1)
+    with pytest.raises(InputError, match=r"100 pairs of .* up to 9 ways each"):
+        packet_book(network).routes(np.array([0]), np.array([3]))
+
+
+def test_a_network_of_too_many_routers_is_refused_before_its_ways_are_counted():
+    with pytest.raises(InputError, match="22,500 routers, and ways between 506,250,000 pairs"):
+        RouteBook(torus((150, 150), 1))

@@ -78,6 +78,94 @@ def test_a_net_that_grows_for_ever_is_found_out(tmp_path: Path) -> None:
     with pytest.warns(WattlineWarning, match="grows without an end"):
         found = wl.analyse_net(written(tmp_path, GROWING))
     assert (found.bounded, found.unbounded, found.can_get_stuck) == (False, ("crop",), None)
+    assert any("grow leads from (seed 1) to (seed 1, crop 1)" in line for line in found.remarks)
+
+
+def test_a_net_that_grows_is_looked_at_up_to_the_limit(tmp_path: Path) -> None:
+    path = written(tmp_path, GROWING)
+    with pytest.warns(WattlineWarning, match="more than 50 states"):
+        found = wl.analyse_net(path, states=50, reach={"crop": 49})
+    assert (found.states, found.bounds["crop"], found.reached) == (50, 49, ("grow",) * 49)
+    with pytest.warns(WattlineWarning, match="may be beyond"):
+        assert wl.analyse_net(path, states=50, reach={"crop": 50}).reached is None
+
+
+SEVERAL = """
+[places]
+seed = { count = 1 }
+crop = {}
+bread = {}
+waste = {}
+dead = { count = 1 }
+[[transition]]
+name = "grow"
+test = ["seed"]
+put = [{ place = "crop", weight = 2 }]
+[[transition]]
+name = "bake"
+take = [{ place = "crop", weight = 3 }]
+put = ["bread"]
+[[transition]]
+name = "spoil"
+take = ["bread"]
+put = [{ place = "waste", weight = 2 }]
+[[transition]]
+name = "frost"
+take = ["seed", "dead"]
+"""
+
+
+def test_every_place_that_is_seen_to_grow_is_named(tmp_path: Path) -> None:
+    with pytest.warns(WattlineWarning, match="grows without an end"):
+        found = wl.analyse_net(written(tmp_path, SEVERAL), states=500,
+                               reach={"seed": 0, "crop": 0, "bread": 0, "waste": 4})
+    assert set(found.unbounded) == {"crop", "bread", "waste"}
+    assert (found.states, found.never_fired, found.can_get_stuck) == (500, (), True)
+    # Three times two crops make two loaves, which spoil; then the frost.
+    assert found.reached is not None
+    assert sorted(found.reached) == ["bake"] * 2 + ["frost"] + ["grow"] * 3 + ["spoil"] * 2
+
+
+ABSENT = """
+[places]
+seed = { count = 1 }
+crop = {}
+full = {}
+[[transition]]
+name = "grow"
+test = ["seed"]
+put = ["crop"]
+absent = ["full"]
+[[transition]]
+name = "fill"
+take = [{ place = "crop", weight = 3 }]
+put = ["full"]
+"""
+
+
+@pytest.mark.parametrize(("priority", "states", "bounded"), [
+    # It always grows on, but no two states show that. Filled at once, it ends at three crops.
+    (0, 10, None), (0, 60, None), (-1, 3, None), (-1, 10, True)])
+def test_what_inhibitor_arcs_forbid_is_not_taken_for_growth(
+    tmp_path: Path, priority: int, states: int, bounded: bool | None
+) -> None:
+    net = written(tmp_path, f"{ABSENT}priority = {priority}\n")
+    if bounded:
+        found = wl.analyse_net(net, states=states)
+        assert (found.bounds["crop"], found.states, found.remarks) == (3, 5, ())
+    else:
+        with pytest.warns(WattlineWarning, match="inhibitor arcs more tokens may forbid"):
+            found = wl.analyse_net(net, states=states)
+    assert (found.bounded, found.unbounded) == (bounded, ())
+
+
+@pytest.mark.parametrize(("change", "what"), [
+    ('absent = ["full"]', "inhibitor arcs"), ('take_all = ["full"]', "arcs that take all tokens"),
+    ('guard = "True"', "guards"), ("priority = 2", "priorities")])
+def test_what_leaves_growth_unknown_is_named(tmp_path: Path, change: str, what: str) -> None:
+    net = written(tmp_path, ABSENT.replace('absent = ["full"]', change))
+    with pytest.warns(WattlineWarning, match=f"not known: with {what} more tokens may forbid"):
+        assert wl.analyse_net(net, states=20).bounded is None
 
 
 def test_what_lies_beyond_the_states_looked_at_is_not_known(tmp_path: Path) -> None:

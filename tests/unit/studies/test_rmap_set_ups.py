@@ -18,6 +18,7 @@ from wattline.studies.rmap.filling import fill_table
 from wattline.studies.rmap.oracle import model_against_oracle
 from wattline.studies.rmap.partition import small_partition
 from wattline.studies.rmap.parts import bounds_of
+from wattline.studies.rmap.report import as_dict
 from wattline.studies.rmap.set_up import SetUp, all_set_ups
 from wattline.studies.rmap.single_jobs import gains_of_users, power_of_jobs
 from wattline.studies.rmap.study import RmapSetting, study
@@ -189,3 +190,18 @@ def test_several_loads_are_run_one_after_another():
     said = json.loads(done.stdout)["by_load"]
     assert [one["load"] for one in said] == [0.35, 0.7]
     assert said[0]["set_up"]["holds"] == "share"
+
+
+def test_one_seed_says_nothing_of_traces_of_several_kinds(tables):
+    found = as_dict(study(tables, replace(FEW, seeds=(1,), traces=("small", "random1", "random2"),
+                                          policies=("traditional", "adaptive_0"))))
+    assert [one["verdict"] for one in found["findings"]] == ["not reproduced"] * 2
+    assert all(one["interval_95"] is None for one in found["findings"])
+
+
+def test_filling_tables_that_lack_nothing_is_said(tables, few_rows):
+    setting = replace(FEW, seeds=(1,), traces=("small",), policies=("traditional",),
+                      set_up=SetUp(fill=True))
+    whole = {"SPhot": tables["SPhot"]}
+    assert "none was filled in" in study(whole, setting).notes[-1]
+    assert "filled in by a model" in study(few_rows, setting).notes[-1]

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests.shared_data import shared
 
+from wattline.cli.main import cli
 from wattline.model.errors import InputError
 from wattline.model.jobs import COLUMNS
 from wattline.traces import MODELS, generate, read
 from wattline.traces.generators import esp2, leadership, lublin
 from wattline.traces.generators.common import gamma_cdf
 from wattline.traces.generators.poisson import JobType
+from wattline.traces.summary import describe_trace
 
 SMALL = {"leadership": 400, "lublin": 400, "poisson": 400, "esp2": None}
 
@@ -190,3 +194,46 @@ def test_esp2() -> None:
     assert jobs.procs[np.array(letters) == "H"][0] == 162  # 0.1582 of 1,024
     # Fraction x number x time, summed over the types by hand: 11,003 s of the whole machine.
     assert (jobs.procs * jobs.run_s).sum() / 1024 == pytest.approx(11_003, abs=1)
+
+
+@pytest.mark.parametrize("name", ["lublin", "poisson"])
+@pytest.mark.parametrize(("asked", "jobs"), [(0.7, 5), (0.7, 3000), (1e5, 400), (0.01, 40)])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_load_that_is_missed_is_said_with_what_was_reached(name, asked, jobs, seed):
+    trace = generate(name, seed=seed, jobs=jobs, nodes=64, load=asked)
+    reached = describe_trace(trace)["offered_load"]
+    if reached is None:
+        assert "all its jobs are submitted in one second" in trace.remarks[0]
+    elif abs(reached / asked - 1) > 0.1:
+        assert f"a load of {asked:g} was asked for, and the log has {reached:.3g}" in (
+            trace.remarks[0])
+    else:
+        assert trace.remarks == ()
+
+
+def test_few_jobs_miss_a_load_and_many_reach_it():
+    assert generate("lublin", seed=0, jobs=5, nodes=256, load=1.0).remarks
+    assert not generate("lublin", seed=0, jobs=1000, nodes=256, load=1.0).remarks
+    assert not generate("poisson", seed=0, jobs=5).remarks  # none was asked for
+
+
+def test_a_load_that_is_asked_for_goes_before_that_of_a_mix(tmp_path):
+    mix = tmp_path / "mix.toml"
+    kind = '[[type]]\nname = "a"\nprocs = 2\nrun_s = 600\nrun = "constant"\n'
+    for said in ("load = 0.2", "rate_per_hour = 1"):
+        mix.write_text(f"{said}\n{kind}")
+        trace = generate("poisson", seed=1, jobs=4000, nodes=16, types=mix, load=0.6)
+        assert describe_trace(trace)["offered_load"] == pytest.approx(0.6, rel=0.05)
+    mix.write_text(f"load = 0.2\nrate_per_hour = 1\n{kind}")
+    with pytest.raises(InputError, match="rate_per_hour and load both"):
+        generate("poisson", types=mix)
+    with pytest.raises(InputError, match="rate_per_hour and load both"):
+        generate("poisson", load=0.5, rate_per_hour=3.0)
+
+
+def test_the_command_says_that_a_load_is_missed(tmp_path):
+    asked = ["trace", "generate", "lublin", "--load", "1", "--jobs", "5", "-o",
+             str(tmp_path / "log.swf")]
+    assert "a load of 1 was asked for" in CliRunner().invoke(cli, asked).stderr
+    told = json.loads(CliRunner().invoke(cli, [*asked, "--json"]).stdout)
+    assert "a load of 1 was asked for" in told["remarks"][0]

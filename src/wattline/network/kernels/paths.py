@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from wattline.model.kernel import array_kernel
+from wattline.model.kernel import array_kernel, kernel
 
 MOST_COUNTED = 1e37
 """Ways are counted up to here, which a float of four bytes still holds."""
+EXACT = 2.0**24
+"""Below this a float of four bytes holds every whole number."""
 
 
 @array_kernel
@@ -45,26 +47,26 @@ def measure_distance(domain, first, next_start, next_link, link_to):
     return distance, ways
 
 
-@array_kernel
+@kernel
 def _hops(wiring, here, there):
     """Hops inside a domain; a large number where there is no way inside it."""
     found = wiring.distance[here, there - wiring.first[wiring.domain[here]]]
     return int(found) if found >= 0 else 10_000
 
 
-@array_kernel
+@kernel
 def _ways(wiring, here, there):
     """Shortest ways inside a domain."""
     return float(wiring.ways[here, there - wiring.first[wiring.domain[here]]])
 
 
-@array_kernel
+@kernel
 def _place(salt, ways):
     """Where the salt-th of so many ways, counted round, stands among them: above 0, below 1."""
     return (salt % ways + 0.5) / ways
 
 
-@array_kernel
+@kernel
 def _walk(wiring, here, there, place, out, used):
     """Write a shortest path inside a domain to `out` from `used` on.
 
@@ -75,15 +77,10 @@ def _walk(wiring, here, there, place, out, used):
         left = _hops(wiring, here, there)
         if left >= 10_000:
             return -1
-        total = 0.0
+        place *= _ways_onward(wiring, here, there, left)
         for i in range(wiring.next_start[here], wiring.next_start[here + 1]):
             near = wiring.link_to[wiring.next_link[i]]
-            if _hops(wiring, near, there) == left - 1:
-                total += _ways(wiring, near, there)
-        place *= total
-        for i in range(wiring.next_start[here], wiring.next_start[here + 1]):
-            near = wiring.link_to[wiring.next_link[i]]
-            if _hops(wiring, near, there) == left - 1:
+            if near == there if left == 1 else _hops(wiring, near, there) == left - 1:
                 out[used] = wiring.next_link[i]
                 ways = _ways(wiring, near, there)
                 if place < ways:
@@ -95,21 +92,38 @@ def _walk(wiring, here, there, place, out, used):
     return used
 
 
-@array_kernel
+@kernel
+def _ways_onward(wiring, here, there, left):
+    """The shortest ways from a router as those from its neighbours add up to.
+
+    Which is their own number, unless that was rounded: then the parts of a way would not fit.
+    """
+    ways = _ways(wiring, here, there)
+    if ways < EXACT:
+        return ways
+    total = 0.0
+    for i in range(wiring.next_start[here], wiring.next_start[here + 1]):
+        near = wiring.link_to[wiring.next_link[i]]
+        if _hops(wiring, near, there) == left - 1:
+            total += _ways(wiring, near, there)
+    return total
+
+
+@kernel
 def _around(wiring, here, there, link):
     """Hops before and behind a link between domains; `there` is -1 for no router in particular."""
     hops = _hops(wiring, here, wiring.link_from[link])
     return hops if there < 0 else hops + _hops(wiring, wiring.link_to[link], there)
 
 
-@array_kernel
+@kernel
 def _ways_by(wiring, here, there, link):
     """Shortest ways that cross this link between domains."""
     ways = _ways(wiring, here, wiring.link_from[link])
     return ways if there < 0 else ways * _ways(wiring, wiring.link_to[link], there)
 
 
-@array_kernel
+@kernel
 def _crossings(wiring, here, there, domain):
     """The least hops around a link from the domain of `here` to `domain`, and the ways of so many.
 
@@ -127,10 +141,16 @@ def _crossings(wiring, here, there, domain):
     return least, ways
 
 
-@array_kernel
+@kernel
 def _cross(wiring, here, there, domain, salt, out, used):
     """Write the salt-th way into `domain`, to router `there` in it unless that is -1."""
     least, ways = _crossings(wiring, here, there, domain)
+    return _cross_one(wiring, here, there, domain, least, ways, salt, out, used)
+
+
+@kernel
+def _cross_one(wiring, here, there, domain, least, ways, salt, out, used):
+    """The same where the hops around a link, and the ways of so many, are known."""
     if ways == 0.0:
         return -1
     place = _place(salt, ways) * ways
@@ -153,23 +173,25 @@ def _cross(wiring, here, there, domain, salt, out, used):
     return used
 
 
-@array_kernel
+@kernel
 def _direct(wiring, here, there, k, wanted, salt, out, used):
     """Write the k-th of so many wanted shortest ways; -1 where there are not that many.
 
     Where there are more, those that are written stand at equal distances among all of them.
     """
     one, other = wiring.domain[here], wiring.domain[there]
-    ways = _ways(wiring, here, there) if one == other else _crossings(wiring, here, there, other)[1]
+    least, ways = 0, _ways(wiring, here, there) if one == other else 0.0
+    if one != other:
+        least, ways = _crossings(wiring, here, there, other)
     if k >= ways:
         return -1
     ahead = salt + np.floor(k * max(1.0, ways / wanted))
     if one == other:
         return _walk(wiring, here, there, _place(ahead, ways), out, used)
-    return _cross(wiring, here, there, other, ahead, out, used)
+    return _cross_one(wiring, here, there, other, least, ways, ahead, out, used)
 
 
-@array_kernel
+@kernel
 def _same(links, start, other, length):
     for i in range(length):  # noqa: SIM110  compiled code has no all()
         if links[start + i] != links[other + i]:
@@ -177,7 +199,7 @@ def _same(links, start, other, length):
     return True
 
 
-@array_kernel
+@kernel
 def _third(wiring, here, there, step, detours):
     """The third domain by which the step-th detour of a pair goes, or -1 for none.
 
@@ -198,7 +220,7 @@ def _third(wiring, here, there, step, detours):
     return (one + ahead) % domains
 
 
-@array_kernel
+@kernel
 def _mixed(value):
     """A number from 0 to 1 that has nothing to do with those of the numbers beside it."""
     value &= 0x7FFFFFFF
@@ -207,7 +229,7 @@ def _mixed(value):
     return ((value >> 16) ^ value) / 2147483648.0
 
 
-@array_kernel
+@kernel
 def _by_third_router(wiring, here, there, step, detours, out, used):
     """Write the step-th detour of a pair in a network without groups, by a third router.
 
@@ -230,7 +252,7 @@ def _by_third_router(wiring, here, there, step, detours, out, used):
     return _walk(wiring, third, there, on_by, out, used)
 
 
-@array_kernel
+@kernel
 def _path(wiring, here, there, k, minimal_paths, detours, links, start):
     """Write the k-th candidate path of a pair, minimal ones first; its end, or -1 for none."""
     one, other = wiring.domain[here], wiring.domain[there]
@@ -281,7 +303,10 @@ def find_paths(wiring, source, target, minimal_paths, detours):
     for pair in range(pairs):
         here, there = source[pair], target[pair]
         first_path = paths
-        for k in range(minimal_paths + detours):
+        inside = wiring.domain[here] == wiring.domain[there]
+        k = -1
+        while k + 1 < minimal_paths + detours:
+            k += 1
             start = link_start[paths]
             if start + longest > len(links):
                 grown = np.empty(2 * len(links) + longest, dtype=np.int32)
@@ -289,10 +314,14 @@ def find_paths(wiring, source, target, minimal_paths, detours):
                 links = grown
             end = _path(wiring, here, there, k, minimal_paths, detours, links, start)
             if end < 0:
+                # There are no more shortest ways where there is not this one.
+                k = max(k, minimal_paths - 1)
                 continue
             known = False
-            # Without groups a way that several thirds lie on is as much more often taken.
-            for q in range(first_path, paths if wiring.grouped else first_path):
+            # Without groups a way that several thirds lie on is as much more often taken; detours
+            # by other groups are other ways.
+            alone = not wiring.grouped or (k >= minimal_paths and not inside)
+            for q in range(first_path, first_path if alone else paths):
                 if link_start[q + 1] - link_start[q] == end - start and _same(
                         links, link_start[q], start, end - start):
                     known = True

@@ -94,7 +94,21 @@ def split(rows, demand, path_start, link_start, link, minimal, scale, routing,
 
 
 @array_kernel
-def draw_paths(pairs, offset, share, pair, path_start, packets, draws, seed):
+def _parts(share, begin, end, draws, alike):
+    """Into how many parts a large flow is divided, which is not less than `draws`.
+
+    Where ways weigh alike, so many that each of them gets as many parts as the others.
+    """
+    if not alike:
+        return draws
+    used = 0
+    for k in range(begin, end):
+        used += share[k] > 0.0
+    return -(-draws // used) * used
+
+
+@array_kernel
+def draw_paths(pairs, offset, share, pair, path_start, packets, draws, alike, seed):
     """Divide each flow over paths drawn by their shares: flow, path and part of each division.
 
     A flow of few packets draws a path for each; a larger one draws evenly spaced quantiles, since
@@ -102,7 +116,8 @@ def draw_paths(pairs, offset, share, pair, path_start, packets, draws, seed):
     """
     most = 0
     for i in range(len(pair)):
-        most += min(draws, max(1, int(np.ceil(packets[i]))))
+        parts = _parts(share, offset[pair[i]], offset[pair[i] + 1], draws, alike)
+        most += min(parts, max(1, int(np.ceil(packets[i]))))
     flow = np.empty(most, dtype=np.int64)
     path = np.empty(most, dtype=np.int64)
     part = np.empty(most)
@@ -110,12 +125,13 @@ def draw_paths(pairs, offset, share, pair, path_start, packets, draws, seed):
     for i in range(len(pair)):
         low = path_start[pairs[pair[i]]]
         begin, end = offset[pair[i]], offset[pair[i] + 1]
-        times = min(draws, max(1, int(np.ceil(packets[i]))))
+        parts = _parts(share, begin, end, draws, alike)
+        times = min(parts, max(1, int(np.ceil(packets[i]))))
         first_part = count
         seed = seed * 48271 % 2147483647
         shift = seed / 2147483647.0
         for d in range(times):
-            if packets[i] <= draws:
+            if packets[i] <= parts:
                 seed = seed * 48271 % 2147483647
                 level = seed / 2147483647.0
             else:

@@ -186,10 +186,10 @@ class Terms:
         One that works draws its demand, or the limit where that is lower; the others idle.
         """
         demand, limit = self.demand(power), self.log_cap + power[LIMIT]
-        free = 1.0 / (1.0 + np.exp(-(limit - demand) / SMOOTH))
+        free = _logistic((limit - demand) / SMOOTH)
         working = limit - soft_positive(limit - demand) + self.log_used
         idle = power[IDLE] + self.level + self.log_unused
-        part = 1.0 / (1.0 + np.exp(idle - working))
+        part = _logistic(working - idle)
         slope = np.column_stack(
             [self.of_socket * (part * free)[:, None], part * (1.0 - free), 1.0 - part])
         return np.logaddexp(working, idle), slope
@@ -207,10 +207,17 @@ def log_time(terms: FloatArray, time: FloatArray) -> tuple[FloatArray, FloatArra
     extra = np.stack([np.ones(len(terms)), terms[:, 2], terms[:, 6]], axis=1)
     # The overhead is measured against the computing time at the origin.
     ratio = extra @ time[OVERHEAD:] + time[0] - compute
-    share = 1.0 / (1.0 + np.exp(-np.clip(ratio, -50.0, 50.0)))
+    share = _logistic(ratio)
     slope = np.hstack([terms * (1.0 - share)[:, None], extra * share[:, None]])
     slope[:, 0] = 1.0
     return compute + np.logaddexp(0.0, ratio), slope
+
+
+def _logistic(value: FloatArray) -> FloatArray:
+    """From 0 to 1; beyond 50 to either side it is there but for rounding, and e^-value may be more
+    than a float holds."""
+    share: FloatArray = 1.0 / (1.0 + np.exp(-np.clip(value, -50.0, 50.0)))
+    return share
 
 
 def _trends(

@@ -120,6 +120,7 @@ def study(
 ) -> RmapResult:
     """Simulate every combination."""
     usable, left_out = split_tables(tables, setting.nodes)
+    measured = usable
     if setting.set_up.fill:
         usable = fill_tables(usable, setting.nodes)
     peak_w = setting.nodes * peak_w_per_node(usable)
@@ -137,6 +138,8 @@ def study(
                         jobs, offers, setting.nodes, bound_w, policy, setting.set_up))
             progress((t * shape[3] + s + 1) / (shape[0] * shape[3]))
     notes = tuple(f"{name}: {table.note}" for name, table in usable.items() if table.note)
+    if setting.set_up.fill and all(usable[name] is measured[name] for name in usable):
+        notes += ("no table lacks node counts, so that none was filled in",)
     return RmapResult(setting, tuple(usable), figures, peak_w, left_out, notes)
 
 

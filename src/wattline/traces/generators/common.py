@@ -17,6 +17,8 @@ from wattline.traces.trace import CleaningReport, Trace
 COMPLETED = 1
 LOADS = (1e-6, 1e6)
 """Offered loads that can be asked for; a full machine has 1."""
+CLOSE_LOAD = 0.1
+"""Part of the load that was asked for by which a log may miss it without a word."""
 DAY_S = 86400.0
 
 POPULAR_S = 60.0 * np.array(
@@ -75,9 +77,10 @@ def finish(
     header: Mapping[str, str],
     names: Mapping[str, tuple[str, ...]] | None = None,
     logged: Mapping[str, FloatArray] | None = None,
+    asked_load: float | None = None,
     **columns: npt.ArrayLike,
 ) -> Trace:
-    """Sort by submission and number the jobs."""
+    """Sort by submission and number the jobs; say where a load that was asked for is missed."""
     order = np.argsort(np.asarray(columns["submit_s"]), kind="stable")
     ordered = {name: np.asarray(values)[order] for name, values in columns.items()}
     ordered.setdefault("status", np.full(order.size, COMPLETED))
@@ -85,4 +88,19 @@ def finish(
     full = {"Version": "2.2", "MaxJobs": str(len(table)), "MaxNodes": str(nodes),
             "MaxProcs": str(nodes), **header}
     further = {name: values[order] for name, values in (logged or {}).items()}
-    return Trace(table, full, CleaningReport(read=len(table), kept=len(table)), source, further)
+    return Trace(table, full, CleaningReport(read=len(table), kept=len(table)), source, further,
+                 () if asked_load is None else _missed(table, nodes, asked_load))
+
+
+def _missed(table: JobTable, nodes: int, asked: float) -> tuple[str, ...]:
+    """What is said of a load that was asked for and not reached."""
+    span_s = float(table.submit_s[-1] - table.submit_s[0])
+    if span_s == 0:
+        return (f"a load of {asked:g} was asked for; the log has none, since all its jobs are "
+                "submitted in one second",)
+    reached = float(np.sum(table.procs * table.run_s)) / (nodes * span_s)
+    if abs(reached / asked - 1.0) <= CLOSE_LOAD:
+        return ()
+    return (f"a load of {asked:g} was asked for, and the log has {reached:.3g}: jobs are drawn "
+            "one by one and submitted at whole seconds, so that few of them, or many within a "
+            "second, miss it",)

@@ -70,6 +70,7 @@ class JobType:
         return (self.procs,) if isinstance(self.procs, int) else tuple(self.procs)
 
 
+DEFAULT_LOAD = 0.8
 DEFAULT = (
     JobType("small", (1, 2, 4), 1800.0, 6.0, request_factor=2.0),
     JobType("medium", (8, 16), 7200.0, 3.0, "lognormal", request_factor=1.5),
@@ -84,18 +85,21 @@ def generate(
     nodes: int = 128,
     types: Sequence[JobType] | str | Path = DEFAULT,
     rate_per_hour: float | None = None,
-    load: float = 0.8,
+    load: float | None = None,
 ) -> Trace:
-    """Draw jobs; without a rate, the rate is such that the offered load is `load`.
+    """Draw jobs; without a rate, the rate is such that the offered load is `load` (0.8).
 
     `types` is a sequence of job types or a TOML file with a table [[type]] for each, which may
-    also set `rate_per_hour` or `load`.
+    also set `rate_per_hour` or `load`; what is asked for here goes before that.
     """
+    _refuse_both("", rate_per_hour, load)
     if isinstance(types, (str, Path)):
+        where = types
         types, options = read_mix(Path(types))
-        rate_per_hour = options.get("rate_per_hour", rate_per_hour)
-        load = options.get("load", load)
-    _check(types, nodes, rate_per_hour, load)
+        _refuse_both(f"{where}: ", options.get("rate_per_hour"), options.get("load"))
+        if rate_per_hour is None and load is None:
+            rate_per_hour, load = options.get("rate_per_hour"), options.get("load")
+    _check(types, nodes, rate_per_hour, DEFAULT_LOAD if load is None else load)
     arrive, pick, size, run = streams(seed, 4)
     weights = np.array([kind.weight for kind in types])
     chosen = pick.choice(len(types), size=jobs, p=weights / weights.sum())
@@ -106,14 +110,15 @@ def generate(
         run_s[rows] = _run_times(kind, rows.size, run)
         requested_s[rows] = np.ceil(run_s[rows] * kind.request_factor)
         power_w[rows] = procs[rows] * kind.power_w_per_node
-    rate_per_s = rate_per_hour / 3600.0 if rate_per_hour is not None else _rate(types, nodes, load)
+    rate_per_s = rate_per_hour / 3600.0 if rate_per_hour is not None else _rate(
+        types, nodes, DEFAULT_LOAD if load is None else load)
     submit_s = np.floor(np.cumsum(arrive.exponential(1.0 / rate_per_s, jobs)))
     return finish(
         f"poisson seed {seed}", nodes=nodes,
         header={"Note": "Generated: a Poisson mix of job types", "Seed": str(seed)},
         names={"application": tuple(kind.name for kind in types)},
         submit_s=submit_s, run_s=run_s, requested_s=requested_s, procs=procs, power_w=power_w,
-        application=chosen, logged=_frequencies(types, chosen),
+        application=chosen, logged=_frequencies(types, chosen), asked_load=load,
     )
 
 
@@ -168,6 +173,11 @@ def _number(value: Any, where: str) -> float:
     if type(value) not in (int, float):
         raise InputError(f"{where} must be a number")
     return float(value)
+
+
+def _refuse_both(where: str, rate_per_hour: float | None, load: float | None) -> None:
+    if rate_per_hour is not None and load is not None:
+        raise InputError(f"{where}rate_per_hour and load both say how often jobs arrive; give one")
 
 
 def _check(
