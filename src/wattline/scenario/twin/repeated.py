@@ -6,30 +6,41 @@ that overlap list a job twice. See sacct(1), --duplicates.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from wattline.scenario.twin.asked import Asked, Counter
 
 RESIZED = "RESIZING"
 
 
-def each_once(jobs: Sequence[Asked], left_out: Counter, filled: Counter) -> list[Asked]:
-    """Every run of every job once; runs before the last of a job get a number behind its id."""
+def same_start(job: Asked) -> tuple[float, ...]:
+    """A later dump of accounting may know more of a run than an earlier one."""
+    return job.submit_s, job.start_s
+
+
+def each_once(jobs: Sequence[Asked], left_out: Counter, filled: Counter,
+              same: Callable[[Asked], Any] = same_start) -> list[Asked]:
+    """Every run of every job once; runs before the last of a job get a number behind its id.
+
+    Two records of an id are of one run where `same` is the same of both.
+    """
     runs: dict[str, list[Asked]] = {}
     for job in jobs:
         runs.setdefault(job.job_id, []).append(job)
     found: list[Asked] = []
     for several in runs.values():
-        found += several if len(several) == 1 else _runs(several, left_out, filled)
+        found += several if len(several) == 1 else _runs(several, left_out, filled, same)
     return found
 
 
-def _runs(records: list[Asked], left_out: Counter, filled: Counter) -> list[Asked]:
+def _runs(records: list[Asked], left_out: Counter, filled: Counter,
+          same: Callable[[Asked], Any]) -> list[Asked]:
     kept: list[Asked] = []
-    for record in sorted(records, key=lambda job: (job.submit_s, job.start_s)):
+    for record in sorted(records, key=same):
         last = kept[-1] if kept else None
-        if last is None or (record.submit_s, record.start_s) != (last.submit_s, last.start_s):
+        if last is None or same(record) != same(last):
             if last is not None and last.state == RESIZED:
                 kept[-1] = _resized(last, record)
                 filled.note("was resized while it ran: it keeps its first size", record.job_id)

@@ -15,7 +15,7 @@ from wattline.scenario.twin.accounts import Accounts, associations_of, qos_of
 from wattline.scenario.twin.asked import NO_ZONE, Asked, Log
 from wattline.scenario.twin.from_events import read_events
 from wattline.scenario.twin.from_sacct import read_sacct
-from wattline.scenario.twin.from_table import read_table
+from wattline.scenario.twin.from_table import is_table, read_table
 from wattline.scenario.twin.nodes import (
     in_order_of_names,
     nodes_of,
@@ -173,7 +173,7 @@ def read_log(file: str | Path, kind: str | None) -> Log:
 
 
 def _kind_of(path: Path) -> str:
-    if path.suffix in (".parquet", ".pq", ".csv"):
+    if is_table(path):
         return "table"
     begins = read_unpacked(path)[0][:4096].lstrip()
     if begins.startswith(b"PAR1"):
