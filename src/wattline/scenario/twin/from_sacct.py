@@ -73,7 +73,7 @@ def read_sacct(path: str | Path) -> Log:
         raise InputError(f"{path}: has no job that started; its records are: "
                          f"{'; '.join(left_out.lines()) or 'none'}")
     jobs = each_once(jobs, left_out, filled)
-    jobs.sort(key=lambda job: job.submit_s)
+    jobs.sort(key=lambda job: (job.submit_s, _numbers(job.job_id)))
     begin_s = math.floor(jobs[0].submit_s / 60.0) * 60  # minutes are those of the clock
     for job in jobs:
         job.submit_s -= begin_s
@@ -84,6 +84,11 @@ def read_sacct(path: str | Path) -> Log:
     return Log(jobs, str(path), float(begin_s), filled.lines(), left_out.lines(), unused.lines(),
                True, filled.counts(), filled.ids(),
                not is_local(str(rows[0].get("Submit") or "")))
+
+
+def _numbers(job_id: str) -> list[int]:
+    """Slurm counts its jobs: of those of one second the lower id came first, wherever it stands."""
+    return [int(number) for number in re.findall(r"[0-9]{1,18}", job_id)]
 
 
 def _text_rows(data: bytes, source: str, left_out: Counter) -> list[Row]:
