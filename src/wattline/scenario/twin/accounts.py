@@ -100,7 +100,7 @@ def qos_of(table: QosTable | None, kinds: Kinds, cluster_mode: int, told: Told) 
 def associations_of(accounts: Accounts, qos: Sequence[str], kinds: Kinds, told: Told,
                     ) -> Associations:
     """The tree with what each row inherits from the one above it."""
-    rows = _with_root(_in_order(accounts.rows, told))
+    rows = _with_root(_in_order(accounts.rows))
     names = tuple(dict.fromkeys(row.account for row in rows))
     users = tuple(dict.fromkeys(row.user for row in rows if row.user))
     account_row, user_row = ({name: at for at, name in enumerate(found)}
@@ -131,6 +131,7 @@ def associations_of(accounts: Accounts, qos: Sequence[str], kinds: Kinds, told: 
         priority=_whole(_count(given, "priority", 0, at) for given, at in zip(
             settings, where, strict=True)),
         limits=limits_of(settings, where, kinds, told),
+        partition=tuple(row.partition for row in rows),
     )
 
 
@@ -141,21 +142,17 @@ def _with_root(rows: list[site_accounts.Association]) -> list[site_accounts.Asso
     return [*rows, replace(rows[0], user=ROOT, parent=rows[0].account, shares=1, settings={})]
 
 
-def _in_order(rows: Iterable[site_accounts.Association], told: Told,
-              ) -> list[site_accounts.Association]:
-    """Each row after the one that it lies in, the root first; partitions of users are one."""
+def _in_order(rows: Iterable[site_accounts.Association]) -> list[site_accounts.Association]:
+    """Each row after the one that it lies in, the root first."""
     by_parent: dict[str, list[site_accounts.Association]] = {}
     for row in rows:
         by_parent.setdefault(row.parent, []).append(row)
     found: list[site_accounts.Association] = []
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str, str]] = set()
     todo = list(by_parent.get("", []))
     while todo:
         row = todo.pop(0)
-        key = (row.account, row.user)
-        if row.partition:
-            told.not_modelled.append(f"association of {row.user} in {row.account} for partition "
-                                     f"{row.partition}: it counts for all partitions")
+        key = (row.account, row.user, row.partition)
         if key in seen:
             continue
         seen.add(key)

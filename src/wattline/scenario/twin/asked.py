@@ -78,6 +78,10 @@ class Asked:
     state: str = ""
     where: str = ""
 
+    @property
+    def first_partition(self) -> str:
+        return self.partition.partition(",")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Log:

@@ -176,10 +176,14 @@ def _allowed(partitions: Sequence[Partition], what: str, names: Sequence[str],
     return found
 
 
+def default_rows(partitions: Sequence[Partition]) -> list[int]:
+    return [row for row, part in enumerate(partitions)
+            if part.settings.get("default", "no").lower() in ("yes", "true", "1")]
+
+
 def _default(partitions: Sequence[Partition], told: Told) -> int:
     """The last one that says so, as in Slurm."""
-    chosen = [row for row, part in enumerate(partitions)
-              if part.settings.get("default", "no").lower() in ("yes", "true", "1")]
+    chosen = default_rows(partitions)
     for earlier in chosen[:-1]:
         last = partitions[chosen[-1]]
         told.contradictions.append(

@@ -152,19 +152,29 @@ class Builder:
             self.unused.note(f"one of its partitions, '{strange[0][:60]}', is unknown", job.job_id)
         return found
 
-    def _associations(self) -> dict[tuple[str, str], int]:
+    def _associations(self) -> dict[tuple[str, str, str], int]:
         found = self.machine.associations
         return {(found.accounts[found.account[row]],
-                 found.users[found.user[row]] if found.user[row] >= 0 else ""): row
+                 found.users[found.user[row]] if found.user[row] >= 0 else "",
+                 found.partition[row] if found.partition else ""): row
                 for row in range(len(found.account))}
 
     def _charged(self, row: int, job: Asked) -> int:
         """Its association; the log's own accounts were added before where the site has none."""
-        key = (job.account, job.user)
-        if key in self.association:
-            return self.association[key]
+        usual = self.machine.partitions.default
+        partition = job.first_partition or (
+            self.machine.partitions.names[usual] if usual >= 0 else "")
+        for charged in (partition, ""):  # that of the partition goes before that of all
+            if (key := (job.account, job.user, charged)) in self.association:
+                self._say_first(job)
+                return self.association[key]
         self._reject(row, f"unknown account '{job.account}' of user '{job.user}'", NO_ACCOUNT)
         return 0
+
+    def _say_first(self, job: Asked) -> None:
+        if "," in job.partition and any(self.machine.associations.partition):
+            self.filled.note("names several partitions: the first says which association it is "
+                             "charged to", job.job_id)
 
     def _qos(self, row: int, job: Asked, association: int) -> int:
         if job.qos:

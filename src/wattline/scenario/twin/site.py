@@ -22,7 +22,7 @@ from wattline.scenario.twin.nodes import (
     with_more,
 )
 from wattline.scenario.twin.part_powers import node_powers, say_watts
-from wattline.scenario.twin.partitions import cluster_mode_of, partitions_of
+from wattline.scenario.twin.partitions import cluster_mode_of, default_rows, partitions_of
 from wattline.scenario.twin.requests import Builder, Made
 from wattline.scenario.twin.reservations import reservations_of
 from wattline.scenario.twin.rules import rules_of
@@ -226,13 +226,14 @@ def _accounts(section: TwinSection, conf: SlurmConf, log: Log, rules: Rules,
     else:
         told.assumed.append("no associations: each account and user of the log has one share, "
                             "without limits")
-    known = {(row.account, row.user) for row in accounts.rows}
+    known = {(row.account, row.user, row.partition) for row in accounts.rows}
+    usual = next((conf.partitions[row].name for row in default_rows(conf.partitions)[-1:]), "")
     default = _defaults(accounts)
     added: dict[tuple[str, str], list[str]] = {}
     for job in log.jobs:
         _name(job, default)
         key = (job.account, job.user)
-        if key in known:
+        if {(*key, job.first_partition or usual), (*key, "")} & known:
             continue
         ran = job.start_s == job.start_s
         if found is None or ran or not rules.enforce_associations:
