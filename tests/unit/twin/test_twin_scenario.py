@@ -89,7 +89,7 @@ def test_the_backfill_of_slurm_needs_a_twin() -> None:
 
 
 def test_books_and_journals_are_refused(twin: Path, tmp_path: Path) -> None:
-    with pytest.raises(wl.InputError, match="policy along the axes"):
+    with pytest.raises(wl.InputError, match="journal is of a policy that decides for whole nodes"):
         wl.simulate(twin, journal=tmp_path / "journal")
 
 

@@ -54,7 +54,7 @@ def read_events(path: str | Path) -> Log:
     unused, filled = said.by_job(jobs)
     jobs.sort(key=lambda job: job.submit_s)
     return Log(jobs, str(path), None, filled.lines(), left_out.lines(), unused.lines(), False,
-               filled.counts(), filled.ids())
+               filled.counts(), filled.ids(), False, filled, unused)
 
 
 @dataclass

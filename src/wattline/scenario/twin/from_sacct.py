@@ -83,7 +83,7 @@ def read_sacct(path: str | Path) -> Log:
         job.eligible_s = max(0.0, job.eligible_s - begin_s)
     return Log(jobs, str(path), float(begin_s), filled.lines(), left_out.lines(), unused.lines(),
                True, filled.counts(), filled.ids(),
-               not is_local(str(rows[0].get("Submit") or "")))
+               not is_local(str(rows[0].get("Submit") or "")), filled, unused)
 
 
 def _numbers(job_id: str) -> list[int]:

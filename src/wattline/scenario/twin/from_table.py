@@ -73,7 +73,8 @@ def read_table(path: str | Path) -> Log:
         job.submit_s, job.start_s, job.end_s = (each - begin_s for each in (
             job.submit_s, job.start_s, job.end_s))
     return Log(jobs, str(path), float(begin_s), filled.lines(), left_out.lines(),
-               _unread(frame, places, str(path)), True, filled.counts(), filled.ids())
+               _unread(frame, places, str(path)), True, filled.counts(), filled.ids(),
+               fills=filled)
 
 
 def _same_row(job: Asked) -> tuple[float, ...]:

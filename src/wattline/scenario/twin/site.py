@@ -83,9 +83,12 @@ def _prompt_ends(settings: Settings) -> float:
 def read_site(section: TwinSection, file: str | Path, most_jobs: int | None = None) -> Site:
     """Read every file once; nothing is left out without being said in the lists."""
     log = read_log(file, section.log)
-    if most_jobs is not None and most_jobs < len(log.jobs):
-        log = replace(log, jobs=log.jobs[:most_jobs])
-    return site_with(section, log, reserves=True)
+    if most_jobs is None or most_jobs >= len(log.jobs):
+        return site_with(section, log, reserves=True)
+    found = site_with(section, log.first(most_jobs), reserves=True)
+    cut = (f"trace.jobs: the first {most_jobs:,} of {len(log.jobs):,} jobs of the log; records "
+           "that are left out are those of the whole log")
+    return replace(found, lists=replace(found.lists, assumed=(*found.lists.assumed, cut)))
 
 
 def read_machine(section: TwinSection) -> Site:
