@@ -10,6 +10,7 @@ import numpy as np
 from wattline.scenario.twin.columns import Kinds, limits_row
 from wattline.scenario.twin.partitions import mode_of
 from wattline.scenario.twin.settings import number
+from wattline.scenario.twin.spelling import Spelling
 from wattline.scenario.twin.told import Told
 from wattline.shared_nodes.machine import NO_LIMIT, Associations, IntArray, Qos, SharedLimits
 from wattline.site import associations as site_accounts
@@ -70,7 +71,7 @@ def qos_of(table: QosTable | None, kinds: Kinds, cluster_mode: int, told: Told) 
     place = {name: at for at, name in enumerate(names)}
     preempts = np.zeros((len(names), len(names)), dtype=np.bool_)
     for row, given in enumerate(settings):
-        for name in filter(None, given.get("preempt", "").split(",")):
+        for name in Spelling(names).listed(given.get("preempt", "")):
             if name in place:
                 preempts[row, place[name]] = True
             else:
@@ -114,7 +115,7 @@ def associations_of(accounts: Accounts, qos: Sequence[str], kinds: Kinds, told: 
                                                      "maxtres", "maxwall") and row.user)
                                           or key in ("qos", "defaultqos")}
         settings.append(inherited | dict(row.settings))
-    place = {name: at for at, name in enumerate(qos)}
+    place, spelling = {name: at for at, name in enumerate(qos)}, Spelling(qos)
     if rows and not any(given.get("qos") for given in settings):
         told.assumed.append("no account says which QOS it may use: each may use all of them")
     where = [f"{accounts.source or 'accounts of the log'}: {row.user or row.account}"
@@ -124,15 +125,20 @@ def associations_of(accounts: Accounts, qos: Sequence[str], kinds: Kinds, told: 
         user=_whole(user_row[row.user] if row.user else -1 for row in rows),
         parent=_whole(parent),
         shares=_whole(-1 if row.shares is None else row.shares for row in rows),
-        default_qos=_whole(place.get(given.get("defaultqos", ""), -1) for given in settings),
-        allowed_qos=np.array([[name in given["qos"].split(",") for name in qos]
-                              if given.get("qos") else [True] * len(qos)
+        default_qos=_whole(place.get(spelling.of(given.get("defaultqos", "")), -1)
+                           for given in settings),
+        allowed_qos=np.array([_may_use(spelling.listed(given.get("qos", "")), qos)
                               for given in settings], dtype=np.bool_).reshape(len(rows), len(qos)),
         priority=_whole(_count(given, "priority", 0, at) for given, at in zip(
             settings, where, strict=True)),
         limits=limits_of(settings, where, kinds, told),
         partition=tuple(row.partition for row in rows),
     )
+
+
+def _may_use(listed: Sequence[str], qos: Sequence[str]) -> list[bool]:
+    """Which QOS; all where none is listed."""
+    return [not listed or name in listed for name in qos]
 
 
 def _with_root(rows: list[site_accounts.Association]) -> list[site_accounts.Association]:

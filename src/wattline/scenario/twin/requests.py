@@ -17,6 +17,7 @@ from wattline.scenario.twin.features import mask_of
 from wattline.scenario.twin.node_choice import Masks, NamedNodes, Spreading, devices_of
 from wattline.scenario.twin.per_gpu import settle_per_gpu
 from wattline.scenario.twin.reservations import asked_rows
+from wattline.scenario.twin.spelling import Spelling
 from wattline.scenario.twin.whole_nodes import mark_whole_nodes
 from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
 from wattline.shared_nodes.requests import Requests
@@ -55,6 +56,7 @@ class Builder:
         self.features, self.hosts = (Masks(len(machine.nodes.names)) for _ in range(2))
         self.partition = {name: at for at, name in enumerate(machine.partitions.names)}
         self.qos_row = {name: at for at, name in enumerate(machine.qos.names)}
+        self.qos_spelling = Spelling(machine.qos.names)
         self.node_row = {name: at for at, name in enumerate(machine.nodes.names)}
         self.licence = {name: at for at, name in enumerate(machine.licence_names)}
         self.association = self._associations()
@@ -178,8 +180,9 @@ class Builder:
 
     def _qos(self, row: int, job: Asked, association: int) -> int:
         if job.qos:
-            if job.qos in self.qos_row:
-                return self.qos_row[job.qos]
+            name = self.qos_spelling.of(job.qos)
+            if name in self.qos_row:
+                return self.qos_row[name]
             if self.enforced:
                 self._reject(row, f"unknown QOS '{job.qos[:60]}'", NO_QOS)
             else:

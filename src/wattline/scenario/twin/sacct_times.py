@@ -103,5 +103,5 @@ def number_in(row: Row, *columns: str) -> int:
     for column in columns:
         found = re.fullmatch(r"([0-9]{1,12}(?:\.[0-9]*)?)([KMG]?)", text_in(row, column))
         if found is not None:
-            return round(float(found[1]) * 1024 ** " KMG".index(found[2] or " "))
+            return round(float(found[1]) * (1 << 10 * " KMG".index(found[2] or " ")))
     return -1

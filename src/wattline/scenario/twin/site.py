@@ -28,6 +28,7 @@ from wattline.scenario.twin.reservations import reservations_of
 from wattline.scenario.twin.rules import rules_of
 from wattline.scenario.twin.section import TwinSection
 from wattline.scenario.twin.settings import Settings, settings_of
+from wattline.scenario.twin.spelling import Spelling
 from wattline.scenario.twin.told import Lists, Told
 from wattline.shared_nodes.machine import SharedMachine
 from wattline.shared_nodes.outages import Outages
@@ -232,9 +233,11 @@ def _accounts(section: TwinSection, conf: SlurmConf, log: Log, rules: Rules,
     known = {(row.account, row.user, row.partition) for row in accounts.rows}
     usual = next((conf.partitions[row].name for row in default_rows(conf.partitions)[-1:]), "")
     default = _defaults(accounts)
+    people, spelling = (Spelling(getattr(row, part) for row in accounts.rows)
+                        for part in ("user", "account"))
     added: dict[tuple[str, str], list[str]] = {}
     for job in log.jobs:
-        _name(job, default)
+        _name(job, default, people, spelling)
         key = (job.account, job.user)
         if {(*key, job.first_partition or usual), (*key, "")} & known:
             continue
@@ -272,9 +275,9 @@ def _defaults(accounts: Accounts) -> dict[str, str]:
     return found
 
 
-def _name(job: Asked, default: dict[str, str]) -> None:
-    job.user = job.user or LOG_USER
-    job.account = job.account or default.get(job.user, LOG_USER)
+def _name(job: Asked, default: dict[str, str], people: Spelling, accounts: Spelling) -> None:
+    job.user = people.of(job.user or LOG_USER)
+    job.account = accounts.of(job.account or default.get(job.user, LOG_USER))
 
 
 def _licences(settings: Settings) -> tuple[tuple[str, ...], list[int]]:
