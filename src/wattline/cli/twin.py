@@ -154,5 +154,5 @@ def _watts(option: str, text: str | None) -> float | None:
         return None
     watts = parse_power(text)
     if not 0 <= watts <= MOST_WATTS:
-        raise InputError(f"{option} is {text}, must be from 0 W to {MOST_WATTS / 1e6:g} MW")
+        raise InputError(f"{option}: must be at least 0 and at most {MOST_WATTS:g} (it is {watts})")
     return watts
