@@ -137,3 +137,14 @@ def test_licences_of_their_column(tmp_path: Path) -> None:
                 {"Licenses": "mat:2", "ReqTRES": "cpu=4,license/mat=1"}, {"Licenses": "mat:x"})
     assert [job.licences for job in found.jobs] == [{"mat": 2, "fluent@server": 1}, {"mat": 1}, {}]
     assert "1 job: its Licenses cannot be read (3)" in found.not_modelled
+
+
+def test_a_run_in_two_dumps_is_counted_once_by_every_rule(tmp_path: Path) -> None:
+    """First it still ran, and waited; then it is over."""
+    found = log(tmp_path, {"JobID": "1", "End": "Unknown", "State": "RUNNING"}, {"JobID": "1"},
+                {"JobID": "2", "Start": "Unknown", "End": "Unknown", "State": "PENDING"},
+                {"JobID": "2", "Start": "Unknown", "End": "Unknown", "State": "PENDING"})
+    assert [(job.job_id, job.run_s) for job in found.jobs] == [("1", 100.0)]
+    assert set(found.counted.values()) == {1}
+    assert not any("still ran" in line for line in found.filled)
+    assert [line.partition(":")[0] for line in found.left_out] == ["2 jobs", "1 job"]

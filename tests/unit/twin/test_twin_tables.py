@@ -101,6 +101,7 @@ def test_the_same_row_counts_once_and_another_of_its_id_is_another_run(tmp_path:
     assert found.left_out == (
         "1 job: the same run stands in the log again: the last record counts (1)",)
     assert any("ran more than once" in line for line in found.filled)
+    assert found.counted["no user in the log: all such jobs are of one user"] == 3
 
 
 def test_columns_that_nothing_is_done_with_are_named(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from wattline.model.errors import InputError
 from wattline.model.reading import read_unpacked
 from wattline.scenario.twin.asked import ELIGIBLE, Asked, Counter, Log
 from wattline.scenario.twin.options import apply_options
-from wattline.scenario.twin.repeated import each_once
+from wattline.scenario.twin.repeated import each_once, last_of_each
 from wattline.scenario.twin.sacct_times import (
     CLOCK_CHANGED,
     Row,
@@ -64,15 +64,17 @@ def read_sacct(path: str | Path) -> Log:
         data, str(path), left_out)
     times = times_of(rows)
     jobs = []
-    for number, row in enumerate(rows):
-        job = _job(row, {name: column[number] for name, column in times.items()}, str(path),
-                   left_out, filled, unused)
+    ids = [str(row["JobID"]) for row in rows]
+    # A later dump of accounting may know more of a run than an earlier one.
+    for number in last_of_each(ids, (times["Submit"], times["Start"]), left_out):
+        job = _job(rows[number], {name: column[number] for name, column in times.items()},
+                   str(path), left_out, filled, unused)
         if job is not None:
             jobs.append(job)
     if not jobs:
         raise InputError(f"{path}: has no job that started; its records are: "
                          f"{'; '.join(left_out.lines()) or 'none'}")
-    jobs = each_once(jobs, left_out, filled)
+    jobs = each_once(jobs, filled)
     jobs.sort(key=lambda job: (job.submit_s, _numbers(job.job_id)))
     begin_s = math.floor(jobs[0].submit_s / 60.0) * 60  # minutes are those of the clock
     for job in jobs:

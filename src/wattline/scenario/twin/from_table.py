@@ -15,7 +15,7 @@ from typing import Any
 from wattline.model.errors import InputError
 from wattline.model.reading import read_unpacked, separator
 from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, Counter, Log
-from wattline.scenario.twin.repeated import each_once
+from wattline.scenario.twin.repeated import each_once, last_of_each
 from wattline.site.limits import clock_s
 
 COLUMNS = {
@@ -58,15 +58,18 @@ def read_table(path: str | Path) -> Log:
     if math.isnan(first_s):
         raise InputError(f"{path}: no row has a start")
     jobs = []
-    for row in range(len(frame)):
+    ids = _ids(column.get("id"), len(frame))
+    nodes = [_number(cell) for cell in column["nodes"]]
+    # Rows are of jobs that have ended: two of one id that differ are two runs.
+    for row in last_of_each(ids, (*times.values(), nodes), left_out):
         job = _job({field: values[row] for field, values in column.items()},
-                   {field: values[row] for field, values in times.items()}, row, first_s, left_out,
-                   filled)
+                   {field: values[row] for field, values in times.items()}, ids[row], first_s,
+                   left_out, filled)
         if job is not None:
             jobs.append(job)
     if not jobs:
         raise InputError(f"{path}: no row is a job that ran: {'; '.join(left_out.lines())}")
-    jobs = each_once(jobs, left_out, filled, _same_row)
+    jobs = each_once(jobs, filled)
     jobs.sort(key=lambda job: job.submit_s)
     begin_s = math.floor(jobs[0].submit_s / 60.0) * 60  # minutes are those of the clock
     for job in jobs:
@@ -77,9 +80,11 @@ def read_table(path: str | Path) -> Log:
                fills=filled)
 
 
-def _same_row(job: Asked) -> tuple[float, ...]:
-    """Of one id: rows of a table are of jobs that have ended, so those that differ are two."""
-    return job.submit_s, job.start_s, job.end_s, job.nodes
+def _ids(cells: list[Any] | None, rows: int) -> list[str]:
+    """The ids, and the numbers of rows where there is none."""
+    if cells is None:
+        return [str(row + 1) for row in range(rows)]
+    return [_label(cell) or f"row {row + 1}" for row, cell in enumerate(cells)]
 
 
 def _unread(frame: Any, places: dict[str, str | None], source: str) -> tuple[str, ...]:
@@ -167,9 +172,8 @@ def _limit_s(cell: Any) -> float:
     return _number(cell)
 
 
-def _job(given: dict[str, Any], times: dict[str, float], row: int, first_s: float,
+def _job(given: dict[str, Any], times: dict[str, float], job_id: str, first_s: float,
          left_out: Counter, filled: Counter) -> Asked | None:
-    job_id = _label(given.get("id")) or (f"row {row + 1}" if "id" in given else str(row + 1))
     submit_s, start_s, end_s = times["submit"], times["start"], times["end"]
     state = (_label(given.get("state")).split() or ["COMPLETED"])[0].rstrip("+").upper()
     if not submit_s <= start_s <= end_s:
