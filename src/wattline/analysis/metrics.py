@@ -5,6 +5,7 @@ Only numpy is used here: a command that prints these figures must not pay for pa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -252,12 +253,10 @@ def _by_class(run: Run, jobs: JobFigures, used_unit_s: float) -> list[dict[str, 
     """By node class; a job that ran on nodes of several classes counts in each of them."""
     nodes: dict[str, int] = {}
     units: dict[str, int] = {}
-    by_core = run.units != run.machine.node_count
-    for group in run.machine.groups:
+    for group, count in zip(run.machine.groups, _group_units(run), strict=True):
         name = group.node_class.name
         nodes[name] = nodes.get(name, 0) + group.count
-        per_node = group.node_class.cores if by_core else 1
-        units[name] = units.get(name, 0) + group.count * per_node
+        units[name] = units.get(name, 0) + count
     used = _class_unit_s(run, used_unit_s)
     served = _class_jobs(run, jobs)
     span_s = run.end_s - run.start_s
@@ -271,6 +270,13 @@ def _by_class(run: Run, jobs: JobFigures, used_unit_s: float) -> list[dict[str, 
         }
         for name, count in nodes.items()
     ]
+
+
+def _group_units(run: Run) -> list[int]:
+    """The units of each group of nodes: its nodes, or their cores."""
+    by_core = run.units != run.machine.node_count
+    return [group.count * (group.node_class.cores if by_core else 1)
+            for group in run.machine.groups]
 
 
 def _waits(jobs: JobFigures, rows: Rows | None) -> dict[str, Any]:
@@ -290,15 +296,15 @@ def _class_jobs(run: Run, jobs: JobFigures) -> dict[str, Rows]:
     names = {group.node_class.name for group in run.machine.groups}
     if len(names) == 1:
         return {names.pop(): np.arange(len(jobs))}
-    if run.placement is None or run.units != run.machine.node_count:
+    if run.placement is None:
         return {}
     place = run.placement
     on_class = {name: np.zeros(len(run.jobs), dtype=bool) for name in names}
     first = 0
-    for group in run.machine.groups:
-        inside = (place.first < first + group.count) & (place.first + place.count > first)
+    for group, count in zip(run.machine.groups, _group_units(run), strict=True):
+        inside = (place.first < first + count) & (place.first + place.count > first)
         on_class[group.node_class.name][place.job[inside]] = True
-        first += group.count
+        first += count
     return {name: np.flatnonzero(ran_there[jobs.row]) for name, ran_there in on_class.items()}
 
 
@@ -307,21 +313,22 @@ def _class_unit_s(run: Run, used_unit_s: float) -> Mapping[str, float]:
     names = {group.node_class.name for group in run.machine.groups}
     if len(names) == 1:
         return {names.pop(): used_unit_s}
-    if run.placement is None or run.units != run.machine.node_count:
+    if run.placement is None:
         return {}
     place = run.placement
     held_s = (run.schedule.end_s - run.schedule.start_s)[place.job]
     used: dict[str, float] = {}
     first = 0
-    for group in run.machine.groups:
+    for group, count in zip(run.machine.groups, _group_units(run), strict=True):
         inside = np.clip(
-            np.minimum(place.first + place.count, first + group.count)
+            np.minimum(place.first + place.count, first + count)
             - np.maximum(place.first, first), 0, None
         )
         name = group.node_class.name
         used[name] = used.get(name, 0.0) + float(np.dot(inside, held_s))
-        first += group.count
-    return used
+        first += count
+    # Of a job that ran in several stretches not all of them are known.
+    return used if math.isclose(sum(used.values()), used_unit_s, rel_tol=1e-6) else {}
 
 
 def _ratio(part: float, whole: float) -> float:

@@ -169,6 +169,9 @@ def _manifest(run: Run, digests: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _read_manifest(folder: Path) -> Mapping[str, Any]:
+    if folder.is_file():
+        raise InputError(f"{folder} is a file and no run folder; `wattline simulate --out` writes "
+                         "one, and `wattline twin check` takes a twin's file")
     if not folder.is_dir():
         raise InputError(f"there is no run folder {folder}")
     path = folder / MANIFEST

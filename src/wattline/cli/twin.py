@@ -59,7 +59,8 @@ def make(
 
     twin = make_twin(slurm_conf, sacct=sacct, events=events, gres=gres, topology=topology,
                      assoc=assoc, qos=qos, down=events_down, reservations=reservations,
-                     idle_w=_watts(idle_w), cpu_w=_watts(cpu_w), gpu_w=_watts(gpu_w), out=out)
+                     idle_w=_watts("--idle-w", idle_w), cpu_w=_watts("--cpu-w", cpu_w),
+                     gpu_w=_watts("--gpu-w", gpu_w), out=out)
     if as_json:
         print_json(twin.to_dict())
         return
@@ -128,7 +129,7 @@ def _print(found: TwinCheck) -> None:
         for line in lines:
             click.echo(f"note: {title}: {line}")
     for rule, jobs in found.filled["rules"].items():
-        click.echo(f"note: filled in: {jobs:,} jobs: {rule}")
+        click.echo(f"note: filled in: {jobs:,} job{'' if jobs == 1 else 's'}: {rule}")
     click.echo(found.verdict)
 
 
@@ -144,7 +145,14 @@ def _share(value: float | None) -> str:
     return "not known" if value is None else f"{value:.1%}"
 
 
-def _watts(text: str | None) -> float | None:
+def _watts(option: str, text: str | None) -> float | None:
+    from wattline.model.errors import InputError
     from wattline.model.units import parse_power
+    from wattline.scenario.twin.section import MOST_WATTS
 
-    return None if text is None else parse_power(text)
+    if text is None:
+        return None
+    watts = parse_power(text)
+    if not 0 <= watts <= MOST_WATTS:
+        raise InputError(f"{option}: must be at least 0 and at most {MOST_WATTS:g} (it is {watts})")
+    return watts

@@ -39,6 +39,8 @@ MOST_TOLD = 2000
 are compiled, and about as soon as with compiled ones, which have to be loaded."""
 JOBS_KNOWN = "jobs_known"
 """In the head: whether the policy was made with all jobs in sight, as a simulation's is."""
+NO_TWIN = ("a journal is of a policy that decides for whole nodes, and a twin's nodes are shared; "
+           "leave it out")
 NO_AXES = ("a journal needs a policy along the axes: one written in Python keeps what it "
             "remembers to itself")
 
@@ -190,6 +192,8 @@ def plan_of(
 
 
 def along_axes(ready: Plan) -> Composition:
+    if ready.scenario.twin is not None:
+        raise InputError(NO_TWIN)
     if not isinstance(ready.policy, Composition):
         raise InputError(NO_AXES)
     return ready.policy

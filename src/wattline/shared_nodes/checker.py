@@ -37,7 +37,7 @@ def broken_rules(
     return [*_times(requests, rules, found), *_gaps(found), *_nodes_given(machine, requests, found),
             *_one_user(machine, requests, found),
             *_capacity(machine, rules, found), *_limits(machine, requests, rules, found),
-            *_waited(requests, found), *_reserved(machine, requests, found),
+            *_waited(requests, found), *_reserved(machine, requests, rules, found),
             *_energy(machine, found), *_under_cap(machine, found, cap)]
 
 
@@ -90,11 +90,15 @@ def _times(requests: Requests, rules: Rules, found: Schedule) -> Iterator[str]:
         short = (found.state == RAN) & (took_s < requests.run_s - ROUNDING)
         yield from _first(short, "jobs that ended too early")
     known = requests.limit_s > 0
-    late_s = rules.over_time_limit_s + 2 * rules.kill_late_s + rules.start_latency_s
-    late_s += rules.resume_timeout_s if rules.suspend_time_s >= 0 else 0.0
-    allowed_s = np.ceil(requests.limit_s / 60.0) * 60.0 + late_s
+    allowed_s = np.ceil(requests.limit_s / 60.0) * 60.0 + _late_s(rules)
     over = ran & known & (np.nan_to_num(_ran_s(found)) > allowed_s + ROUNDING)
     yield from _first(over, "jobs far past their limit")
+
+
+def _late_s(rules: Rules) -> float:
+    """How long after its limit a job may end at most."""
+    boot_s = rules.resume_timeout_s if rules.suspend_time_s >= 0 else 0.0
+    return rules.over_time_limit_s + 2 * rules.kill_late_s + rules.start_latency_s + boot_s
 
 
 def _waited(requests: Requests, found: Schedule) -> Iterator[str]:
@@ -257,9 +261,12 @@ def _limits(
 
 
 def _reserved(
-    machine: SharedMachine, requests: Requests, found: Schedule
+    machine: SharedMachine, requests: Requests, rules: Rules, found: Schedule
 ) -> Iterator[str]:
-    """Nobody is on a reserved node in its time but jobs of it, which are nowhere else."""
+    """Nobody is on a reserved node in its time but jobs of it, which are nowhere else.
+
+    Others that are over before it by their limits may be killed late.
+    """
     kept = machine.reservations
     if kept is None:
         return
@@ -267,8 +274,13 @@ def _reserved(
     mine = np.full(len(requests.submit_s), -1) if requests.reservation is None \
         else requests.reservation
     start_s, end_s = _held_from_s(found)[job], found.end_s[job]
+    late_s = _late_s(rules)
+    limit_s = np.where(requests.limit_s > 0, np.ceil(requests.limit_s / 60.0) * 60.0, 0.0)
+    planned_s = (found.start_s + limit_s + found.suspended_s)[job]
     for row, name in enumerate(kept.names):
-        inside = (start_s < kept.end_s[row] - ROUNDING) & (end_s > kept.start_s[row] + ROUNDING)
+        begin_s = np.where(planned_s <= kept.start_s[row] + ROUNDING, late_s, 0.0) \
+            + kept.start_s[row]
+        inside = (start_s < kept.end_s[row] - ROUNDING) & (end_s > begin_s + ROUNDING)
         others = (mine[job] != row) & kept.nodes[row, node] & inside
         for other in np.unique(mine[job][others]):
             if other >= 0 and (kept.maintenance[other] or kept.overlaps[other]):

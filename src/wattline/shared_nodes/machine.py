@@ -155,6 +155,8 @@ class Associations:
     """Associations x QOS."""
     priority: IntArray
     limits: SharedLimits
+    partition: tuple[str, ...] = ()
+    """Of each association, the partition whose jobs alone it is for; empty for all partitions."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ _MOST_LINES = 50
 """Of one record."""
 _PATTERNS = {"JobID": r"[0-9]+([_+.].*)?", "JobIDRaw": r"[0-9]+([_+.].*)?", "ElapsedRaw": r"[0-9]*",
              "Submit": r"[0-9]{4}-[0-9]{2}-[0-9]{2}T.*|[0-9]+|Unknown|", "UID": r"[0-9]*",
-             "NNodes": r"[0-9]*", "Elapsed": r"[0-9:.-]*"}
+             "NNodes": r"[0-9.]*[KMG]?", "Elapsed": r"[0-9:.-]*"}
 
 
 @dataclass(frozen=True)

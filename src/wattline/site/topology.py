@@ -66,8 +66,8 @@ def topology_conf(lines: Iterable[Line], source: str) -> Topologies:
     found = tuple(Topology("network", kind, _checked(listed), True)
                   for kind, listed in switches.items() if listed)
     if len(found) != 1:
-        raise InputError(f"{source}: has {'both' if found else 'neither'} SwitchName and BlockName "
-                         "lines; a topology is made of one of them")
+        has = "both SwitchName and" if found else "neither SwitchName nor"
+        raise InputError(f"{source}: has {has} BlockName lines; a topology is made of one of them")
     return Topologies(source, found, tuple(remarks))
 
 

@@ -247,20 +247,26 @@ def _name(jobs: JobTable, key: str, code: int) -> str:
 
 def _utilisation(ready: TwinPlan, run: Run, both: np.ndarray[Any, np.dtype[np.bool_]],
                  ) -> dict[str, float | None]:
-    """CPU-seconds in use over those there were, from the first submission to the last end."""
+    """CPU-seconds in use over those there were, from the first submission to the last end.
+
+    Jobs that still ran when the log was taken go on to their limits in the simulation, which the
+    log cannot know: with such jobs both count to the last time that the log has.
+    """
     site = ready.site
     assert site is not None
     first_s = float(ready.jobs.submit_s.min())
-    simulated = busy_part(run, first_s)
     if not site.log.has_starts:
-        return {"simulated": simulated, "logged": None}
+        return {"simulated": busy_part(run, first_s), "logged": None}
     start_s, end_s, paused_s = (np.array([getattr(job, name) for job in site.log.jobs])
                                 for name in ("start_s", "end_s", "suspended_s"))
+    last_s = None
+    if np.isnan(end_s).any():
+        last_s = float(np.nanmax(np.concatenate((start_s, end_s))))
+        end_s = np.where(np.isnan(end_s), last_s, end_s)
     cpus = np.array([job.cpus for job in site.log.jobs])
     cpus = np.where(cpus > 0, cpus, run.schedule.nodes)
-    ended = both & np.isfinite(end_s)
-    return {"simulated": simulated, "logged": cpu_seconds(
-        start_s[ended], end_s[ended], paused_s[ended], cpus[ended], run.units, first_s)}
+    return {"simulated": busy_part(run, first_s, last_s), "logged": cpu_seconds(
+        start_s[both], end_s[both], paused_s[both], cpus[both], run.units, first_s, last_s)}
 
 
 def _filled(ready: TwinPlan) -> dict[str, Any]:

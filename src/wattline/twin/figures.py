@@ -67,17 +67,20 @@ def moving_average_error(series: Series) -> float | None:
 
 
 def cpu_seconds(start_s: FloatArray, end_s: FloatArray, suspended_s: FloatArray, cpus: IntArray,
-                units: int, first_s: float) -> float | None:
-    """The part of all CPUs in use from a time to the last end."""
-    if not start_s.size or not float(end_s.max()) > first_s:
+                units: int, first_s: float, last_s: float | None = None) -> float | None:
+    """The part of all CPUs in use from a time to the last end, or to a time."""
+    if last_s is None:
+        last_s = float(end_s.max()) if end_s.size else first_s
+    if not start_s.size or not last_s > first_s:
         return None
     used_s = end_s - start_s - suspended_s
-    return float(np.dot(used_s, cpus) / (units * (end_s.max() - first_s)))
+    return float(np.dot(used_s, cpus) / (units * (last_s - first_s)))
 
 
-def busy_part(run: Run, first_s: float) -> float | None:
-    """The same of a simulation, with all runs of jobs that were requeued."""
-    last_s = float(np.nanmax(run.schedule.end_s)) if run.ran.any() else first_s
+def busy_part(run: Run, first_s: float, last_s: float | None = None) -> float | None:
+    """The same of a simulation, with all runs of jobs that were requeued, to its end or before."""
+    if last_s is None:
+        last_s = float(np.nanmax(run.schedule.end_s)) if run.ran.any() else first_s
     if not last_s > first_s:
         return None
     edges_s = np.append(run.events.time_s, run.end_s).clip(first_s, last_s)

@@ -53,7 +53,7 @@ def judge_twin(
         simulated.append(_simulated(ready, after_s, MINUTE_S * (number * GOLDEN % 1.0)))
         if progress is not None:
             progress((number + 1) / phases)
-    return judge(_same_names(real), _same_names(simulated), by=by)
+    return judge(_named_as_in(simulated[0], real), simulated, by=by)
 
 
 def _begins(folder: Path, ready: TwinPlan, phases: int) -> list[float]:
@@ -86,11 +86,15 @@ def _simulated(ready: TwinPlan, after_s: float, unix_s: float) -> RealRun:
                tuple(name for name in names if name not in set(ran)), {})
 
 
-def _same_names(runs: Sequence[RealRun]) -> list[RealRun]:
-    """Jobs by the numbers that their names end with: `jobid_01001` of .events is job 1001."""
-    return [run.renamed(_number) for run in runs]
+def _named_as_in(simulated: RealRun, runs: Sequence[RealRun]) -> list[RealRun]:
+    """Runs with the twin's names: job 1001 is `jobid_01001` of .events, task 11_2 is itself."""
+    known = {*simulated.start_s, *simulated.unstarted}
 
+    def call(name: str) -> str:
+        if name in known:
+            return name
+        ends = (re.search(r"[0-9]{1,15}_[0-9]{1,15}$", name), re.search(r"[0-9]{1,15}$", name))
+        found = ["_".join(str(int(part)) for part in end[0].split("_")) for end in ends if end]
+        return next((each for each in found if each in known), (found or [name])[-1])
 
-def _number(name: str) -> str:
-    found = re.search(r"[0-9]{1,15}$", name)
-    return name if found is None else str(int(found[0]))
+    return [run.renamed(call) for run in runs]

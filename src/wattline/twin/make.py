@@ -12,6 +12,7 @@ from wattline.model.errors import InputError, warn
 from wattline.model.files import replacing
 from wattline.scenario.load import validate
 from wattline.scenario.model import Scenario
+from wattline.scenario.twin.from_table import is_table
 from wattline.scenario.twin.planning import site_of
 from wattline.scenario.twin.site import Site
 
@@ -117,7 +118,7 @@ def make_twin(
     if len(named) != 1:
         raise InputError("give the jobs once: as sacct (accounting) or as events (submissions)")
     log = Path(str(given[named[0]]))
-    table = log.suffix in (".parquet", ".pq", ".csv")
+    table = is_table(log)
     files = {"slurm_conf": slurm_conf, "gres": gres, "topology": topology, "assoc": assoc,
              "qos": qos, "down": down, "reservations": reservations}
     section: dict[str, Any] = {key: str(Path(value).resolve()) for key, value in files.items()

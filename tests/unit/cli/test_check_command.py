@@ -64,3 +64,15 @@ def test_a_plain_run_holds_together_and_no_folder_is_refused(tmp_path: Path) -> 
     assert CliRunner().invoke(cli, ["check", str(folder)]).exit_code == 0
     done = CliRunner().invoke(cli, ["check", str(tmp_path / "none")])
     assert isinstance(done.exception, wl.InputError)
+
+
+def test_watts_that_cannot_be_are_refused_by_their_option(tmp_path: Path) -> None:
+    (tmp_path / "slurm.conf").write_text("NodeName=n1 CPUs=8\nPartitionName=p Nodes=n1\n")
+    (tmp_path / "day.events").write_text("-dt 0 -e submit_batch_job | -n 1 -sim-walltime 1 x\n")
+    for option, watts, said in (("--idle-w", "-5", -5.0), ("--gpu-w", "2MW", 2e6)):
+        done = CliRunner().invoke(cli, [
+            "twin", "make", "--slurm-conf", str(tmp_path / "slurm.conf"), "--events",
+            str(tmp_path / "day.events"), "-o", str(tmp_path / "twin.toml"), option, watts])
+        assert done.exit_code != 0
+        assert str(done.exception) == (
+            f"{option}: must be at least 0 and at most 1e+06 (it is {said})")

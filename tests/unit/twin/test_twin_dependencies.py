@@ -204,3 +204,67 @@ def test_accounting_as_json_has_the_line_and_the_limit_too(tmp_path: Path) -> No
     found = site(tmp_path, json.dumps({"jobs": jobs}), kind="sacct")
     assert found.made.requests.array_limit.tolist() == [3, 3, -1]
     assert conditions(found) == [(2, AFTEROK, [1])]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (2, 3, 0, 1), (1, 3, 0, 2)])
+def test_the_order_of_lines_in_accounting_changes_nothing(
+    tmp_path: Path, order: tuple[int, ...],
+) -> None:
+    """All were submitted in one second; ids say which came first."""
+    lines = [row("5_1"), row("5_2"), row("5_10"), row("20", "sbatch -d afterok:5 x.sh")]
+    found = accounting(tmp_path, *(lines[at] for at in order))
+    assert found.made.requests.job_ids == ("5_1", "5_2", "5_10", "20")
+    assert conditions(found) == [(3, AFTEROK, [0, 1, 2])]
+    assert not any("not held up" in line for line in found.made.filled)
+
+
+def test_who_waits_for_a_requeued_job_waits_for_its_last_run(tmp_path: Path) -> None:
+    found = accounting(
+        tmp_path,
+        row("12", Submit=f"{DAY}08:00:00", Start=f"{DAY}08:00:05", End=f"{DAY}08:01:00",
+            State="NODE_FAIL"),
+        row("12", Submit=f"{DAY}08:01:00", Start=f"{DAY}08:02:00", End=f"{DAY}08:10:00"),
+        row("13", "sbatch -d afterok:12 x.sh", Submit=f"{DAY}08:00:01",
+            Start=f"{DAY}08:10:01", End=f"{DAY}08:11:00"))
+    assert found.made.requests.job_ids == ("12/1", "13", "12")
+    assert conditions(found) == [(1, AFTEROK, [2])]
+    assert not any("not held up" in line for line in found.made.filled)
+    done = simulate_shared(found.machine, found.made.requests, found.rules)
+    assert done.start_s[1] >= done.end_s[2]
+
+
+def test_a_run_after_the_waiting_job_began_is_not_what_it_waited_for(tmp_path: Path) -> None:
+    found = accounting(
+        tmp_path, row("12", End=f"{DAY}08:01:00"),
+        row("12", Submit=f"{DAY}09:00:00", Start=f"{DAY}09:02:00", End=f"{DAY}09:10:00",
+            State="FAILED"),
+        row("13", "sbatch -d afterok:12 x.sh", Submit=f"{DAY}08:00:01",
+            Start=f"{DAY}08:01:01", End=f"{DAY}08:11:00"))
+    assert found.made.requests.job_ids == ("12/1", "13", "12")
+    assert conditions(found) == [(1, AFTEROK, [0])]
+
+
+def test_tasks_that_correspond_are_found_by_their_runs_too(tmp_path: Path) -> None:
+    line = "sbatch -a 1-2 -d aftercorr:5 x.sh"
+    again = {"Submit": f"{DAY}08:20:00", "Start": f"{DAY}08:21:00", "End": f"{DAY}08:22:00"}
+    later = {"Submit": f"{DAY}08:00:01", "Start": f"{DAY}08:10:20", "End": f"{DAY}08:11:00"}
+    found = accounting(tmp_path, row("5_1"), row("5_2"), row("6_1", line, **later),
+                       row("6_1", line, **again), row("6_2", line, **later))
+    assert found.made.requests.job_ids == ("5_1", "5_2", "6_1/1", "6_2", "6_1")
+    assert conditions(found) == [(2, AFTEROK, [0]), (3, AFTEROK, [1]), (4, AFTEROK, [0])]
+
+
+def test_a_job_that_was_submitted_later_holds_nobody_up_which_is_said(tmp_path: Path) -> None:
+    text = submit("-J j_1 -n 1 -d afterok:2", 0) + submit("-J j_2 -n 1", 0)
+    found = site(tmp_path, text)
+    assert conditions(found) == []
+    assert found.made.filled == (
+        "1 job: waits for a job that was submitted after it: not held up by it (1)",)
+
+
+def test_an_array_and_a_job_of_one_number_are_called_by_their_place(tmp_path: Path) -> None:
+    text = submit("-J a_7 -n 1", 0, 20) + submit("-J b_7 -n 1 -a 1-2", 0, 200) + submit(
+        "-J c_9 -n 1 -d afterok:2", 1, 20)
+    found = site(tmp_path, text)
+    assert found.made.requests.job_ids == ("1", "2_1", "2_2", "3")
+    assert conditions(found) == [(3, AFTEROK, [1, 2])]

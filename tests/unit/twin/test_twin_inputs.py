@@ -282,3 +282,13 @@ def test_a_whole_number_of_a_setting_to_try_is_one(tmp_path: Path) -> None:
     """TOML's 500 is read as a float, and slurm.conf has memory in whole megabytes."""
     found = site(tmp_path, submit("-n 1 -t 10"), settings={"MaxMemPerCPU": 500, "DefMemPerNode": 9})
     assert found.machine.partitions.max_memory_per_cpu_mb.tolist() == [500, 500]
+
+
+def test_submissions_without_a_run_time_are_counted_by_their_last_ids(tmp_path: Path) -> None:
+    """Two lines of one number, so that lines are counted, for all remarks."""
+    line = "-dt 0 -e submit_batch_job | --uid=ada -A phys"
+    found = site(tmp_path, f"{line} -J a_7 -n 1 a.sh\n{line} -J b_7 -n 1 -a 1-2 --contiguous a.sh\n"
+                 f"{line} -J c_9 -n 1 -sim-walltime 0 a.sh\n").log
+    assert found.filled == ("3 jobs: no -sim-walltime on its line: it ends at once (1, 2_1, 2_2)",)
+    assert found.counted == {"no -sim-walltime on its line: it ends at once": 3}
+    assert found.not_modelled == ("1 job: nothing is done with the option contiguous (2)",)

@@ -109,3 +109,14 @@ def test_the_range_of_watts_is_said_once(tmp_path: Path) -> None:
     assert found.exit_code != 0
     said = found.output + str(found.exception)
     assert "must be at least 0 and at most 1e+06 (it is -5.0)" in said
+    assert "--idle-w: must be" in said
+
+
+def test_one_job_that_something_is_filled_in_for_is_one(tmp_path: Path) -> None:
+    (tmp_path / "slurm.conf").write_text(CONF)
+    (tmp_path / "log").write_text("JobID|User|Submit|Start|End|ReqCPUS|NNodes|Timelimit|State\n"
+                                  "1|ada|1000|1001|1100|1|1|00:10:00|COMPLETED\n")
+    (tmp_path / "twin.toml").write_text(f'[trace]\nfile = "{tmp_path / "log"}"\n[policy]\n'
+                                        'backfill = "slurm"\n[twin]\nslurm_conf = "slurm.conf"\n')
+    found = CliRunner().invoke(cli, ["twin", "check", str(tmp_path / "twin.toml"), "--phases", "1"])
+    assert "note: filled in: 1 job: tasks are not in the log" in found.output

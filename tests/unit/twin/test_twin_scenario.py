@@ -89,7 +89,7 @@ def test_the_backfill_of_slurm_needs_a_twin() -> None:
 
 
 def test_books_and_journals_are_refused(twin: Path, tmp_path: Path) -> None:
-    with pytest.raises(wl.InputError, match="policy along the axes"):
+    with pytest.raises(wl.InputError, match="journal is of a policy that decides for whole nodes"):
         wl.simulate(twin, journal=tmp_path / "journal")
 
 
@@ -122,3 +122,11 @@ def test_a_sweep_goes_over_caps_of_a_twin(twin: Path) -> None:
     found = wl.sweep(load(twin), vary={"power.cap": ["none", 700]})
     waits = found.to_pandas()["wait_s.mean"].tolist()
     assert waits[1] > waits[0]
+
+
+def test_what_a_twin_does_otherwise_is_said(twin: Path) -> None:
+    run = wl.simulate(twin, policy__overrun="extend", machine__granularity="node")
+    said = "\n".join(run.remarks)
+    assert "policy.overrun = extend has no effect: jobs at their limit are killed" in said
+    assert "machine.granularity = node has no effect: a twin counts CPUs" in said
+    assert not any("has no effect" in line for line in wl.simulate(twin).remarks)

@@ -10,6 +10,7 @@ import numpy as np
 from wattline.scenario.twin.columns import Kinds, limits_row
 from wattline.scenario.twin.partitions import mode_of
 from wattline.scenario.twin.settings import number
+from wattline.scenario.twin.spelling import Spelling
 from wattline.scenario.twin.told import Told
 from wattline.shared_nodes.machine import NO_LIMIT, Associations, IntArray, Qos, SharedLimits
 from wattline.site import associations as site_accounts
@@ -70,7 +71,7 @@ def qos_of(table: QosTable | None, kinds: Kinds, cluster_mode: int, told: Told) 
     place = {name: at for at, name in enumerate(names)}
     preempts = np.zeros((len(names), len(names)), dtype=np.bool_)
     for row, given in enumerate(settings):
-        for name in filter(None, given.get("preempt", "").split(",")):
+        for name in Spelling(names).listed(given.get("preempt", "")):
             if name in place:
                 preempts[row, place[name]] = True
             else:
@@ -100,7 +101,7 @@ def qos_of(table: QosTable | None, kinds: Kinds, cluster_mode: int, told: Told) 
 def associations_of(accounts: Accounts, qos: Sequence[str], kinds: Kinds, told: Told,
                     ) -> Associations:
     """The tree with what each row inherits from the one above it."""
-    rows = _with_root(_in_order(accounts.rows, told))
+    rows = _with_root(_in_order(accounts.rows))
     names = tuple(dict.fromkeys(row.account for row in rows))
     users = tuple(dict.fromkeys(row.user for row in rows if row.user))
     account_row, user_row = ({name: at for at, name in enumerate(found)}
@@ -114,7 +115,7 @@ def associations_of(accounts: Accounts, qos: Sequence[str], kinds: Kinds, told: 
                                                      "maxtres", "maxwall") and row.user)
                                           or key in ("qos", "defaultqos")}
         settings.append(inherited | dict(row.settings))
-    place = {name: at for at, name in enumerate(qos)}
+    place, spelling = {name: at for at, name in enumerate(qos)}, Spelling(qos)
     if rows and not any(given.get("qos") for given in settings):
         told.assumed.append("no account says which QOS it may use: each may use all of them")
     where = [f"{accounts.source or 'accounts of the log'}: {row.user or row.account}"
@@ -124,14 +125,20 @@ def associations_of(accounts: Accounts, qos: Sequence[str], kinds: Kinds, told: 
         user=_whole(user_row[row.user] if row.user else -1 for row in rows),
         parent=_whole(parent),
         shares=_whole(-1 if row.shares is None else row.shares for row in rows),
-        default_qos=_whole(place.get(given.get("defaultqos", ""), -1) for given in settings),
-        allowed_qos=np.array([[name in given["qos"].split(",") for name in qos]
-                              if given.get("qos") else [True] * len(qos)
+        default_qos=_whole(place.get(spelling.of(given.get("defaultqos", "")), -1)
+                           for given in settings),
+        allowed_qos=np.array([_may_use(spelling.listed(given.get("qos", "")), qos)
                               for given in settings], dtype=np.bool_).reshape(len(rows), len(qos)),
         priority=_whole(_count(given, "priority", 0, at) for given, at in zip(
             settings, where, strict=True)),
         limits=limits_of(settings, where, kinds, told),
+        partition=tuple(row.partition for row in rows),
     )
+
+
+def _may_use(listed: Sequence[str], qos: Sequence[str]) -> list[bool]:
+    """Which QOS; all where none is listed."""
+    return [not listed or name in listed for name in qos]
 
 
 def _with_root(rows: list[site_accounts.Association]) -> list[site_accounts.Association]:
@@ -141,21 +148,17 @@ def _with_root(rows: list[site_accounts.Association]) -> list[site_accounts.Asso
     return [*rows, replace(rows[0], user=ROOT, parent=rows[0].account, shares=1, settings={})]
 
 
-def _in_order(rows: Iterable[site_accounts.Association], told: Told,
-              ) -> list[site_accounts.Association]:
-    """Each row after the one that it lies in, the root first; partitions of users are one."""
+def _in_order(rows: Iterable[site_accounts.Association]) -> list[site_accounts.Association]:
+    """Each row after the one that it lies in, the root first."""
     by_parent: dict[str, list[site_accounts.Association]] = {}
     for row in rows:
         by_parent.setdefault(row.parent, []).append(row)
     found: list[site_accounts.Association] = []
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str, str]] = set()
     todo = list(by_parent.get("", []))
     while todo:
         row = todo.pop(0)
-        key = (row.account, row.user)
-        if row.partition:
-            told.not_modelled.append(f"association of {row.user} in {row.account} for partition "
-                                     f"{row.partition}: it counts for all partitions")
+        key = (row.account, row.user, row.partition)
         if key in seen:
             continue
         seen.add(key)

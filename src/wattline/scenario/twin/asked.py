@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Container
+from dataclasses import dataclass, field, replace
 
 from wattline.site.dependency import Dependency
 
@@ -78,6 +79,10 @@ class Asked:
     state: str = ""
     where: str = ""
 
+    @property
+    def first_partition(self) -> str:
+        return self.partition.partition(",")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Log:
@@ -98,6 +103,25 @@ class Log:
     """The jobs that any rule filled something in for."""
     zoned: bool = False
     """Whether its times have offsets from UTC, or are seconds since 1970."""
+    fills: Counter | None = None
+    """What `filled` and `counted` are made from."""
+    unread: Counter | None = None
+    """What `not_modelled` is made from, where it is about jobs."""
+
+    def first(self, most: int) -> Log:
+        """With so many of its jobs, and what is said of these; records left out are as they are."""
+        jobs = self.jobs[:most]
+        ids = {name for job in jobs for name in (job.job_id, job.array,
+                                                 job.job_id.partition("/")[0])}
+        found = replace(self, jobs=jobs)
+        if self.fills is not None:
+            fills = self.fills.of(ids)
+            found = replace(found, fills=fills, filled=fills.lines(), counted=fills.counts(),
+                            touched=fills.ids())
+        if self.unread is not None:
+            unread = self.unread.of(ids)
+            found = replace(found, unread=unread, not_modelled=unread.lines())
+        return found
 
 
 class Counter:
@@ -108,6 +132,15 @@ class Counter:
 
     def note(self, what: str, job_id: str) -> None:
         self._of.setdefault(what, []).append(job_id)
+
+    def of(self, ids: Container[str]) -> Counter:
+        """What is said of some jobs."""
+        found = Counter()
+        for what, listed in self._of.items():
+            for job_id in listed:
+                if job_id in ids:
+                    found.note(what, job_id)
+        return found
 
     def lines(self) -> tuple[str, ...]:
         return tuple(

@@ -63,6 +63,21 @@ def beside_twin(scenario: Scenario) -> str:
     return ""
 
 
+def without_effect(scenario: Scenario) -> list[str]:
+    """What is given as other scenarios have it anyway, and a twin does otherwise.
+
+    It is said rather than refused: the scenario that a run folder keeps has all fields.
+    """
+    found = []
+    if "overrun" in scenario.policy.model_fields_set:
+        found.append(f"policy.overrun = {scenario.policy.overrun} has no effect: "
+                     f"{_REASONS['overrun']}")
+    if "granularity" in scenario.machine.model_fields_set:
+        found.append(f"machine.granularity = {scenario.machine.granularity} has no effect: a twin "
+                     "counts CPUs")
+    return found
+
+
 def _more_nodes(word: str, name: str) -> str:
     if (word, name) != ("machine", "nodes"):
         return ""

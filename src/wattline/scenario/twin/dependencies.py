@@ -17,6 +17,7 @@ KINDS = {"afterany": AFTERANY, "afterok": AFTEROK, "afternotok": AFTERNOTOK, "af
          "aftercorr": AFTEROK, "afterburstbuffer": AFTERANY, SINGLETON: ALONE}
 NOT_IN_LOG = "waits for a job that is not in the log: not held up by it"
 AGAINST_LOG = "ran in the log though what it waits for ended otherwise: not held up by it"
+SUBMITTED_AFTER = "waits for a job that was submitted after it: not held up by it"
 _Row = tuple[int, int, float, list[int]]
 """The job that waits, the kind, the delay, and the jobs that it waits for."""
 
@@ -48,11 +49,13 @@ class _Finder:
 
     def __init__(self, jobs: Sequence[Asked], filled: Counter, unused: Counter) -> None:
         self.jobs, self.filled, self.unused = jobs, filled, unused
-        self.row_of = {job.job_id: row for row, job in enumerate(jobs)}
-        self.tasks_of: dict[str, list[int]] = {}
+        self.runs_of: dict[str, list[int]] = {}
+        """In order of submission: the first is when a job came, before it was requeued."""
+        self.tasks_of: dict[str, dict[str, None]] = {}
         for row, job in enumerate(jobs):
+            self.runs_of.setdefault(_whole_id(job), []).append(row)
             if job.array:
-                self.tasks_of.setdefault(job.array, []).append(row)
+                self.tasks_of.setdefault(job.array, {})[_whole_id(job)] = None
 
     def rows(self, number: int, job: Asked) -> list[_Row]:
         """The conditions that can be followed; where one is not and is enough, none."""
@@ -84,10 +87,14 @@ class _Finder:
                                  "JobName: not held up", job.job_id)
                 return None
             return number, ALONE, 0.0, []
-        others = [row for row in self._named(job, condition) if row < number]
-        if not others:
-            self.filled.note(NOT_IN_LOG, job.job_id)
+        names = self._named(job, condition)
+        came = self.runs_of[_whole_id(job)][0]
+        before = [name for name in names if self.runs_of[name][0] < came]
+        if len(before) < max(1, len(names)):
+            self.filled.note(SUBMITTED_AFTER if names else NOT_IN_LOG, job.job_id)
+        if not before:
             return None
+        others = [self._run(name, job) for name in before]
         kind = KINDS[condition.kind]
         well = all(self.jobs[row].exit_ok for row in others)
         if job.start_s == job.start_s and ((kind == AFTEROK and not well)
@@ -96,13 +103,24 @@ class _Finder:
             return None
         return number, kind, condition.delay_s, others
 
-    def _named(self, job: Asked, condition: Condition) -> list[int]:
+    def _named(self, job: Asked, condition: Condition) -> list[str]:
         """One job, the task that has its own number (aftercorr), or all tasks of an array."""
         name = condition.job_id.removesuffix("_*")
         if condition.kind == "aftercorr" and job.array:
-            same = f"{name}_{job.job_id.partition('_')[2]}"
-            name = same if same in self.row_of else name
-        return [self.row_of[name]] if name in self.row_of else self.tasks_of.get(name, [])
+            same = f"{name}_{_whole_id(job).partition('_')[2]}"
+            name = same if same in self.runs_of else name
+        return [name] if name in self.runs_of else list(self.tasks_of.get(name, ()))
+
+    def _run(self, name: str, job: Asked) -> int:
+        """Of a job that ran several times, the last run that began before this job did."""
+        runs = self.runs_of[name]
+        return next((row for row in reversed(runs) if self.jobs[row].start_s <= job.start_s),
+                    runs[-1])
+
+
+def _whole_id(job: Asked) -> str:
+    """The id without the number of a run."""
+    return job.job_id.partition("/")[0]
 
 
 def _namesakes(jobs: Sequence[Asked], alone: Sequence[int]) -> IntArray:

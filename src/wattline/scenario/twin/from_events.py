@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from wattline.model.errors import InputError
@@ -24,13 +25,14 @@ from wattline.site.sbatch import IGNORED, array_of, options_of
 
 _OURS = ("sim-walltime",)
 MOST_S = 1e10
+NO_TIME = "no -sim-walltime on its line: it ends at once"
 
 
 def read_events(path: str | Path) -> Log:
     """The submissions of a file, also packed (.xz, .gz)."""
     text = read_unpacked(path)[0].decode("utf-8", "replace")
     jobs: list[Asked] = []
-    left_out, unused = Counter(), Counter()
+    left_out, said = Counter(), _Said()
     submissions = 0
     for at, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -44,13 +46,36 @@ def read_events(path: str | Path) -> Log:
         if not bar:
             raise InputError(f"{where}: has no '|' after which the options of sbatch stand")
         submissions += 1
-        jobs += _jobs(event, tail, where, submissions, unused)
+        jobs += _jobs(event, tail, where, submissions, said)
     if not jobs:
         raise InputError(f"{path}: has no submission; a line is like '-dt 0 -e submit_batch_job | "
                          "-n 12 -t 00:07:00 -sim-walltime 15'")
     _check_ids(jobs)
+    unused, filled = said.by_job(jobs)
     jobs.sort(key=lambda job: job.submit_s)
-    return Log(jobs, str(path), None, (), left_out.lines(), unused.lines())
+    return Log(jobs, str(path), None, filled.lines(), left_out.lines(), unused.lines(), False,
+               filled.counts(), filled.ids(), False, filled, unused)
+
+
+@dataclass
+class _Said:
+    """Remarks on lines; jobs get their last ids when all lines are read."""
+
+    unused: list[tuple[str, str]] = field(default_factory=list)
+    """The place of a line, and an option of it that nothing is done with."""
+    no_time: set[str] = field(default_factory=set)
+    """Places of lines that do not say how long their jobs run."""
+
+    def by_job(self, jobs: Iterable[Asked]) -> tuple[Counter, Counter]:
+        unused, filled = Counter(), Counter()
+        job_of: dict[str, str] = {}
+        for job in jobs:
+            job_of.setdefault(job.where, job.array or job.job_id)
+            if job.where in self.no_time:
+                filled.note(NO_TIME, job.job_id)
+        for where, option in self.unused:
+            unused.note(f"nothing is done with the option {option}", job_of[where])
+        return unused, filled
 
 
 def _head(text: str, where: str) -> dict[str, str]:
@@ -64,7 +89,7 @@ def _head(text: str, where: str) -> dict[str, str]:
     return found
 
 
-def _jobs(event: dict[str, str], tail: str, where: str, line: int, unused: Counter) -> list[Asked]:
+def _jobs(event: dict[str, str], tail: str, where: str, line: int, said: _Said) -> list[Asked]:
     """The job of a line, the so many-th submission, or all tasks of its array."""
     submit_s = number(event["dt"], "-dt", where)
     if not 0 <= submit_s <= MOST_S:
@@ -77,6 +102,8 @@ def _jobs(event: dict[str, str], tail: str, where: str, line: int, unused: Count
     options = options_of(words, where, _OURS)
     name = options.get("job-name") or ""
     run_s = number(options.get("sim-walltime") or "0", "-sim-walltime", where)
+    if options.get("sim-walltime") is None:
+        said.no_time.add(where)
     if run_s > MOST_S:
         raise InputError(f"{where}: -sim-walltime is {run_s:g}, must be at most {MOST_S:g}")
     numbered = re.search(r"([0-9]{1,15})$", name)
@@ -86,7 +113,7 @@ def _jobs(event: dict[str, str], tail: str, where: str, line: int, unused: Count
     unread = apply_options(job, options, where)
     for option in unread:
         if option not in IGNORED and option not in _OURS:
-            unused.note(f"nothing is done with the option {option}", job.job_id)
+            said.unused.append((where, option))
     array = options.get("array")
     if array is None:
         return [job]
@@ -96,10 +123,11 @@ def _jobs(event: dict[str, str], tail: str, where: str, line: int, unused: Count
 
 def _check_ids(jobs: list[Asked]) -> None:
     """Where names give no number of their own, lines are counted."""
-    if len({job.job_id for job in jobs}) == len(jobs):
-        return
     line = {where: number for number, where in enumerate(
         dict.fromkeys(job.where for job in jobs), start=1)}
+    # Of an array its own id: a job 7 beside tasks 7_1 and 7_2 would be meant by `afterok:7` too.
+    if len({job.array or job.job_id for job in jobs}) == len(line):
+        return
     for job in jobs:
         number = str(line[job.where])
         if job.array:

@@ -14,20 +14,27 @@ from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.reading import read_unpacked
-from wattline.scenario.twin.asked import ELIGIBLE, NEVER_ENDS_S, Asked, Counter, Log
+from wattline.scenario.twin.asked import ELIGIBLE, Asked, Counter, Log
 from wattline.scenario.twin.options import apply_options
-from wattline.scenario.twin.repeated import RESIZED, each_once
-from wattline.site.cells import Cell, is_missing
+from wattline.scenario.twin.repeated import each_once, last_of_each
+from wattline.scenario.twin.sacct_times import (
+    CLOCK_CHANGED,
+    Row,
+    end_by_elapsed,
+    never_started,
+    number_in,
+    put_run_time,
+    text_in,
+    times_of,
+)
 from wattline.site.limits import clock_s, tres_of
 from wattline.site.moments import is_local
 from wattline.site.sacct_json import job_cells, read_jobs
-from wattline.site.sacct_text import NOT_ENDED, SEPARATOR, read_records
-from wattline.site.sbatch import IGNORED, megabytes, options_of
+from wattline.site.sacct_text import SEPARATOR, read_records
+from wattline.site.sbatch import IGNORED, Options, megabytes, options_of
 from wattline.site.slurm_energy import job_joules
-from wattline.traces.convert import Converter
 
 NEEDED = ("JobID", "Submit", "Start", "End", "State")
-Row = Mapping[str, Cell]
 _PARALLEL = ("sbatch", "srun", "salloc")
 _ON_THE_LINE = frozenset({
     "ntasks", "ntasks-per-node", "cpus-per-task", "nodes", "mem", "mem-per-cpu", "gres", "gpus",
@@ -53,19 +60,22 @@ def read_sacct(path: str | Path) -> Log:
         raise InputError(f"{path}: is empty")
     text = data.lstrip()[:1] != b"{"
     left_out, filled, unused = Counter(), Counter(), Counter()
-    rows = _text_rows(data, str(path), left_out) if text else _json_rows(data, str(path))
-    times = _times(rows)
+    rows = _text_rows(data, str(path), left_out) if text else _json_rows(
+        data, str(path), left_out)
+    times = times_of(rows)
     jobs = []
-    for number, row in enumerate(rows):
-        job = _job(row, {name: column[number] for name, column in times.items()}, str(path),
-                   left_out, filled, unused)
+    ids = [str(row["JobID"]) for row in rows]
+    # A later dump of accounting may know more of a run than an earlier one.
+    for number in last_of_each(ids, (times["Submit"], times["Start"]), left_out):
+        job = _job(rows[number], {name: column[number] for name, column in times.items()},
+                   str(path), left_out, filled, unused)
         if job is not None:
             jobs.append(job)
     if not jobs:
         raise InputError(f"{path}: has no job that started; its records are: "
                          f"{'; '.join(left_out.lines()) or 'none'}")
-    jobs = each_once(jobs, left_out, filled)
-    jobs.sort(key=lambda job: job.submit_s)
+    jobs = each_once(jobs, filled)
+    jobs.sort(key=lambda job: (job.submit_s, _numbers(job.job_id)))
     begin_s = math.floor(jobs[0].submit_s / 60.0) * 60  # minutes are those of the clock
     for job in jobs:
         job.submit_s -= begin_s
@@ -75,7 +85,12 @@ def read_sacct(path: str | Path) -> Log:
         job.eligible_s = max(0.0, job.eligible_s - begin_s)
     return Log(jobs, str(path), float(begin_s), filled.lines(), left_out.lines(), unused.lines(),
                True, filled.counts(), filled.ids(),
-               not is_local(str(rows[0].get("Submit") or "")))
+               not is_local(str(rows[0].get("Submit") or "")), filled, unused)
+
+
+def _numbers(job_id: str) -> list[int]:
+    """Slurm counts its jobs: of those of one second the lower id came first, wherever it stands."""
+    return [int(number) for number in re.findall(r"[0-9]{1,18}", job_id)]
 
 
 def _text_rows(data: bytes, source: str, left_out: Counter) -> list[Row]:
@@ -91,15 +106,14 @@ def _text_rows(data: bytes, source: str, left_out: Counter) -> list[Row]:
     return [row for _, row in found.rows if "." not in row["JobID"]]
 
 
-def _json_rows(data: bytes, source: str) -> list[Row]:
-    return [job_cells(job) for job in read_jobs(data, source)
-            if isinstance(job, dict) and isinstance(job.get("time"), dict)]
-
-
-def _times(rows: list[Row]) -> dict[str, list[float]]:
-    convert = Converter(len(rows))
-    return {name: convert.timestamp([row.get(name) for row in rows]).tolist()
-            for name in ("Submit", "Eligible", "Start", "End")}
+def _json_rows(data: bytes, source: str, left_out: Counter) -> list[Row]:
+    found: list[Row] = []
+    for place, job in enumerate(read_jobs(data, source), start=1):
+        if isinstance(job, dict) and isinstance(job.get("time"), dict):
+            found.append(job_cells(job))
+        else:
+            left_out.note("the record cannot be read", f"record {place}")
+    return found
 
 
 def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, filled: Counter,
@@ -110,29 +124,33 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
     if math.isnan(submit_s):
         left_out.note("it has no time of submission", job_id)
         return None
-    if math.isnan(start_s) or str(row.get("NodeList") or "").startswith("None"):
+    if never_started(row, state, start_s, end_s):
         left_out.note(f"{state or 'no state'}, it never started: it waited in the queue and is "
                       "left out", job_id)
         return None
     if start_s < submit_s:
         filled.note("started before its submission by the log: submitted at its start", job_id)
         submit_s = start_s
+    by_elapsed_s = end_by_elapsed(row, start_s, end_s)
+    if by_elapsed_s != end_s and not math.isnan(end_s):
+        filled.note(CLOCK_CHANGED, job_id)
+        end_s = by_elapsed_s
     if end_s < start_s:
         filled.note("ended before it started by the log: it ends at its start", job_id)
         end_s = start_s
     job = Asked(job_id, submit_s, 0.0, start_s=start_s, end_s=end_s, state=state, where=source,
-                exit_ok=state == "COMPLETED", user=_text(row, "User"),
-                account=_text(row, "Account"), partition=_text(row, "Partition"),
-                qos=_text(row, "QOS"), constraint=_text(row, "Constraints"),
-                node_list=_text(row, "NodeList"), name=_text(row, "JobName"),
-                reservation=_text(row, "Reservation"))
+                exit_ok=state == "COMPLETED", user=text_in(row, "User"),
+                account=text_in(row, "Account"), partition=text_in(row, "Partition"),
+                qos=text_in(row, "QOS"), constraint=text_in(row, "Constraints"),
+                node_list=text_in(row, "NodeList"), name=text_in(row, "JobName"),
+                reservation=text_in(row, "Reservation"))
     told = _submit_line(row, job, unused)
     _limit(row, job, filled)
-    _run_time(row, job, state, filled)
+    put_run_time(row, job, filled)
     _sizes(row, job, told, filled)
     _memory(row, job, told, filled)
     _gres(row, job, told, filled)
-    _licences(row, job, told)
+    _licences(row, job, told, unused)
     _power(row, job, filled)
     if submit_s < min(times["Eligible"], start_s):  # false where the log does not say it
         job.eligible_s = min(times["Eligible"], start_s)  # when it started it was eligible
@@ -142,7 +160,7 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
     if "_" in job_id:
         job.array = job_id.partition("_")[0]
         if job.array_limit < 0:
-            job.array_limit = max(_number(row, "ArrayLimit"), 0) or -1
+            job.array_limit = max(number_in(row, "ArrayLimit"), 0) or -1
     else:
         job.array_limit = -1
     if "+" in job_id:
@@ -151,40 +169,26 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
     return job
 
 
-def _text(row: Row, column: str) -> str:
-    cell = row.get(column)
-    return "" if is_missing(cell) else str(cell).strip()
-
-
-def _number(row: Row, *columns: str) -> int:
-    """The first of these columns that has a number; -1 for none."""
-    for column in columns:
-        text = _text(row, column)
-        if re.fullmatch(r"[0-9]{1,12}(\.0*)?", text):
-            return int(float(text))
-    return -1
-
-
 def _submit_line(row: Row, job: Asked, unused: Counter) -> set[str]:
     """What the line that submitted it asked for, where accounting has it."""
     try:
-        words = shlex.split(_text(row, "SubmitLine"))
+        words = shlex.split(text_in(row, "SubmitLine"))
         at = next((at for at, word in enumerate(words)
                    if word.rpartition("/")[2] in _PARALLEL), None)
         if at is None:
             return set()
         options = options_of(words[at + 1:], job.where)
         asked = {name: value for name, value in options.values.items()
-                 if name in _ON_THE_LINE or (name in _COLUMNS and not _text(row, _COLUMNS[name]))}
+                 if name in _ON_THE_LINE or (name in _COLUMNS and not text_in(row, _COLUMNS[name]))}
         if not {"begin", "hold"} & set(options.values):
             # With one of these the log's time of eligibility says more than the jobs waited for.
             asked |= {name: value for name, value in options.values.items()
                       if name == "dependency"}
-        unread = apply_options(job, type(options)(asked), job.where)
+        unread = apply_options(job, Options(asked), job.where)
     except (InputError, ValueError):
         unused.note("its SubmitLine cannot be read", job.job_id)
         return set()
-    known = {*_COLUMNS, *IGNORED, *(_ELIGIBLE if _text(row, "Eligible") else ())}
+    known = {*_COLUMNS, *IGNORED, *(_ELIGIBLE if text_in(row, "Eligible") else ())}
     for name in (*unread, *options.values):
         if name not in asked and name not in known:
             unused.note(f"nothing is done with the option {name} of its SubmitLine", job.job_id)
@@ -196,8 +200,8 @@ def _limit(row: Row, job: Asked, filled: Counter) -> None:
            for column in ("TimelimitRaw", "Timelimit")):
         job.limit_s = math.inf
         return
-    minutes = _number(row, "TimelimitRaw")
-    text = _text(row, "Timelimit")
+    minutes = number_in(row, "TimelimitRaw")
+    text = text_in(row, "Timelimit")
     found = minutes * 60 if minutes >= 0 else None
     if found is None and text:
         try:
@@ -211,46 +215,21 @@ def _limit(row: Row, job: Asked, filled: Counter) -> None:
     job.limit_s = float(-(-found // 60) * 60)
 
 
-def _run_time(row: Row, job: Asked, state: str, filled: Counter) -> None:
-    # A record of before a job changed its size ends when the next one begins.
-    if math.isnan(job.end_s) or (state in NOT_ENDED and state != RESIZED):
-        job.run_s = NEVER_ENDS_S
-        job.end_s = math.nan
-        filled.note("still ran when the log was taken: runs to its limit", job.job_id)
-    elif state == "TIMEOUT" and 0 < job.limit_s < math.inf:
-        job.suspended_s = min(_suspended_s(row), job.end_s - job.start_s)
-        job.run_s = NEVER_ENDS_S
-    else:
-        job.suspended_s = min(_suspended_s(row), job.end_s - job.start_s)
-        job.run_s = job.end_s - job.start_s - job.suspended_s
-
-
-def _suspended_s(row: Row) -> float:
-    """Of its time from start to end; none where the log does not say."""
-    seconds = _number(row, "Suspended")
-    if seconds >= 0:
-        return float(seconds)
-    try:
-        return float(clock_s(_text(row, "Suspended"), "Suspended") or 0)
-    except InputError:
-        return 0.0
-
-
 def _sizes(row: Row, job: Asked, told: set[str], filled: Counter) -> None:
     asked = _tres(row, "ReqTRES")
     given = _tres(row, "AllocTRES")
-    job.nodes = _number(row, "AllocNodes", "NNodes")
+    job.nodes = number_in(row, "AllocNodes", "NNodes")
     if job.nodes < 0:
         job.nodes = given.get("node", -1)
-    job.cpus = given.get("cpu", _number(row, "AllocCPUS", "NCPUS"))
+    job.cpus = given.get("cpu", number_in(row, "AllocCPUS", "NCPUS"))
     if "nodes" not in told:
-        fewest = asked.get("node", _number(row, "ReqNodes"))
+        fewest = asked.get("node", number_in(row, "ReqNodes"))
         if fewest < 1:
             fewest = max(1, job.nodes)
             filled.note("no number of nodes asked for in the log: as many as it had", job.job_id)
         job.min_nodes = job.max_nodes = fewest
     if not told & {"ntasks", "ntasks-per-node", "cpus-per-task"}:
-        cpus = asked.get("cpu", _number(row, "ReqCPUS"))
+        cpus = asked.get("cpu", number_in(row, "ReqCPUS"))
         if cpus < 1:
             cpus = max(1, job.cpus)
             filled.note("no number of CPUs asked for in the log: as many as it had", job.job_id)
@@ -261,7 +240,7 @@ def _sizes(row: Row, job: Asked, told: set[str], filled: Counter) -> None:
 def _tres(row: Row, column: str) -> dict[str, int]:
     """Resources of a cell; one that cannot be read says nothing."""
     try:
-        return tres_of(_text(row, column), column)
+        return tres_of(text_in(row, column), column)
     except InputError:
         return {}
 
@@ -269,12 +248,12 @@ def _tres(row: Row, column: str) -> dict[str, int]:
 def _memory(row: Row, job: Asked, told: set[str], filled: Counter) -> None:
     if told & {"mem", "mem-per-cpu", "mem-per-gpu"}:
         return
-    text = _text(row, "ReqMem")
+    text = text_in(row, "ReqMem")
     by = text[-1:].lower()
     try:
         if by in ("n", "c"):
             amount = megabytes(text[:-1], "ReqMem", job.where)
-            if amount:
+            if amount or by == "n":  # none per node is all of it, as with --mem=0
                 setattr(job, "memory_per_node_mb" if by == "n" else "memory_per_cpu_mb", amount)
                 return
         total = _tres(row, "ReqTRES").get("mem", 0)
@@ -315,10 +294,16 @@ def _gres(row: Row, job: Asked, told: set[str], filled: Counter) -> None:
             job.gres_per_job[key] = number
 
 
-def _licences(row: Row, job: Asked, told: set[str]) -> None:
-    if "licenses" not in told:
-        job.licences = {name: int(number)
-                        for name, number in _LICENCE.findall(_text(row, "ReqTRES"))}
+def _licences(row: Row, job: Asked, told: set[str], unused: Counter) -> None:
+    if "licenses" in told:
+        return
+    job.licences = {name: int(number)
+                    for name, number in _LICENCE.findall(text_in(row, "ReqTRES"))}
+    if not job.licences and (listed := text_in(row, "Licenses")):
+        try:
+            apply_options(job, Options({"licenses": listed}), job.where)
+        except InputError:
+            unused.note("its Licenses cannot be read", job.job_id)
 
 
 def _power(row: Row, job: Asked, filled: Counter) -> None:

@@ -8,6 +8,7 @@ from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import Machine
 from wattline.model.run import EventKind, EventLog, Outcome, Run, Schedule
 from wattline.model.signal import FloatArray, Signal
+from wattline.scenario.twin.class_energy import class_energy_of
 from wattline.scenario.twin.placing import placement_of
 from wattline.scenario.twin.stretches import stretches_of
 from wattline.shared_nodes import outcome
@@ -34,11 +35,11 @@ def run_of(found: outcome.Schedule, jobs: JobTable, shared: SharedMachine, machi
     held_s = np.diff(events.time_s, append=end_s)
     energy = float(np.dot(events.power_w, held_s))
     above_s, above_j = _above(events, end_s, cap_w)
-    classes = {group.node_class.name for group in machine.groups}
+    start_s = float(events.time_s[0]) if len(events) else 0.0
     return Run(
         jobs=jobs, schedule=schedule, events=events, machine=machine, units=machine.core_count,
-        start_s=float(events.time_s[0]) if len(events) else 0.0, end_s=end_s, energy_j=energy,
-        class_energy_j={classes.pop(): energy} if len(classes) == 1 else {},
+        start_s=start_s, end_s=end_s, energy_j=energy,
+        class_energy_j=class_energy_of(found, shared, machine, energy, end_s - start_s),
         time_above_cap_s=above_s, energy_above_cap_j=above_j,
         power_w_peak=float(events.power_w[held_s > 0].max(initial=0.0)), cap_w=cap_w,
         placement=placement_of(found, shared), engine_s=engine_s, policy_powers=True,

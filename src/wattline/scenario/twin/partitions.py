@@ -8,6 +8,7 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.scenario.twin.settings import Settings
+from wattline.scenario.twin.spelling import Spelling
 from wattline.scenario.twin.told import Told
 from wattline.shared_nodes.machine import (
     CANCEL,
@@ -151,6 +152,7 @@ def _qos(partition: Partition, qos: Sequence[str], told: Told) -> int:
     name = partition.settings.get("qos", "").strip()
     if not name or name.lower() in ("n/a", "(null)"):
         return -1
+    name = Spelling(qos).of(name)
     if name not in qos:
         told.contradictions.append(f"{partition.where}: QOS={name} of partition '{partition.name}' "
                                    "is no QOS of the accounts; it counts as none")
@@ -161,25 +163,30 @@ def _qos(partition: Partition, qos: Sequence[str], told: Told) -> int:
 def _allowed(partitions: Sequence[Partition], what: str, names: Sequence[str],
              told: Told) -> BoolArray:
     found = np.ones((len(partitions), len(names)), dtype=np.bool_)
+    spelling = Spelling(names)
     for row, partition in enumerate(partitions):
-        allow, deny = (partition.settings.get(f"{word}{what}", "").strip()
-                       for word in ("allow", "deny"))
-        if allow and allow.upper() != "ALL":
-            found[row] = [name in allow.split(",") for name in names]
+        text = partition.settings.get(f"allow{what}", "").strip()
+        allow = [] if text.upper() == "ALL" else spelling.listed(text)
+        deny = spelling.listed(partition.settings.get(f"deny{what}", ""))
+        if allow:
+            found[row] = [name in allow for name in names]
         elif deny:
-            found[row] = [name not in deny.split(",") for name in names]
-        listed = allow if allow.upper() != "ALL" else ""
-        strange = [name for name in filter(None, (listed or deny).split(",")) if name not in names]
+            found[row] = [name not in deny for name in names]
+        strange = [name for name in allow or deny if name not in names]
         if strange and names:
             told.contradictions.append(f"{partition.where}: partition '{partition.name}' names "
                                        f"{what} that are nowhere defined: {', '.join(strange[:5])}")
     return found
 
 
+def default_rows(partitions: Sequence[Partition]) -> list[int]:
+    return [row for row, part in enumerate(partitions)
+            if part.settings.get("default", "no").lower() in ("yes", "true", "1")]
+
+
 def _default(partitions: Sequence[Partition], told: Told) -> int:
     """The last one that says so, as in Slurm."""
-    chosen = [row for row, part in enumerate(partitions)
-              if part.settings.get("default", "no").lower() in ("yes", "true", "1")]
+    chosen = default_rows(partitions)
     for earlier in chosen[:-1]:
         last = partitions[chosen[-1]]
         told.contradictions.append(

@@ -22,7 +22,7 @@ from wattline.scenario.build import Plan
 from wattline.scenario.caps import cap_plan, in_watts, without_cap
 from wattline.scenario.model import CapPlan, Scenario
 from wattline.scenario.twin.asked import Counter
-from wattline.scenario.twin.beside import BACKFILLS, SLURM, beside_twin
+from wattline.scenario.twin.beside import BACKFILLS, SLURM, beside_twin, without_effect
 from wattline.scenario.twin.outcome import run_of
 from wattline.scenario.twin.section import FILES
 from wattline.scenario.twin.site import Site, read_site
@@ -89,7 +89,7 @@ class TwinPlan(Plan):
         """What the files say and the twin does not follow, and what contradicts itself."""
         assert self.site is not None
         lists = self.site.lists
-        found = list(self.left_out)
+        found = [*self.left_out, *without_effect(self.scenario)]
         found += [f"contradiction: {line}" for line in lists.contradictions]
         for word, lines in (("not modelled", lists.not_modelled), ("unknown", lists.unknown)):
             if lines:

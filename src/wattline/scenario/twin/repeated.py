@@ -6,44 +6,60 @@ that overlap list a job twice. See sacct(1), --duplicates.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 from wattline.scenario.twin.asked import Asked, Counter
 
 RESIZED = "RESIZING"
+SAME_RUN = "the same run stands in the log again: the last record counts"
 
 
-def each_once(jobs: Sequence[Asked], left_out: Counter, filled: Counter) -> list[Asked]:
-    """Every run of every job once; runs before the last of a job get a number behind its id."""
+def last_of_each(ids: Sequence[str], figures: Sequence[Sequence[float]], left_out: Counter,
+                 ) -> list[int]:
+    """Places of the records that count: two of one id and the same figures are of one run.
+
+    They are told apart before they are read, as rules count the jobs that they fill in.
+    """
+    keys = [(job_id, *(None if math.isnan(each) else each for each in row))
+            for job_id, row in zip(ids, zip(*figures, strict=True), strict=True)]
+    last = {key: place for place, key in enumerate(keys)}
+    for place, key in enumerate(keys):
+        if last[key] != place:
+            left_out.note(SAME_RUN, ids[place])
+    return sorted(last.values())
+
+
+def each_once(jobs: Sequence[Asked], filled: Counter) -> list[Asked]:
+    """Every run of every job; runs before the last of a job get a number behind its id."""
     runs: dict[str, list[Asked]] = {}
     for job in jobs:
         runs.setdefault(job.job_id, []).append(job)
     found: list[Asked] = []
     for several in runs.values():
-        found += several if len(several) == 1 else _runs(several, left_out, filled)
+        found += several if len(several) == 1 else _runs(several, filled)
     return found
 
 
-def _runs(records: list[Asked], left_out: Counter, filled: Counter) -> list[Asked]:
+def _runs(records: list[Asked], filled: Counter) -> list[Asked]:
     kept: list[Asked] = []
-    for record in sorted(records, key=lambda job: (job.submit_s, job.start_s)):
-        last = kept[-1] if kept else None
-        if last is None or (record.submit_s, record.start_s) != (last.submit_s, last.start_s):
-            if last is not None and last.state == RESIZED:
-                kept[-1] = _resized(last, record)
-                filled.note("was resized while it ran: it keeps its first size", record.job_id)
-            else:
-                kept.append(record)
-            continue
-        left_out.note("the same run stands in the log again: the last record counts",
-                      record.job_id)
-        kept[-1] = record
+    for record in sorted(records, key=_times):
+        if kept and kept[-1].state == RESIZED:
+            kept[-1] = _resized(kept[-1], record)
+            filled.note("was resized while it ran: it keeps its first size", record.job_id)
+        else:
+            kept.append(record)
     for number, job in enumerate(kept[:-1], start=1):
         filled.note("ran more than once (requeued, or its id was used again): each run counts as a "
                     "job, submitted when the log says", job.job_id)
         kept[number - 1] = replace(job, job_id=f"{job.job_id}/{number}")
     return kept
+
+
+def _times(job: Asked) -> tuple[float, float, float]:
+    """One that still runs ends after all others."""
+    return job.submit_s, job.start_s, math.inf if math.isnan(job.end_s) else job.end_s
 
 
 def _resized(first: Asked, then: Asked) -> Asked:

@@ -17,6 +17,7 @@ from wattline.scenario.twin.features import mask_of
 from wattline.scenario.twin.node_choice import Masks, NamedNodes, Spreading, devices_of
 from wattline.scenario.twin.per_gpu import settle_per_gpu
 from wattline.scenario.twin.reservations import asked_rows
+from wattline.scenario.twin.spelling import Spelling
 from wattline.scenario.twin.whole_nodes import mark_whole_nodes
 from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
 from wattline.shared_nodes.requests import Requests
@@ -55,6 +56,7 @@ class Builder:
         self.features, self.hosts = (Masks(len(machine.nodes.names)) for _ in range(2))
         self.partition = {name: at for at, name in enumerate(machine.partitions.names)}
         self.qos_row = {name: at for at, name in enumerate(machine.qos.names)}
+        self.qos_spelling = Spelling(machine.qos.names)
         self.node_row = {name: at for at, name in enumerate(machine.nodes.names)}
         self.licence = {name: at for at, name in enumerate(machine.licence_names)}
         self.association = self._associations()
@@ -152,24 +154,35 @@ class Builder:
             self.unused.note(f"one of its partitions, '{strange[0][:60]}', is unknown", job.job_id)
         return found
 
-    def _associations(self) -> dict[tuple[str, str], int]:
+    def _associations(self) -> dict[tuple[str, str, str], int]:
         found = self.machine.associations
         return {(found.accounts[found.account[row]],
-                 found.users[found.user[row]] if found.user[row] >= 0 else ""): row
+                 found.users[found.user[row]] if found.user[row] >= 0 else "",
+                 found.partition[row] if found.partition else ""): row
                 for row in range(len(found.account))}
 
     def _charged(self, row: int, job: Asked) -> int:
         """Its association; the log's own accounts were added before where the site has none."""
-        key = (job.account, job.user)
-        if key in self.association:
-            return self.association[key]
+        usual = self.machine.partitions.default
+        partition = job.first_partition or (
+            self.machine.partitions.names[usual] if usual >= 0 else "")
+        for charged in (partition, ""):  # that of the partition goes before that of all
+            if (key := (job.account, job.user, charged)) in self.association:
+                self._say_first(job)
+                return self.association[key]
         self._reject(row, f"unknown account '{job.account}' of user '{job.user}'", NO_ACCOUNT)
         return 0
 
+    def _say_first(self, job: Asked) -> None:
+        if "," in job.partition and any(self.machine.associations.partition):
+            self.filled.note("names several partitions: the first says which association it is "
+                             "charged to", job.job_id)
+
     def _qos(self, row: int, job: Asked, association: int) -> int:
         if job.qos:
-            if job.qos in self.qos_row:
-                return self.qos_row[job.qos]
+            name = self.qos_spelling.of(job.qos)
+            if name in self.qos_row:
+                return self.qos_row[name]
             if self.enforced:
                 self._reject(row, f"unknown QOS '{job.qos[:60]}'", NO_QOS)
             else:

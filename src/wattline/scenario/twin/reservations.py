@@ -153,7 +153,9 @@ def asked_rows(jobs: Sequence[Asked], listed: Sequence[Reservation], filled: Cou
 
 def _may_use(job: Asked, each: Reservation) -> bool:
     """Who is named, by user or account; with - before the name, all others."""
-    if f"-{job.user}" in each.users or f"-{job.account}" in each.accounts:
+    account = job.account.lower()
+    accounts = [name.lower() for name in each.accounts]
+    if f"-{job.user}" in each.users or f"-{account}" in accounts:
         return False
     wanted = [name for name in (*each.users, *each.accounts) if not name.startswith("-")]
-    return not wanted or job.user in each.users or job.account in each.accounts
+    return not wanted or job.user in each.users or account in accounts

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from wattline.model.fields import FileName, Number, Seconds, Section, Watts, Whole
 
-PartWatts = Annotated[Watts, Field(ge=0, le=1e6)]
+MOST_WATTS = 1e6
+PartWatts = Annotated[Watts, Field(ge=0, le=MOST_WATTS)]
 FILES = ("slurm_conf", "gres", "topology", "assoc", "qos", "down", "reservations")
 """Fields that are names of files."""
 

@@ -15,19 +15,20 @@ from wattline.scenario.twin.accounts import Accounts, associations_of, qos_of
 from wattline.scenario.twin.asked import NO_ZONE, Asked, Log
 from wattline.scenario.twin.from_events import read_events
 from wattline.scenario.twin.from_sacct import read_sacct
-from wattline.scenario.twin.from_table import read_table
+from wattline.scenario.twin.from_table import is_table, read_table
 from wattline.scenario.twin.nodes import (
     in_order_of_names,
     nodes_of,
     with_more,
 )
 from wattline.scenario.twin.part_powers import node_powers, say_watts
-from wattline.scenario.twin.partitions import cluster_mode_of, partitions_of
+from wattline.scenario.twin.partitions import cluster_mode_of, default_rows, partitions_of
 from wattline.scenario.twin.requests import Builder, Made
 from wattline.scenario.twin.reservations import reservations_of
 from wattline.scenario.twin.rules import rules_of
 from wattline.scenario.twin.section import TwinSection
 from wattline.scenario.twin.settings import Settings, settings_of
+from wattline.scenario.twin.spelling import Spelling
 from wattline.scenario.twin.told import Lists, Told
 from wattline.shared_nodes.machine import SharedMachine
 from wattline.shared_nodes.outages import Outages
@@ -83,9 +84,12 @@ def _prompt_ends(settings: Settings) -> float:
 def read_site(section: TwinSection, file: str | Path, most_jobs: int | None = None) -> Site:
     """Read every file once; nothing is left out without being said in the lists."""
     log = read_log(file, section.log)
-    if most_jobs is not None and most_jobs < len(log.jobs):
-        log = replace(log, jobs=log.jobs[:most_jobs])
-    return site_with(section, log, reserves=True)
+    if most_jobs is None or most_jobs >= len(log.jobs):
+        return site_with(section, log, reserves=True)
+    found = site_with(section, log.first(most_jobs), reserves=True)
+    cut = (f"trace.jobs: the first {most_jobs:,} of {len(log.jobs):,} jobs of the log; records "
+           "that are left out are those of the whole log")
+    return replace(found, lists=replace(found.lists, assumed=(*found.lists.assumed, cut)))
 
 
 def read_machine(section: TwinSection) -> Site:
@@ -173,7 +177,7 @@ def read_log(file: str | Path, kind: str | None) -> Log:
 
 
 def _kind_of(path: Path) -> str:
-    if path.suffix in (".parquet", ".pq", ".csv"):
+    if is_table(path):
         return "table"
     begins = read_unpacked(path)[0][:4096].lstrip()
     if begins.startswith(b"PAR1"):
@@ -226,13 +230,16 @@ def _accounts(section: TwinSection, conf: SlurmConf, log: Log, rules: Rules,
     else:
         told.assumed.append("no associations: each account and user of the log has one share, "
                             "without limits")
-    known = {(row.account, row.user) for row in accounts.rows}
+    known = {(row.account, row.user, row.partition) for row in accounts.rows}
+    usual = next((conf.partitions[row].name for row in default_rows(conf.partitions)[-1:]), "")
     default = _defaults(accounts)
+    people, spelling = (Spelling(getattr(row, part) for row in accounts.rows)
+                        for part in ("user", "account"))
     added: dict[tuple[str, str], list[str]] = {}
     for job in log.jobs:
-        _name(job, default)
+        _name(job, default, people, spelling)
         key = (job.account, job.user)
-        if key in known:
+        if {(*key, job.first_partition or usual), (*key, "")} & known:
             continue
         ran = job.start_s == job.start_s
         if found is None or ran or not rules.enforce_associations:
@@ -268,9 +275,9 @@ def _defaults(accounts: Accounts) -> dict[str, str]:
     return found
 
 
-def _name(job: Asked, default: dict[str, str]) -> None:
-    job.user = job.user or LOG_USER
-    job.account = job.account or default.get(job.user, LOG_USER)
+def _name(job: Asked, default: dict[str, str], people: Spelling, accounts: Spelling) -> None:
+    job.user = people.of(job.user or LOG_USER)
+    job.account = accounts.of(job.account or default.get(job.user, LOG_USER))
 
 
 def _licences(settings: Settings) -> tuple[tuple[str, ...], list[int]]:
