@@ -27,13 +27,14 @@ def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) 
     if machine.reservations is not None:
         spans += int(machine.reservations.nodes.sum())
     ints = {name: np.zeros(nodes + 1, np.int64) for name in (
-        "avail", "near", "chosen", "pick", "pick_cpus", "set_start", "set_end", "set_cpus",
-        "set_nodes", "set_weight", "set_most")}
+        "avail", "near", "open_nodes", "chosen", "pick", "pick_cpus", "set_start", "set_end",
+        "set_cpus", "set_nodes", "set_weight", "set_most")}
     kinds = len(machine.nodes.gres_kinds)
     return ints | {
         "used": np.zeros(kinds, np.int64),
         "with_cpus": np.zeros(int(machine.nodes.cpus.max(initial=0)) + 1, np.int64),
-        "mask": np.zeros(nodes, bool), "queue": np.zeros(entries + 1, np.int64),
+        "mask": np.zeros(nodes, bool), "shut": np.zeros(nodes, bool),
+        "queue": np.zeros(entries + 1, np.int64),
         "queue_scratch": np.zeros(entries + 1, np.int64),
         # Places before the first one and behind the last, see running.py.
         "running": np.zeros(2 * jobs + 3, np.int64), "running_end": np.zeros(2 * jobs + 3),

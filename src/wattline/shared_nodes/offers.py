@@ -20,6 +20,10 @@ Where `is_ready_known` is not set, `ready` is a time before which the node has n
 """
 
 
+NOW_S = -NEVER_S
+"""In `ready`: the node has enough as it is."""
+
+
 @kernel_part
 def node_moved(st: Books, node: int) -> None:
     """Write down that a job came onto a node or left it."""
@@ -91,17 +95,16 @@ def _look_now(st: Books, entry: int, slot: int, node: int) -> None:
 
 @kernel_part
 def ready_by(st: Books, entry: int, time_s: float) -> bool:
-    """Whether enough nodes of `mask` have enough by then, if running jobs end at their limits.
+    """Whether enough open nodes have enough by then, if running jobs end at their limits.
 
     Without this the job cannot start; with it, it may.
     """
-    row = st.entry[entry]
     first = slot_of(st, entry) * st.rules[0].nodes
-    missing = st.ask[row.job].min_nodes
-    class_nodes, mask, ready, known = st.class_nodes, st.mask, st.ready, st.is_ready_known
-    for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
-        node = class_nodes[place]
-        if mask[node] and ready[first + node] <= time_s and (
+    missing = st.ask[st.entry[entry].job].min_nodes
+    open_nodes, ready, known = st.open_nodes, st.ready, st.is_ready_known
+    for place in range(st.clock[0].masked):
+        node = open_nodes[place]
+        if ready[first + node] <= time_s and (
                 known[first + node] or ready_on(st, entry, node, time_s) <= time_s):
             missing -= 1
             if missing <= 0:
@@ -111,18 +114,19 @@ def ready_by(st: Books, entry: int, time_s: float) -> bool:
 
 @kernel_part
 def first_ready_s(st: Books, entry: int) -> float:
-    """When the first node of `mask` has enough."""
-    row = st.entry[entry]
+    """When the first open node has enough; NOW_S where one has it now."""
     first = slot_of(st, entry) * st.rules[0].nodes
     found_s = NEVER_S
-    class_nodes, mask, ready, known = st.class_nodes, st.mask, st.ready, st.is_ready_known
-    for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
-        node = class_nodes[place]
-        if mask[node] and ready[first + node] < found_s:
+    open_nodes, ready, known = st.open_nodes, st.ready, st.is_ready_known
+    for place in range(st.clock[0].masked):
+        node = open_nodes[place]
+        if ready[first + node] < found_s:
             ready_s = ready[first + node]
             if not known[first + node]:
                 ready_s = ready_on(st, entry, node, found_s)
             found_s = min(found_s, ready_s)
+            if found_s <= NOW_S:
+                break
     return float(found_s)
 
 
@@ -158,7 +162,7 @@ def ready_on(st: Books, entry: int, node: int, until_s: float) -> float:
     needed = cpus_needed(st, row.job)
     held = st.node_first[node]
     if st.offer[at] >= needed:
-        st.ready[at] = -NEVER_S
+        st.ready[at] = NOW_S
     elif held < 0:
         st.ready[at] = NEVER_S
     elif st.row_end[held] > until_s:
@@ -191,10 +195,8 @@ def _look_later(st: Books, entry: int, node: int) -> float:
 
 @kernel_part
 def cpus_after(st: Books, entry: int, slot: int, node: int, ended: int) -> int:
-    """CPUs of a node when running jobs before the place `ended` are over (0: now)."""
+    """CPUs of a node when running jobs before the place `ended` are over."""
     at = slot * st.rules[0].nodes + node
-    if ended == 0:
-        return int(st.offer[at])
     # At the very time at which a job on the node ends, not all that end then may be over.
     last_s = st.running_end[ended - 1]
     if not st.after_from[at] < last_s < st.after_to[at]:

@@ -15,7 +15,7 @@ from wattline.shared_nodes.state import Books
 
 @kernel_part
 def is_for_one_node(st: Books, job: int) -> bool:
-    """Whether `pick_only_node` makes the choice for a job."""
+    """Whether the choice for a job is made here."""
     ask = st.ask[job]
     rules = st.rules[0]
     return bool(ask.max_nodes == 1 and ask.required < 0 and rules.least_loaded == 0
@@ -23,10 +23,42 @@ def is_for_one_node(st: Books, job: int) -> bool:
 
 
 @kernel_part
-def pick_only_node(st: Books, entry: int, ended: int) -> bool:
-    """Pick a node of `mask` as it is when running jobs before the place `ended` are over (0: now).
+def pick_node_now(st: Books, entry: int) -> bool:
+    """Pick a node of `mask` as it is now, in one look at the nodes; `offer` must be up to date."""
+    row = st.entry[entry]
+    first = slot_of(st, entry) * st.rules[0].nodes
+    asked = st.ask[row.job].cpus
+    best, best_cpus, best_weight = -1, 0, 0
+    node, weight, total, tightest, tightest_cpus = -2, 0, 0, -1, 0  # of the set looked at
+    class_nodes, mask, offer, node_weight = st.class_nodes, st.mask, st.offer, st.node_weight
+    for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
+        last = node
+        node = class_nodes[place]
+        cpus = offer[first + node] if mask[node] else 0
+        if cpus == 0 or node != last + 1 or node_weight[node] != weight:
+            if tightest >= 0 and (best < 0 or weight < best_weight or (
+                    weight == best_weight and total < best_cpus)):
+                best, best_cpus, best_weight = tightest, total, weight
+            weight, total, tightest = node_weight[node], 0, -1
+        total += cpus
+        if cpus >= asked and (tightest < 0 or cpus < tightest_cpus):
+            tightest, tightest_cpus = node, cpus
+    if tightest >= 0 and (best < 0 or weight < best_weight or (
+            weight == best_weight and total < best_cpus)):
+        best = tightest
+    if best < 0:
+        return False
+    st.avail[best] = offer[first + best]
+    begin_picking(st, row.job)
+    take(st, row.job, best)
+    return True
 
-    `offer` must be up to date, and `ready` unless it is for now.
+
+@kernel_part
+def pick_node_after(st: Books, entry: int, ended: int) -> bool:
+    """Pick an open node as it is when running jobs before the place `ended` are over.
+
+    `offer` and `ready` must be up to date.
     """
     row = st.entry[entry]
     slot = slot_of(st, entry)
@@ -35,15 +67,10 @@ def pick_only_node(st: Books, entry: int, ended: int) -> bool:
     best = -1
     best_cpus = 0
     set_end = -1  # the last node of the set that was looked at last
-    class_nodes, mask, offer, node_weight = st.class_nodes, st.mask, st.offer, st.node_weight
-    for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
-        node = class_nodes[place]
-        if not mask[node] or node <= set_end:
-            continue
-        if ended == 0:
-            if offer[first + node] < asked:
-                continue
-        elif not _may_have_enough(st, entry, first + node, node, ended) or (
+    open_nodes, node_weight = st.open_nodes, st.node_weight
+    for place in range(st.clock[0].masked):
+        node = open_nodes[place]
+        if node <= set_end or not _may_have_enough(st, entry, first + node, node, ended) or (
                 cpus_after(st, entry, slot, node, ended) < asked):
             continue
         cpus, tightest, set_end = _set_around(st, entry, slot, node, ended)

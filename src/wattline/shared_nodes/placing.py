@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.choosing import choose
-from wattline.shared_nodes.fitting import gather, list_near
-from wattline.shared_nodes.offers import cpus_after, slot_of
+from wattline.shared_nodes.fitting import enough, gather, has_required
+from wattline.shared_nodes.offers import cpus_after, cpus_needed, slot_of
 from wattline.shared_nodes.one_node import NOT_ONE, PICKED, pick_one_node
-from wattline.shared_nodes.only_node import is_for_one_node, pick_only_node
+from wattline.shared_nodes.only_node import is_for_one_node, pick_node_after, pick_node_now
 from wattline.shared_nodes.state import Books
 
 
@@ -16,7 +16,7 @@ def place_now(st: Books, entry: int) -> bool:
     """Choose nodes for a job as they are now; `offer` must be up to date."""
     job = st.entry[entry].job
     if is_for_one_node(st, job):
-        return pick_only_node(st, entry, 0)
+        return pick_node_now(st, entry)
     one = pick_one_node(st, entry)
     if one != NOT_ONE:
         return bool(one == PICKED)
@@ -31,11 +31,32 @@ def place_after(st: Books, entry: int, ended: int) -> bool:
     """
     row = st.entry[entry]
     if is_for_one_node(st, row.job):
-        return pick_only_node(st, entry, ended)
+        return pick_node_after(st, entry, ended)
+    return _list_near_after(st, entry, ended) and choose(st, row.job)
+
+
+@kernel_part
+def _list_near_after(st: Books, entry: int, ended: int) -> bool:
+    """List the open nodes with CPUs when those jobs are over; whether they may be enough."""
+    job = st.entry[entry].job
     slot = slot_of(st, entry)
-    class_nodes, mask, avail = st.class_nodes, st.mask, st.avail
-    for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
-        node = class_nodes[place]
-        if mask[node]:
-            avail[node] = cpus_after(st, entry, slot, node, ended)
-    return list_near(st, entry) and choose(st, row.job)
+    first = slot * st.rules[0].nodes
+    last_s = st.running_end[ended - 1]
+    # Where every CPU is of use, a node that is not ready has none.
+    all_of_use = cpus_needed(st, job) <= 1
+    count, total, most = 0, 0, 0
+    open_nodes, avail, near, ready = st.open_nodes, st.avail, st.near, st.ready
+    for place in range(st.clock[0].masked):
+        node = open_nodes[place]
+        if all_of_use and ready[first + node] > last_s:
+            continue
+        cpus = cpus_after(st, entry, slot, node, ended)
+        if cpus > 0:
+            avail[node] = cpus
+            near[count] = node
+            count += 1
+            total += cpus
+            most = max(most, cpus)
+    st.clock[0].near = count
+    return enough(st, job, count, total, most) and bool(
+        st.ask[job].required < 0 or has_required(st, job))

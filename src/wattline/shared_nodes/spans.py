@@ -54,19 +54,14 @@ def is_held(st: Books, node: int, begin_s: float, end_s: float, first: int) -> b
 
 @kernel_part
 def mask_free_nodes(st: Books, entry: int, begin_s: float, end_s: float) -> float:
-    """Mask the candidates that nobody holds from begin to end (included).
+    """Mask and list the candidates that nobody holds from begin to end (included).
 
     Returns when the next node comes free that is held now, which is when to try again.
     """
     row = st.entry[entry]
     window_end_s = st.clock[0].now_s + st.rules[0].bf_window_s
     later_s = NEVER_S
-    count = 0
-    class_nodes, node_state, mask = st.class_nodes, st.node_state, st.mask
-    for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
-        up = node_state[class_nodes[place]] == UP
-        mask[class_nodes[place]] = up
-        count += 1 if up else 0
+    shut = st.shut
     class_has, first = st.class_has, row.nodes * st.rules[0].nodes
     span_head, span_begin = st.span_head, st.span_begin
     span_end, span_next = st.span_end, st.span_next
@@ -89,11 +84,25 @@ def mask_free_nodes(st: Books, entry: int, begin_s: float, end_s: float) -> floa
         # A node that is held twice on end is not free between; later spans may still overlap.
         if free and span >= 0:
             free = not is_held(st, node, begin_s, end_s, 0)
-        if mask[node] and not free:
-            mask[node] = False
-            count -= 1
-    st.clock[0].masked = count
+        shut[node] = not free
+    _list_open_nodes(st, row.nodes)
     return later_s
+
+
+@kernel_part
+def _list_open_nodes(st: Books, of_class: int) -> None:
+    """Mask and list the nodes of a class that are up and not shut; none is shut afterwards."""
+    class_nodes, node_state, mask = st.class_nodes, st.node_state, st.mask
+    open_nodes, shut = st.open_nodes, st.shut
+    count = 0
+    for place in range(st.class_first[of_class], st.class_first[of_class + 1]):
+        node = class_nodes[place]
+        is_open = node_state[node] == UP and not shut[node]
+        shut[node] = False
+        mask[node] = is_open
+        open_nodes[count] = node
+        count += 1 if is_open else 0
+    st.clock[0].masked = count
 
 
 @kernel_part

@@ -373,6 +373,8 @@ class Books(KernelArrays):
     # Scratch of a choice.
     mask: Any
     avail: Any
+    open_nodes: Any  # the nodes of `mask` in a try of backfill, one after the other
+    shut: Any  # scratch: nodes that are held then
     near: Any
     chosen: Any
     pick: Any

@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.cap import cap_allows
-from wattline.shared_nodes.offers import first_ready_s, forget_ready, offers_now, ready_by
+from wattline.shared_nodes.offers import (
+    NOW_S,
+    first_ready_s,
+    forget_ready,
+    offers_now,
+    ready_by,
+)
 from wattline.shared_nodes.placing import place_after, place_now
 from wattline.shared_nodes.state import NEVER_S, Books
 
@@ -22,11 +28,14 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
     clock = st.clock[0]
     now_s = clock.now_s
     job = st.entry[entry].job
-    if offers_now(st, entry) and place_now(st, entry) and _watts_fit(st, job, now_s, held):
-        return float(now_s)
+    offers_now(st, entry)
     forget_ready(st, entry)
     ready_s = first_ready_s(st, entry)
-    if ready_s > until_s or not ready_by(st, entry, until_s):
+    several = st.ask[job].min_nodes > 1  # for one node the first that is ready says it all
+    if ready_s <= NOW_S and (not several or ready_by(st, entry, NOW_S)) and (
+            place_now(st, entry) and _watts_fit(st, job, now_s, held)):
+        return float(now_s)
+    if ready_s > until_s or (several and not ready_by(st, entry, until_s)):
         return NEVER_S
     end = clock.first_running + clock.running
     past = _first_after(st, until_s)
@@ -50,7 +59,8 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
         while place < end and st.running_end[place] > edge_s + window_s:
             window_s *= 2.0
         start_s = max(st.running_end[last], now_s + 1.0)
-        if st.running_end[last] >= ready_s and ready_by(st, entry, st.running_end[last]) and (
+        if st.running_end[last] >= ready_s and (
+                not several or ready_by(st, entry, st.running_end[last])) and (
                 place_after(st, entry, place)):
             start_s = _under_cap_from(st, job, start_s, place, held)
             if start_s < NEVER_S:
