@@ -18,15 +18,13 @@ USED = frozenset({
     "priorityweightpartition", "priorityweightqos", "priorityweighttres", "resumetimeout",
     "schedulerparameters", "schedulertype", "selecttype", "selecttypeparameters",
     "suspendexcnodes", "suspendtime", "topologyplugin",
-    "maxjobcount", "grestypes",
+    "maxjobcount", "grestypes", "defcpupergpu", "defmempergpu", "jobdefaults",
 })
 """Settings of the whole cluster that the twin follows."""
 
 NOT_MODELLED: Mapping[str, str] = {
     "burstbuffertype": "jobs that ask for a burst buffer wait until it is there and filled",
     "completewait": "nodes that still clean up hold back further starts for a while",
-    "defcpupergpu": "jobs with GPUs get so many CPUs each by default",
-    "defmempergpu": "jobs with GPUs get so much memory each by default",
     "disablerootjobs": "root's jobs are refused",
     "epilog": "a node is free only when its epilog has ended, which takes no time here",
     "epilogslurmctld": "a node is free only when it has ended",
@@ -102,6 +100,7 @@ HARMLESS = frozenset({
 PARTITION_USED = frozenset({
     "partitionname", "nodes", "default", "state", "maxtime", "defaulttime", "minnodes", "maxnodes",
     "prioritytier", "priorityjobfactor", "priority", "defmempercpu", "defmempernode",
+    "defcpupergpu", "defmempergpu", "jobdefaults",
     "maxmempercpu", "maxmempernode", "maxcpuspernode", "oversubscribe", "shared", "exclusiveuser",
     "preemptmode",
     "gracetime", "qos", "allowqos", "denyqos", "allowaccounts", "denyaccounts",
@@ -112,12 +111,9 @@ PARTITION_NOT_MODELLED: Mapping[str, str] = {
     "allocnodes": "jobs must be submitted from these nodes",
     "alternate": "its jobs go to another partition when it is drained",
     "cpubind": "which cores a task is bound to",
-    "defcpupergpu": "jobs with GPUs get so many CPUs each by default",
-    "defmempergpu": "jobs with GPUs get so much memory each by default",
     "disablerootjobs": "root's jobs are refused",
     "exclusivetopo": "a job has its leaf of the topology alone",
     "hidden": "",
-    "jobdefaults": "jobs with GPUs get CPUs or memory for each by default",
     "lln": "each partition may fill its least loaded nodes first",
     "maxcpuspersocket": "no job uses more CPUs of a socket",
     "overtimelimit": "jobs of this partition may run beyond their limit",

@@ -46,5 +46,9 @@ def needed_by_gpus(job: Asked, nodes: int) -> tuple[int, int]:
     return here * max(job.cpus_per_gpu, 0), here * max(job.memory_per_gpu_mb, 0)
 
 
+def has_gpus(job: Asked) -> bool:
+    return any(_gpus(asked) for asked in (job.gres_per_node, job.gres_per_job, job.gres_per_task))
+
+
 def _gpus(asked: Mapping[Kind, int]) -> int:
     return sum(number for (name, _), number in asked.items() if name == "gpu")

@@ -14,6 +14,7 @@ from wattline.model.errors import InputError
 from wattline.scenario.twin.asked import Asked, Counter, Kind
 from wattline.scenario.twin.dependencies import dependencies_of
 from wattline.scenario.twin.features import mask_of
+from wattline.scenario.twin.gpu_defaults import GpuDefaults
 from wattline.scenario.twin.node_choice import Masks, NamedNodes, Spreading, devices_of
 from wattline.scenario.twin.per_gpu import settle_per_gpu
 from wattline.scenario.twin.reservations import asked_rows
@@ -48,7 +49,9 @@ class Builder:
 
     def __init__(self, machine: SharedMachine, jobs: Sequence[Asked], requeues: bool,
                  enforced: bool, kill_invalid: bool = False,
-                 reservations: Sequence[Reservation] = ()) -> None:
+                 reservations: Sequence[Reservation] = (),
+                 gpu_defaults: GpuDefaults | None = None) -> None:
+        self.gpu_defaults = gpu_defaults
         self.machine, self.jobs, self.reservations = machine, jobs, reservations
         self.requeues, self.enforced, self.kill_invalid = requeues, enforced, kill_invalid
         self.unfit, self.filled, self.unused = Counter(), Counter(), Counter()
@@ -66,6 +69,7 @@ class Builder:
         partitions = np.zeros((len(jobs), len(self.partition)), dtype=np.bool_)
         for row, job in enumerate(jobs):
             partitions[row] = self._partitions(row, job)
+            self._give_defaults(job)
         association = [self._charged(row, job) for row, job in enumerate(jobs)]
         qos = [self._qos(row, job, association[row]) for row, job in enumerate(jobs)]
         features = [self._features(row, job) for row, job in enumerate(jobs)]
@@ -153,6 +157,14 @@ class Builder:
         elif strange:
             self.unused.note(f"one of its partitions, '{strange[0][:60]}', is unknown", job.job_id)
         return found
+
+    def _give_defaults(self, job: Asked) -> None:
+        named = [name for name in job.partition.split(",") if name in self.partition]
+        usual = self.machine.partitions.default
+        if not job.partition and usual >= 0:
+            named = [self.machine.partitions.names[usual]]
+        if self.gpu_defaults is not None:
+            self.gpu_defaults.give(job, named, self.filled)
 
     def _associations(self) -> dict[tuple[str, str, str], int]:
         found = self.machine.associations

@@ -16,6 +16,7 @@ from wattline.scenario.twin.asked import NO_ZONE, Asked, Log
 from wattline.scenario.twin.from_events import read_events
 from wattline.scenario.twin.from_sacct import read_sacct
 from wattline.scenario.twin.from_table import is_table, read_table
+from wattline.scenario.twin.gpu_defaults import gpu_defaults_of
 from wattline.scenario.twin.nodes import (
     in_order_of_names,
     nodes_of,
@@ -120,7 +121,7 @@ def site_with(section: TwinSection, log: Log, reserves: bool = False) -> Site:
         found, listed = reservations_of(section, machine.nodes, settings, log, told)
         machine = replace(machine, reservations=found)
     made = Builder(machine, log.jobs, requeues, rules.enforce_qos, rules.kill_invalid_depend,
-                   listed).made()
+                   listed, gpu_defaults_of(conf, settings)).made()
     outages = _outages(section, conf, log, told, rules.suspend_time_s >= 0)
     told.not_modelled += [*log.not_modelled, *made.not_modelled]
     rules = replace(rules, start_latency_s=LAUNCH_S, tick_s=TICK_S, bf_try_s=BF_TRY_S,
