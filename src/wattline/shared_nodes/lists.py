@@ -60,14 +60,19 @@ def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) 
     }
 
 
-def empty_offers(nodes: int, entry: Any, first: IntArray, class_nodes: IntArray) -> dict[str, Any]:
+def empty_offers(
+    weight: IntArray, entry: Any, first: IntArray, class_nodes: IntArray
+) -> dict[str, Any]:
     """Tables of what nodes could give to each form of request; where these are many, they share."""
+    nodes = len(weight)
     has = np.zeros((len(first) - 1, nodes), bool)
     has[np.repeat(np.arange(len(first) - 1), np.diff(first)), class_nodes] = True
     forms = int(entry["form"].max(initial=0)) + 1
     slots = max(1, min(forms, MOST_OFFERS // max(nodes, 1)))
+    joins = np.zeros(len(class_nodes), bool)
+    joins[1:] = (np.diff(class_nodes) == 1) & (np.diff(weight[class_nodes]) == 0)
     return {
-        "class_has": has.ravel(), "moved_node": np.zeros(MOVES, np.int64),
+        "class_joins": joins, "class_has": has.ravel(), "moved_node": np.zeros(MOVES, np.int64),
         "slot_form": np.full(slots, -1), "slot_offers": np.full(slots, -1),
         "slot_readys": np.full(slots, -1), "slot_able": np.zeros(slots, np.int64),
         "offer": np.zeros(slots * nodes, np.int32), "ready": np.zeros(slots * nodes),

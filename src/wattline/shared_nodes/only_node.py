@@ -26,29 +26,35 @@ def is_for_one_node(st: Books, job: int) -> bool:
 def pick_node_now(st: Books, entry: int) -> bool:
     """Pick a node of `mask` as it is now, in one look at the nodes; `offer` must be up to date."""
     row = st.entry[entry]
-    first = slot_of(st, entry) * st.rules[0].nodes
+    nodes = st.rules[0].nodes
+    slot = slot_of(st, entry)
     asked = st.ask[row.job].cpus
     best, best_cpus, best_weight = -1, 0, 0
-    node, weight, total, tightest, tightest_cpus = -2, 0, 0, -1, 0  # of the set looked at
-    class_nodes, mask, offer, node_weight = st.class_nodes, st.mask, st.offer, st.node_weight
-    for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
-        last = node
+    total, tightest, tightest_cpus = 0, -1, 0  # of the set that is looked at
+    begin, end = st.class_first[row.nodes], st.class_first[row.nodes + 1]
+    # Counted from 0 in parts of the tables, which spares a look for negative numbers.
+    class_nodes, joins = st.class_nodes[begin:end], st.class_joins[begin:end]
+    offer, mask = st.offer[slot * nodes : (slot + 1) * nodes], st.mask
+    for place in range(len(class_nodes)):
         node = class_nodes[place]
-        cpus = offer[first + node] if mask[node] else 0
-        if cpus == 0 or node != last + 1 or node_weight[node] != weight:
-            if tightest >= 0 and (best < 0 or weight < best_weight or (
-                    weight == best_weight and total < best_cpus)):
-                best, best_cpus, best_weight = tightest, total, weight
-            weight, total, tightest = node_weight[node], 0, -1
+        cpus = offer[node] if mask[node] else 0
+        if cpus == 0 or not joins[place]:
+            if tightest >= 0:
+                weight = st.node_weight[tightest]
+                if best < 0 or weight < best_weight or (
+                        weight == best_weight and total < best_cpus):
+                    best, best_cpus, best_weight = tightest, total, weight
+            total, tightest = 0, -1
         total += cpus
         if cpus >= asked and (tightest < 0 or cpus < tightest_cpus):
             tightest, tightest_cpus = node, cpus
-    if tightest >= 0 and (best < 0 or weight < best_weight or (
-            weight == best_weight and total < best_cpus)):
-        best = tightest
+    if tightest >= 0:
+        weight = st.node_weight[tightest]
+        if best < 0 or weight < best_weight or (weight == best_weight and total < best_cpus):
+            best = tightest
     if best < 0:
         return False
-    st.avail[best] = offer[first + best]
+    st.avail[best] = offer[best]
     begin_picking(st, row.job)
     take(st, row.job, best)
     return True

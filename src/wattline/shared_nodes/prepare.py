@@ -99,7 +99,7 @@ def make_books(
     arrays |= _members(machine, found, requests)
     arrays |= _associations(machine, rules)
     arrays |= working_lists(machine, rules, len(entry), ask)
-    arrays |= empty_offers(len(machine.nodes.names), entry, class_first, class_nodes)
+    arrays |= empty_offers(machine.nodes.weight, entry, class_first, class_nodes)
     arrays |= wait_arrays(dependencies_of(requests))
     arrays |= reservation_arrays(machine)
     arrays |= _world(outages, cap)

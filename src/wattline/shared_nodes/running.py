@@ -8,6 +8,8 @@ The same order holds for the rows of the table of allocations on each node, as a
 
 from __future__ import annotations
 
+from typing import Any
+
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.state import Books
 
@@ -53,17 +55,22 @@ def drop_running(st: Books, job: int) -> None:
 @kernel_part
 def _move(st: Books, begin: int, end: int, by: int) -> None:
     """Move the places from begin to end by one, to the front (-1) or to the back (1)."""
-    running, ends, nodes = st.running, st.running_end, st.running_node
+    _shift(st.running, begin, end, by)
+    _shift(st.running_end, begin, end, by)
+    _shift(st.running_node, begin, end, by)
+
+
+@kernel_part
+def _shift(column: Any, begin: int, end: int, by: int) -> None:
+    """Counted from 0 in a part of the column, it is compiled to one move of memory."""
     if by < 0:
-        for place in range(begin, end):
-            running[place - 1] = running[place]
-            ends[place - 1] = ends[place]
-            nodes[place - 1] = nodes[place]
+        part = column[begin - 1 : end]
+        for place in range(len(part) - 1):
+            part[place] = part[place + 1]
         return
-    for place in range(end, begin, -1):
-        running[place] = running[place - 1]
-        ends[place] = ends[place - 1]
-        nodes[place] = nodes[place - 1]
+    part = column[begin : end + 1]
+    for place in range(len(part) - 1, 0, -1):
+        part[place] = part[place - 1]
 
 
 @kernel_part

@@ -30,6 +30,16 @@ NEVER_S = 1e300
 class Ask(Record):
     """What a job asks for, with the machine's defaults filled in."""
 
+    # Read for every job that waits, in every cycle: beside each other in memory.
+    reservation: int  # row of `resv`, or -1
+    array: int
+    array_limit: int
+    association: int
+    user: int
+    any_licence: int
+    first_entry: int
+    entries: int
+    factor: float  # the part of its priority that never changes
     submit_s: float
     run_s: float
     limit_s: float
@@ -48,8 +58,6 @@ class Ask(Record):
     varies: int  # whether these differ between its partitions; then they are those of one of them
     any_gres: int
     qos: int
-    association: int
-    user: int
     nice: int
     first_wait: int  # conditions that it waits for
     waits: int
@@ -58,38 +66,32 @@ class Ask(Record):
     first_told: int  # conditions that are about this job
     tolds: int
     namesakes: int  # number of the jobs of its user and name, or -1
-    array: int
-    array_limit: int
     required: int  # row of the node masks, or -1
     required_nodes: int
-    reservation: int  # row of `resv`, or -1
     requeue: int
     exit_ok: int
     held: int
-    any_licence: int
     load: float
     node_w: float
-    first_entry: int
-    entries: int
     first_row: int  # of the table of allocations
     rows: int
     refused: int  # a reason for refusing it at submission, or 0
     never: int  # a reason for which it waits for ever, or 0
-    factor: float  # the part of its priority that never changes
     size_factor: float
 
 
 class Live(Record):
+    # As in `Ask`.
     phase: int
+    age_from_s: float
+    priority: float
+    eligible_s: float
     state: int
     reason: int
     start_s: float  # of its run: a suspended job keeps it
     end_s: float
-    eligible_s: float
-    age_from_s: float
     limit_end_s: float
     latest_s: float  # it is over by then: see overtime.py
-    priority: float
     generation: int
     nodes: int
     entry: int
@@ -301,6 +303,7 @@ class Books(KernelArrays):
     licence_free: Any
     class_first: Any  # candidate nodes of each class, in order of their rows
     class_nodes: Any
+    class_joins: Any  # whether each follows the one before it and has the same weight
     required: Any  # node masks, flat
     # Dependencies: see depending.py.
     wait: Table[Wait]
