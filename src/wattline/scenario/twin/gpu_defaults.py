@@ -52,7 +52,8 @@ def gpu_defaults_of(conf: SlurmConf, settings: Settings) -> GpuDefaults:
         settings.text(key, "", matters=False)
     cluster = _found(settings.values, settings.where("JobDefaults"))
     _say_both(settings.values, cluster, conf.source, settings)
-    cpus, memory = {}, {}
+    cpus: dict[str, int] = {}
+    memory: dict[str, int] = {}
     for partition in conf.partitions:
         own = _found(partition.settings, partition.where)
         _say_both(partition.settings, own, partition.where, settings)
