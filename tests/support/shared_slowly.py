@@ -105,10 +105,18 @@ def rank_that_is_enough(st: Any, job: int, least: int) -> int:
     return ranks[-1] if ranks else -1
 
 
+def freed_watts(st: Any, time_s: float) -> float:
+    """Of every running job that is past its limit and killed by then."""
+    running = [st.live[_running(st, place)] for place in range(st.clock[0].running)]
+    return float(sum(live.watts for live in running
+                     if live.limit_end_s <= time_s and live.latest_s <= time_s))
+
+
 QUICK = {
     "backfill._last_that_may_start": lambda st, place: place,
     "backfill.first_try": lambda st, entry, from_s: from_s,
     "backfill.will_run": will_run,
+    "cap.freed_watts": freed_watts,
     "attempt.offers_now": lambda st, entry: True,
     "attempt.place_now": lambda st, entry: gather(st, entry) and choose(st, st.entry[entry].job),
     "tree._rank_that_is_enough": rank_that_is_enough,

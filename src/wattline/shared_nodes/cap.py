@@ -8,6 +8,7 @@ stays under the cap until the job itself would be killed.
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.freed import freed_watts, list_ends
 from wattline.shared_nodes.overtime import killed_at
 from wattline.shared_nodes.power import picked_watts, woken_watts
 from wattline.shared_nodes.state import Books
@@ -41,29 +42,40 @@ def cap_allows(
     rules = st.rules[0]
     booted_s = start_s + (rules.resume_timeout_s if rules.suspend_time_s >= 0.0 else 0.0)
     end_s = killed_at(st, job, booted_s)
-    if not _allowed_at(st, watts, start_s, held):
+    list_ends(st)
+    if not _allowed_at(st, watts, start_s, held, bank):
         return False
     for step in range(len(st.cap_s)):
-        if start_s < st.cap_s[step] < end_s and not _allowed_at(st, watts, st.cap_s[step], held):
+        if start_s < st.cap_s[step] < end_s and not _allowed_at(
+                st, watts, st.cap_s[step], held, bank):
             return False
     for row in range(held):
         if start_s < st.held_begin[row] < end_s and not _allowed_at(
-                st, watts, st.held_begin[row], held):
+                st, watts, st.held_begin[row], held, bank):
             return False
     return True
 
 
 @kernel_part
-def _allowed_at(st: Books, watts: float, time_s: float, held: int) -> bool:
+def _allowed_at(st: Books, watts: float, time_s: float, held: int, bank: int) -> bool:
     total = st.clock[0].power_w + st.clock[0].booting_w + watts
-    running = st.clock[0].running if time_s > st.clock[0].now_s else 0
-    for place in range(running):
+    if time_s > st.clock[0].now_s:
+        total -= freed_watts(st, time_s) if bank == 0 else _freed_by_others(st, time_s)
+    held_begin, held_end, held_w = st.held_begin, st.held_end, st.held_w
+    for row in range(held):
+        if held_begin[row] <= time_s < held_end[row]:
+            total += held_w[row]
+    return bool(total <= cap_at(st, time_s) + ROUNDING_W)
+
+
+@kernel_part
+def _freed_by_others(st: Books, time_s: float) -> float:
+    """Watts of the running jobs that are over by then, but for those that would give way."""
+    total = 0.0
+    for place in range(st.clock[0].running):
         live = st.live[st.running[st.clock[0].first_running + place]]
         if live.limit_end_s > time_s:
             break
         if live.latest_s <= time_s and live.leaves == 0:
-            total -= live.watts
-    for row in range(held):
-        if st.held_begin[row] <= time_s < st.held_end[row]:
-            total += st.held_w[row]
-    return bool(total <= cap_at(st, time_s) + ROUNDING_W)
+            total += live.watts
+    return total

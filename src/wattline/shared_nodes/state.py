@@ -214,6 +214,7 @@ class Clock(Record):
     changed: int  # since the last full pass something may start
     changed_quick: int
     moved: int  # how often a job came onto a node or left it
+    ends_moved: int  # the same when `over_s` was made
     picked: int
     missing: int  # CPUs that the picked nodes do not give
     fewest: int  # CPUs of a node without which no choice can be completed
@@ -414,6 +415,8 @@ class Books(KernelArrays):
     held_begin: Any
     held_end: Any
     held_w: Any
+    over_s: Any  # see freed.py
+    over_w: Any
     qos_no_reserve: Any
     # Reservations of nodes by the site.
     resv_nodes: Any
