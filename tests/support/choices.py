@@ -34,9 +34,10 @@ CAP = {"power.cap": "3kW"}
 """Eleven busy nodes of sixteen: it is felt."""
 PLAN = {"power.cap.watts": 3000.0}
 MOLDABLE = {"trace": "BT-MZ", "power.cap": "3500W"}
-NETWORK = {"machine.nodes": 20, "network.topology": "dragonfly", "network.nodes_per_router": 1,
-           "network.routers_per_group": 4, "network.groups": 5,
+NETWORK = {"machine.nodes": 20, "network.topology": "dragonfly", "network.nodes_per_router": 2,
+           "network.routers_per_group": 2, "network.groups": 5,
            "network.node_traffic_gbit_s": 8.0, "network.communication_share": 0.5}
+"""Few routers, whose pairs take plain Python long, and jobs that hold each other up."""
 SMALL = {"machine.nodes": 16}
 """Where more nodes would draw, idle, what there is."""
 RACKS = {"name": "bounded", "limits": {"rack0": "1000W", "rack1": 900.0, "site": "4kW"}}

@@ -14,12 +14,11 @@ from wattline.advice.job_sources import same_name
 from wattline.model.errors import InputError
 from wattline.model.reading import read_unpacked
 from wattline.model.units import plain_number
+from wattline.physics.core_power import POSSIBLE_GHZ
 
 FREQUENCIES = {"frequency_ghz": 1.0, "frequency_mhz": 1e-3, "frequency_khz": 1e-6,
                "frequency_hz": 1e-9}
 """Columns that a frequency may stand in, with what makes GHz of them."""
-POSSIBLE_GHZ = (0.01, 20.0)
-"""No processor runs slower or faster: a figure outside has another unit than its column."""
 SAME_WITHIN = 0.02
 """Watts and joules of a line may differ by so much: people round them."""
 _TEXTS = ("application", "node_class", "threads")

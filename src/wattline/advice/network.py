@@ -101,10 +101,16 @@ def network_load(
     """What a network carries when all nodes send at once: throughput as part of a node's link.
 
     >>> import wattline as wl
-    >>> found = wl.network_load("dragonfly-272", pattern="adversarial", routing="minimal",
-    ...                         model="flow", messages=32)
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "machine.toml"
+    ...     said = file.write_text('[network]\\ntopology = "dragonfly"\\nnodes_per_router = 2\\n'
+    ...                            'routers_per_group = 4\\ngroups = 9')
+    ...     found = wl.network_load(file, pattern="adversarial", routing="minimal", model="flow",
+    ...                             messages=32)
     >>> round(found["limit"], 4)
-    0.0625
+    0.125
     """
     from wattline.network.config import load_machine
     from wattline.network.load import measure_load

@@ -6,7 +6,8 @@ Colours are those of Okabe and Ito, which people with any kind of colour vision 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -128,9 +129,26 @@ def picture_bytes(figure: Figure, form: str) -> bytes:
 
     FigureCanvasAgg(figure)
     content = io.BytesIO()
-    with rc_context({"svg.hashsalt": "wattline"}):
+    with rc_context({"svg.hashsalt": "wattline"}), _laid_out(figure):
         figure.savefig(content, format=form, dpi=DPI, metadata=_UNDATED[form])
     return content.getvalue()
+
+
+@contextmanager
+def _laid_out(figure: Figure) -> Iterator[None]:
+    """With its parts in their places: to find them, matplotlib would draw all of it once more."""
+    layout, dpi = figure.get_layout_engine(), figure.dpi
+    if layout is None:
+        yield
+        return
+    figure.dpi = DPI
+    layout.execute(figure)
+    figure.set_layout_engine(None)
+    try:
+        yield
+    finally:
+        figure.set_layout_engine(layout)
+        figure.dpi = dpi
 
 
 def png(figure: Figure) -> bytes:

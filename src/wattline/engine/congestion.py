@@ -236,22 +236,25 @@ def _add_pairs(st: State, network: Congestion, job: int, pairs: int) -> int:
 @kernel
 def _weigh(network: Congestion, row: int) -> float:
     """Write the chance of each path of a pair, cheaper ones being likelier; return their sum."""
+    link_start, link, minimal = (
+        network.paths.link_start, network.paths.link, network.paths.minimal)
+    price, costs = network.flows.price, network.flows.cost
     low, high = network.paths.path_start[row], network.paths.path_start[row + 1]
     direct = 0
     cheapest = 1e300
     for q in range(low, high):
         cost = 0.0
-        for k in range(network.paths.link_start[q], network.paths.link_start[q + 1]):
-            cost += network.flows.price[network.paths.link[k]]
-        network.flows.cost[q - low] = cost
+        for k in range(link_start[q], link_start[q + 1]):
+            cost += price[link[k]]
+        costs[q - low] = cost
         cheapest = min(cheapest, cost)
-        direct += network.paths.minimal[q]
+        direct += minimal[q]
     total = 0.0
     for q in range(low, high):
-        kind = direct if network.paths.minimal[q] else high - low - direct
+        kind = direct if minimal[q] else high - low - direct
         # 2.718... written out: the power is the same compiled and plain.
-        chance = 2.718281828459045 ** (cheapest - network.flows.cost[q - low]) / kind
-        network.flows.cost[q - low] = chance
+        chance = 2.718281828459045 ** (cheapest - costs[q - low]) / kind
+        costs[q - low] = chance
         total += chance
     return total
 
@@ -262,26 +265,34 @@ def _settle_routing(network: Congestion, pairs: int, again: int) -> None:
 
     `again`: from what was found before.
     """
+    load, price, fresh = network.flows.load, network.flows.price, network.flows.fresh
     if not again:
-        for e in range(network.flows.load.size):
-            network.flows.load[e] = 0.0
-            network.flows.price[e] = 1.0
+        for e in range(load.size):
+            load[e] = 0.0
+            price[e] = 1.0
     for sweep in range(SWEEPS_AGAIN if again else SWEEPS):
-        for e in range(network.flows.load.size):
-            network.flows.fresh[e] = 0.0
+        for e in range(load.size):
+            fresh[e] = 0.0
         for pair in range(pairs):
-            row = network.flows.pair_row[pair]
-            total = _weigh(network, row)
-            low = network.paths.path_start[row]
-            for q in range(low, network.paths.path_start[row + 1]):
-                part = network.flows.pair_gbit_s[pair] * network.flows.cost[q - low] / total
-                for k in range(network.paths.link_start[q], network.paths.link_start[q + 1]):
-                    network.flows.fresh[network.paths.link[k]] += part
+            _spread(network, network.flows.pair_row[pair], network.flows.pair_gbit_s[pair])
         step = 1.0 if sweep == 0 else 0.5
-        for e in range(network.flows.load.size):
-            network.flows.load[e] += step * (network.flows.fresh[e] - network.flows.load[e])
-            used = network.flows.load[e] / network.paths.link_gbit_s[e]
-            network.flows.price[e] = 1.0 + used * used
+        for e in range(load.size):
+            load[e] += step * (fresh[e] - load[e])
+            used = load[e] / network.paths.link_gbit_s[e]
+            price[e] = 1.0 + used * used
+
+
+@kernel
+def _spread(network: Congestion, row: int, gbit_s: float) -> None:
+    """Add the traffic of a pair to the links of its paths."""
+    link_start, link = network.paths.link_start, network.paths.link
+    costs, fresh = network.flows.cost, network.flows.fresh
+    total = _weigh(network, row)
+    low = network.paths.path_start[row]
+    for q in range(low, network.paths.path_start[row + 1]):
+        part = gbit_s * costs[q - low] / total
+        for k in range(link_start[q], link_start[q + 1]):
+            fresh[link[k]] += part
 
 
 @kernel
@@ -297,6 +308,8 @@ def _count_stalls(network: Congestion) -> None:
 @kernel
 def _slowdown(network: Congestion, first: int, end: int) -> float:
     """How many times as long the job's slowest pair takes: the fullest link on its paths."""
+    link_start, link = network.paths.link_start, network.paths.link
+    load, link_gbit_s = network.flows.load, network.paths.link_gbit_s
     worst = 1.0
     for pair in range(first, end):
         row = network.flows.pair_row[pair]
@@ -305,9 +318,9 @@ def _slowdown(network: Congestion, first: int, end: int) -> float:
         expected = 0.0
         for q in range(low, network.paths.path_start[row + 1]):
             fullest = 1.0
-            for k in range(network.paths.link_start[q], network.paths.link_start[q + 1]):
-                e = network.paths.link[k]
-                fullest = max(fullest, network.flows.load[e] / network.paths.link_gbit_s[e])
+            for k in range(link_start[q], link_start[q + 1]):
+                e = link[k]
+                fullest = max(fullest, load[e] / link_gbit_s[e])
             expected += network.flows.cost[q - low] / total * fullest
         worst = max(worst, expected)
     return worst

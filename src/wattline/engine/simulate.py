@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,7 +32,9 @@ from wattline.model.run import EventLog, Outcome, Placement, Run, Schedule
 from wattline.policies.contract import Composition, cycle_s
 from wattline.policies.memory import bound, memories
 from wattline.policies.state import DONE, State, grow
-from wattline.policies.view import Policy
+
+if TYPE_CHECKING:
+    from wattline.policies.view import Policy
 
 INSTANTS_A_CALL = 200_000
 """Instants simulated before the caller hears of progress and can be interrupted."""

@@ -102,6 +102,9 @@ def name_of(choice: Choice) -> str:
 
 
 class Section(BaseModel):
-    """A table of which every field is known."""
+    """A table of which every field is known.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    Its validator is made when it is first asked: most are only ever asked as a part of another.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)

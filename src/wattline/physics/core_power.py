@@ -18,6 +18,8 @@ from wattline.model.machine import Machine, NodeClass
 from wattline.model.signal import FloatArray
 
 GHZ = 1e9
+POSSIBLE_GHZ = (0.01, 20.0)
+"""No processor runs slower or faster: a figure outside has another unit than its name says."""
 
 
 @dataclass(frozen=True)

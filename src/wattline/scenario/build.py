@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wattline.analysis.result import Result
 from wattline.books.opening import units_of
@@ -24,7 +24,6 @@ from wattline.policies.configuration.moldable_setup import columns_of
 from wattline.policies.contract import Composition
 from wattline.policies.order.energy_share_setup import user_names
 from wattline.policies.setting import Chosen
-from wattline.policies.view import Policy
 from wattline.scenario.budget_notes import budget_kept, budget_notes
 from wattline.scenario.budget_room import without_room
 from wattline.scenario.bundled_logs import log_path
@@ -39,6 +38,9 @@ from wattline.scenario.sizes import Dropped, fits, fitting, machine_size
 from wattline.traces import Trace, generate, read
 from wattline.traces.raw import COUNTS
 from wattline.traces.signals import read_signal
+
+if TYPE_CHECKING:
+    from wattline.policies.view import Policy
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from wattline.model.errors import InputError
 from wattline.model.fields import name_of
 from wattline.policies.declaration import AXES
 from wattline.policies.loading import load_object
 from wattline.policies.registry import is_place
-from wattline.policies.view import Policy
 from wattline.scenario.model import PolicySection
+
+if TYPE_CHECKING:
+    from wattline.policies.view import Policy
 
 
 def code_of(policy: PolicySection) -> dict[str, str]:
@@ -37,6 +40,8 @@ def refuse_code(policy: PolicySection) -> None:
 
 def load_policy(place: str) -> Policy:
     """The policy at `MODULE:CLASS` or `FILE.py:CLASS`; modules of the current folder count too."""
+    from wattline.policies.view import Policy
+
     made = load_object(place, "policy.python", then=lambda found: found())
     if not isinstance(made, Policy):
         raise InputError(f"policy.python: {place} has no method decide(view)")

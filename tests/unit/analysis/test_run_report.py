@@ -12,13 +12,17 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from matplotlib.figure import Figure
 from run_maker import fcfs_run, some_jobs
 
-from wattline.analysis import rundir
+from wattline.analysis import plots, rundir
 from wattline.analysis.bundle import script
 from wattline.analysis.describe import sentences
+from wattline.analysis.drawing import picture_bytes
 from wattline.analysis.metrics import metrics
+from wattline.analysis.naming import named_runs
 from wattline.analysis.report import report
+from wattline.analysis.report_pictures import common_pictures, map_picture
 from wattline.analysis.summary import (
     TIME,
     aligned,
@@ -145,14 +149,34 @@ def test_equal_runs_give_equal_files(page: Path, plain: Run, tmp_path: Path) -> 
 
 
 def test_pictures_are_written_in_the_form_that_is_asked_for(plain: Run, tmp_path: Path) -> None:
-    first = {form: report(plain, tmp_path / form, pictures=form).parent for form in ("svg", "pdf")}
-    assert (first["svg"] / "waits.svg").read_text().startswith("<?xml")
-    assert (first["pdf"] / "job-map.pdf").read_bytes().startswith(b"%PDF")
-    report(plain, tmp_path / "again", pictures="svg")
-    again = (tmp_path / "again" / "waits.svg").read_bytes()
-    assert again == (first["svg"] / "waits.svg").read_bytes()
+    runs = named_runs(plain)
+    first = report(plain, tmp_path / "svg", pictures="svg").parent
+    assert (first / "waits.svg").read_text().startswith("<?xml")
+    again = common_pictures(runs)[-1].drawn("svg")
+    assert again.file == "waits.svg"
+    assert again.content == (first / "waits.svg").read_bytes()
+    book = map_picture(plain, runs, "").drawn("pdf")
+    assert book.file == "job-map.pdf"
+    assert book.content.startswith(b"%PDF")
     with pytest.raises(InputError, match="pictures are png, svg, pdf, not 'gif'"):
         report(plain, tmp_path / "gif", pictures="gif")
+
+
+@pytest.mark.parametrize("form", ["png", "svg", "pdf"])
+def test_a_picture_is_drawn_once_and_left_as_it_was(
+    plain: Run, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = []
+    draw = Figure.draw
+    monkeypatch.setattr(Figure, "draw", lambda self, renderer: (
+        drawn.append(form), draw(self, renderer)))
+    figure = plots.waits({"plain": plain})
+    layout, dpi = figure.get_layout_engine(), figure.dpi
+    first = picture_bytes(figure, form)
+    assert drawn == [form]
+    assert layout is not None
+    assert (figure.get_layout_engine(), figure.dpi) == (layout, dpi)
+    assert picture_bytes(figure, form) == first
 
 
 @pytest.fixture(scope="module")
@@ -249,11 +273,9 @@ def test_command(plain: Run, capped: Run, tmp_path: Path) -> None:
     assert "Mean wait" in result.output
     assert (one / "report" / "index.html").is_file()
     assert len(rundir.read(one).jobs) == 120  # a report in the folder does not spoil the run
-    argv = [str(one), "--pictures", "svg", "-o", str(tmp_path / "drawn")]
-    CliRunner().invoke(command, argv, catch_exceptions=False)
-    assert (tmp_path / "drawn" / "power.svg").read_text().startswith("<?xml")
-    argv = [str(one), str(two), "-o", str(tmp_path / "both"), "--json"]
+    argv = [str(one), str(two), "-o", str(tmp_path / "both"), "--pictures", "svg", "--json"]
     found = json.loads(CliRunner().invoke(command, argv, catch_exceptions=False).output)
+    assert (tmp_path / "both" / "power.svg").read_text().startswith("<?xml")
     assert found["report"] == str(tmp_path / "both" / "index.html")
     assert found["runs"] == ["one", "two"]
     by_name = {row["name"]: row for row in found["figures"]}

@@ -11,7 +11,7 @@ from tests.support.plain import plain_environment
 TINY = Path(__file__).parents[3] / "examples" / "tiny.swf"
 NOT_NEEDED = ("numpy.ma", "pandas", "matplotlib", "rich", "yaml", "jinja2", "sqlalchemy", "h5py",
               "highspy", "wattline.books.events", "wattline.scenario.twin.planning",
-              "wattline.shared_nodes", "wattline.site.topology")
+              "wattline.shared_nodes", "wattline.site.topology", "wattline.policies.view")
 
 
 def test_simulating_a_log_loads_neither_plots_nor_tables_nor_twins() -> None:
@@ -34,3 +34,18 @@ def test_what_is_installed_is_looked_through_once() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                           check=False, env=plain_environment())
     assert done.returncode == 0, done.stderr
+
+
+def test_only_the_scenario_itself_has_its_validator_made() -> None:
+    """Its sections are parts of it: every start would pay for making theirs once more."""
+    code = ("from wattline.scenario.load import validate\n"
+            "from wattline.scenario.model import (\n"
+            "    ContractSection, NodeClassSection, Scenario, TraceSection, TwinSection)\n"
+            "made = (Scenario, ContractSection, NodeClassSection, TraceSection, TwinSection)\n"
+            "validate({'trace': {'file': 'a.swf'}, 'machine': {'nodes': 4}}, 'here')\n"
+            "print(*(each.__name__ for each in made if each.__pydantic_complete__))\n"
+            "assert NodeClassSection(count=2).cores == 1\n")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          check=False, env=plain_environment())
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["Scenario"]

@@ -228,8 +228,20 @@ def test_the_ends_of_optional_numbers_and_of_lists_are_known() -> None:
     rows = {row["name"]: row for row in parameter_rows(
         registry.find("power", "budget").parameters)}
     assert rows["idle_core_w"]["range"].startswith(">= 0, <=")
-    assert rows["frequency_ghz"]["range"] == ">= 0.001, <= 1000"
+    assert rows["frequency_ghz"]["range"] == ">= 0.01, <= 20"
     assert rows["frequency_ghz"]["kind"] == "list of numbers"
     assert rows["energy"]["needed"]
     assert rows["energy"]["unit"] == "J"
     assert np.isclose(rows["period"]["default"], 604800.0)
+
+
+@pytest.mark.parametrize("ghz", [0.009, 20.1, 1000.0, 2400.0])
+@pytest.mark.parametrize("name", ["adaptive", "budget"])
+def test_a_frequency_that_no_processor_has_is_refused(name: str, ghz: float) -> None:
+    """Where it was written in MHz, say: 2400 is no number of GHz."""
+    given = {"frequency_ghz": [1.0, ghz], "core_w": [2.0, 3.0]}
+    energy = {"energy": "9MJ", "period": "1h"} if name == "budget" else {}
+    parameters = registry.find("power", name).parameters
+    with pytest.raises(ValueError, match="frequency_ghz"):
+        parameters.model_validate(given | energy)
+    assert parameters.model_validate(given | energy | {"frequency_ghz": [1.0, 20.0]})

@@ -17,6 +17,7 @@ from wattline.model.signal import FloatArray
 from wattline.model.unit_power import unit_active_w
 from wattline.physics.core_power import (
     GHZ,
+    POSSIBLE_GHZ,
     SANDY_BRIDGE,
     CorePower,
     FrequencyRange,
@@ -66,13 +67,16 @@ def _known(text: Any) -> Any:
         raise ValueError(str(error)) from None
 
 
+Gigahertz = Annotated[Number, Field(ge=POSSIBLE_GHZ[0], le=POSSIBLE_GHZ[1])]
+
+
 class LevelParameters(Parameters):
     """`cpu_freq` is for jobs whose log names none; the others are the table of a core."""
 
     strategy: Annotated[Literal["idle", "shut", "dvfs", "mix", "cap"],
                         BeforeValidator(_known)] = "dvfs"
     cpu_freq: Annotated[str, Said("forms", "kHz or words, like 1200000-2400000 or high")] = ""
-    frequency_ghz: tuple[Annotated[Number, Field(ge=0.001, le=1000)], ...] | None = None
+    frequency_ghz: tuple[Gigahertz, ...] | None = None
     core_w: tuple[Annotated[Watts, Field(gt=0)], ...] | None = None
     idle_core_w: Watts | None = Field(None, ge=0)
     beta: Number = Field(1.0, ge=0, le=1)

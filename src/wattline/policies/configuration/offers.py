@@ -269,15 +269,17 @@ def _rungs(table: ConfigurationTable, cores: int | None, cap_w: float | None) ->
 def _next_up(table: ConfigurationTable) -> IntArray:
     """For each row the nearest that differs in higher caps alone and is faster."""
     up = np.full(len(table), NONE, dtype=np.int64)
+    levels = [np.unique(values, return_inverse=True)[1].ravel()
+              for values in _caps(table).values()]
     for same in _alike(table):
-        steps = np.stack([np.zeros(len(same), np.int64), *(
-            np.searchsorted(np.unique(values), values[same])
-            for values in _caps(table).values())], axis=1)
-        for row, step in zip(same, steps, strict=True):
-            more = np.all(steps >= step, axis=1) & (steps.sum(axis=1) > step.sum())
-            better = np.flatnonzero(more & (table.time_s[same] < table.time_s[row]))
-            if better.size:
-                up[row] = same[better[np.argmin(steps[better].sum(axis=1))]]
+        steps = np.stack([np.zeros(len(same), np.int64), *(level[same] for level in levels)],
+                         axis=1)
+        height, time_s = steps.sum(axis=1), table.time_s[same]
+        # Row by row, which of the others are above it and faster.
+        better = (np.all(steps[None, :] >= steps[:, None], axis=2)
+                  & (height[None, :] > height[:, None]) & (time_s[None, :] < time_s[:, None]))
+        nearest = np.where(better, height[None, :], np.iinfo(np.int64).max).argmin(axis=1)
+        up[same] = np.where(better.any(axis=1), same[nearest], NONE)
     return up
 
 
