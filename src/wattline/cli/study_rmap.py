@@ -71,6 +71,7 @@ def command(
     Four kinds of trace: large jobs (62 % of the machine or more), small ones (37 % or less) and
     two mixed ones. Every figure is a mean over seeds; published figures stand beside.
     """
+    from wattline.studies.rmap.parts import check_set_up
     from wattline.studies.rmap.report import as_dict
     from wattline.studies.rmap.set_up import SetUp
     from wattline.studies.rmap.study import BOUNDS, RmapSetting, study
@@ -81,7 +82,8 @@ def command(
     parts = tuple(parse_fraction(part) for part in bounds.split(",")) if bounds else BOUNDS
     setting = RmapSetting(nodes=nodes, bounds=parts, seeds=tuple(range(1, seeds + 1)), jobs=jobs,
                       load=loads[0], set_up=set_up)
-    _refuse_unused(part, variability, out, loads, set_up_given=set_up != SetUp())
+    _refuse_unused(part, variability, out, loads)
+    check_set_up(part or "", set_up)
     tables, remarks = tables_of(paths, apps, nodes, columns, power)
     for line in remarks:
         click.echo(f"wattline: {line}", err=True)
@@ -128,7 +130,7 @@ def command(
 
 
 def _refuse_unused(part: str | None, variability: str | None, out: str | None,
-                   loads: Sequence[float], *, set_up_given: bool) -> None:
+                   loads: Sequence[float]) -> None:
     """What an answer would not look at is refused rather than passed over."""
     if part is not None and variability is not None:
         raise InputError("--part and --variability are two answers; give one of them")
@@ -139,9 +141,6 @@ def _refuse_unused(part: str | None, variability: str | None, out: str | None,
         raise InputError(f"--out has no figures to draw with {chosen}; leave one of them out")
     if chosen and part != "combinations" and len(loads) > 1:
         raise InputError(f"{chosen} is of one load, and --load has {len(loads)} of them")
-    if part == "combinations" and set_up_given:
-        raise InputError("--part combinations runs every set-up, so leave out --fill, --request, "
-                         "--power, --holds and --backfill")
     if len(set(loads)) < len(loads):
         raise InputError("--load names a load twice")
 

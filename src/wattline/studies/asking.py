@@ -81,7 +81,14 @@ def _rmap(progress: Progress, table: tuple[str, ...] = (), apps: str | None = No
           nodes: int = 32, jobs: int = 30, seeds: int = 20, load: float = 0.7, part: str = "",
           loads: tuple[float, ...] = (0.35, 0.7, 1.4), columns: Any = None,
           **set_up: Any) -> dict[str, Any]:
-    from wattline.studies.rmap.parts import PARTS, WITH_PUBLISHED, check_measured, run_part
+    from wattline.studies.rmap.parts import (
+        PARTS,
+        WITH_PUBLISHED,
+        check_measured,
+        check_set_up,
+        run_part,
+        unused_choices,
+    )
     from wattline.studies.rmap.report import as_dict
     from wattline.studies.rmap.set_up import CHOICES, SetUp
     from wattline.studies.rmap.study import RmapSetting
@@ -95,6 +102,7 @@ def _rmap(progress: Progress, table: tuple[str, ...] = (), apps: str | None = No
                          f"{', '.join(PARTS)}, further settings {', '.join(CHOICES)}")
     check_measured(part, table)
     chosen = SetUp(**set_up)
+    check_set_up(part, chosen)
     setting = RmapSetting(nodes=nodes, jobs=jobs, seeds=tuple(range(1, seeds + 1)), load=load,
                           set_up=chosen)
     tables, remarks = tables_of(table, apps, nodes, columns, chosen.power)
@@ -106,8 +114,10 @@ def _rmap(progress: Progress, table: tuple[str, ...] = (), apps: str | None = No
     left_out = (f"'{name}' is left out: {why}" for name, why in found.left_out.items())
     warn((*remarks, *left_out, *found.notes))
     every = tuple(name for name in PARTS if name != "unseen" or table)
-    parts = {name: run_part(name, tables, setting, silent, loads, packages)
-             for name in {"all": every, "published": WITH_PUBLISHED}.get(part, ())}
+    names = {"all": every, "published": WITH_PUBLISHED}.get(part, ())
+    warn(f"the part '{name}' does not depend on {', '.join(unused)}"
+         for name in names if (unused := unused_choices(name, chosen)))
+    parts = {name: run_part(name, tables, setting, silent, loads, packages) for name in names}
     return as_dict(found) | parts
 
 

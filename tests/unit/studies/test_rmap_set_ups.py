@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from wattline.cli.main import cli
+from wattline.cli.main import cli, main
 from wattline.model.errors import InputError
 from wattline.physics.regression import shipped_models
 from wattline.studies.published import rows_from
@@ -17,12 +17,13 @@ from wattline.studies.rmap.combinations import COMPARED, effects, try_all
 from wattline.studies.rmap.filling import fill_table
 from wattline.studies.rmap.oracle import model_against_oracle
 from wattline.studies.rmap.partition import small_partition
-from wattline.studies.rmap.parts import bounds_of
+from wattline.studies.rmap.parts import bounds_of, check_set_up
 from wattline.studies.rmap.report import as_dict
 from wattline.studies.rmap.set_up import SetUp, all_set_ups
 from wattline.studies.rmap.single_jobs import gains_of_users, power_of_jobs
 from wattline.studies.rmap.study import RmapSetting, study
 from wattline.studies.rmap.tables import read_packages
+from wattline.studies.rmap.variability import cost_of_variability
 from wattline.studies.rmap.workloads import make_trace
 
 FEW = RmapSetting(bounds=(0.68,), seeds=(1, 2), jobs=6)
@@ -36,10 +37,12 @@ def tables():
 @pytest.fixture(scope="module")
 def few_rows(tables):
     """One application of 40 configurations, which is quickly fitted and searched."""
-    whole = tables["SPhot"]
-    return {"SPhot": whole.take(np.isin(whole.nodes, (8, 12, 20, 24, 32))
-                                & np.isin(whole.cores, (4, 8, 12, 16))
-                                & np.isin(whole.cap_w, (51.0, 115.0)))}
+    return {"SPhot": _cut(tables["SPhot"])}
+
+
+def _cut(whole):
+    return whole.take(np.isin(whole.nodes, (8, 12, 20, 24, 32))
+                      & np.isin(whole.cores, (4, 8, 12, 16)) & np.isin(whole.cap_w, (51.0, 115.0)))
 
 
 def test_there_are_32_set_ups_and_the_first_is_the_usual_one():
@@ -205,3 +208,31 @@ def test_filling_tables_that_lack_nothing_is_said(tables, few_rows):
     whole = {"SPhot": tables["SPhot"]}
     assert "none was filled in" in study(whole, setting).notes[-1]
     assert "filled in by a model" in study(few_rows, setting).notes[-1]
+
+
+@pytest.mark.parametrize("choice", [{"fill": True}, {"request": "recorded"}, {"holds": "share"},
+                                    {"backfill": "nodes"}])
+def test_every_choice_changes_the_partition_and_the_cost_of_variability(tables, choice):
+    few = {name: _cut(table) for name, table in tables.items()}
+    usual = replace(FEW, bounds=(0.44,), jobs=15)
+    other = replace(usual, set_up=SetUp(**choice))
+    assert small_partition(few, usual)["traces"] != small_partition(few, other)["traces"]
+    one, two = (cost_of_variability(few, setting, 0.05, 0.44) for setting in (usual, other))
+    assert not np.array_equal(one.equal_s, two.equal_s)
+    assert not np.array_equal(one.turnaround_s["blind"], two.turnaround_s["blind"])
+
+
+@pytest.mark.parametrize(("part", "choice", "named"), [
+    ("oracle", {"fill": True}, "--fill"), ("bounds", {"holds": "share"}, "--holds"),
+    ("bounds", {"request": "recorded", "backfill": "nodes"}, "--request, --backfill"),
+    ("unseen", {"fill": True}, "--fill"),
+])
+def test_a_part_refuses_the_choices_that_it_would_pass_over(capsys, part, choice, named):
+    with pytest.raises(InputError, match="does not depend on"):
+        check_set_up(part, SetUp(**choice))
+    asked = [item for name, value in choice.items()
+             for item in ([f"--{name}"] if value is True else [f"--{name}", value])]
+    with pytest.raises(SystemExit):
+        main(["study", "rmap", "--part", part, *asked])
+    assert f"--part {part} does not depend on {named};" in capsys.readouterr().err
+    check_set_up("partition", SetUp(**choice))

@@ -14,7 +14,8 @@ from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
 from wattline.policies.configuration.offers import make_offers
 from wattline.studies.rmap.report import interval
-from wattline.studies.rmap.study import RmapSetting, peak_w_per_node, run_one, usable_tables
+from wattline.studies.rmap.set_up import SetUp
+from wattline.studies.rmap.study import RmapSetting, peak_w_per_node, ready_tables, run_one
 from wattline.studies.rmap.workloads import KINDS, make_trace
 
 SMALL = KINDS["small"].high
@@ -31,7 +32,7 @@ def small_partition(
     other out, and a large job gets no more nodes than the rest has. Traces are the small one and
     both mixed ones. Bounds under which a job can have no configuration so are left out and named.
     """
-    usable = usable_tables(tables, setting.nodes)
+    usable = ready_tables(tables, setting).tables
     traces = ("small", "random1", "random2")
     found: dict[str, dict[str, Any]] = {}
     refused: list[float] = []
@@ -57,12 +58,12 @@ def _gains(
 ) -> dict[str, float]:
     """By how much the mean turnaround of one trace is below that of the whole machine."""
     jobs = make_trace(trace, list(tables.values()), setting.nodes, seed, jobs=setting.jobs,
-                      load=setting.load)
+                      load=setting.load, request=setting.set_up.request)
     bound_w = bound * setting.nodes * peak_w_per_node(tables)
-    apart_s = _partitioned_s(jobs, tables, setting.nodes, bound_w, part)
+    apart_s = _partitioned_s(jobs, tables, setting, bound_w, part)
     found = {}
     for policy in ("traditional", "adaptive_0"):
-        whole_s = _turnaround_s(jobs, tables, setting.nodes, bound_w, policy)
+        whole_s = _turnaround_s(jobs, tables, setting.nodes, bound_w, policy, setting.set_up)
         found[f"below_{policy}"] = float(1 - apart_s.mean() / whole_s.mean())
     return found
 
@@ -74,9 +75,10 @@ def _with_interval(by_bound: FloatArray) -> dict[str, float | None]:
 
 
 def _partitioned_s(
-    jobs: JobTable, tables: Mapping[str, ConfigurationTable], nodes: int, bound_w: float,
+    jobs: JobTable, tables: Mapping[str, ConfigurationTable], setting: RmapSetting, bound_w: float,
     part: float,
 ) -> FloatArray:
+    nodes = setting.nodes
     apart_nodes = max(1, round(part * nodes))
     small = jobs.procs <= min(SMALL * nodes, apart_nodes)
     times = np.zeros(len(jobs))
@@ -86,14 +88,15 @@ def _partitioned_s(
             # A large job that asks for more than the rest of the machine gets all of the rest.
             own = jobs.take(np.flatnonzero(rows))
             own = own.with_columns(procs=np.minimum(own.procs, count))
-            times[rows] = _turnaround_s(own, tables, count, bound_w * count / nodes, policy)
+            times[rows] = _turnaround_s(own, tables, count, bound_w * count / nodes, policy,
+                                        setting.set_up)
     return times
 
 
 def _turnaround_s(
     jobs: JobTable, tables: Mapping[str, ConfigurationTable], nodes: int, bound_w: float,
-    policy: str,
+    policy: str, set_up: SetUp,
 ) -> FloatArray:
     within = {name: table.up_to(nodes) for name, table in tables.items()}
-    run = run_one(jobs, make_offers(jobs, within), nodes, bound_w, policy)
+    run = run_one(jobs, make_offers(jobs, within), nodes, bound_w, policy, set_up)
     return np.asarray(run.schedule.end_s - jobs.submit_s, dtype=np.float64)

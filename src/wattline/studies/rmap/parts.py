@@ -14,6 +14,7 @@ from wattline.studies.rmap.bounded import BOUNDS_W, bounded
 from wattline.studies.rmap.combinations import BOUNDS, effects, try_all
 from wattline.studies.rmap.oracle import model_against_oracle
 from wattline.studies.rmap.partition import small_partition
+from wattline.studies.rmap.set_up import CHOICES, USUAL, SetUp
 from wattline.studies.rmap.single_jobs import gains_of_users, power_of_jobs
 from wattline.studies.rmap.study import RmapSetting
 from wattline.studies.rmap.unseen import unseen
@@ -65,6 +66,32 @@ def check_measured(part: str, paths: Sequence[Any]) -> None:
     if part == "unseen" and not paths:
         raise InputError("the part 'unseen' leaves applications out of what models learn from: it "
                          "takes measured tables, and the shipped models are none")
+
+
+UNUSED = {
+    "oracle": ("fill",),
+    "bounds": ("fill", "request", "holds", "backfill"),
+    "unseen": ("fill", "request", "holds", "backfill"),
+    "combinations": tuple(CHOICES),
+}
+"""Choices of the set-up that a part does not look at: an oracle is measured and not filled in, two
+parts simulate nothing, and one runs every choice."""
+
+
+def unused_choices(part: str, set_up: SetUp) -> list[str]:
+    """Which choices differ from the usual and would not change the part."""
+    return [name for name in UNUSED.get(part, ())
+            if getattr(set_up, name) != getattr(USUAL, name)]
+
+
+def check_set_up(part: str, set_up: SetUp) -> None:
+    """Refuse a choice that a part would pass over."""
+    if part == "combinations" and unused_choices(part, set_up):
+        raise InputError("--part combinations runs every set-up, so leave out --fill, --request, "
+                         "--power, --holds and --backfill")
+    if unused_choices(part, set_up):
+        named = ", ".join(f"--{name}" for name in unused_choices(part, set_up))
+        raise InputError(f"--part {part} does not depend on {named}; leave that out")
 
 
 def bounds_of(tables: Tables) -> dict[str, Any]:

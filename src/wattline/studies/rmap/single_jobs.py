@@ -12,9 +12,8 @@ from wattline.model.run import Run
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
 from wattline.policies.configuration.offers import Offers, make_offers
-from wattline.studies.rmap.filling import fill_tables
 from wattline.studies.rmap.report import interval
-from wattline.studies.rmap.study import RmapSetting, peak_w_per_node, run_one, usable_tables
+from wattline.studies.rmap.study import RmapSetting, peak_w_per_node, ready_tables, run_one
 from wattline.studies.rmap.workloads import make_trace
 
 USERS = ("traditional", "naive", "adaptive_0", "adaptive_10", "adaptive_20", "adaptive_30")
@@ -28,9 +27,7 @@ def _runs(
     progress: Callable[[float], None],
 ) -> Iterator[tuple[dict[str, Run], Offers]]:
     """One trace a seed, under each policy."""
-    usable = usable_tables(tables, setting.nodes)
-    if setting.set_up.fill:
-        usable = fill_tables(usable, setting.nodes)
+    usable = ready_tables(tables, setting).tables
     for done, seed in enumerate(setting.seeds):
         jobs = make_trace(trace, list(usable.values()), setting.nodes, seed, jobs=setting.jobs,
                           load=setting.load, request=setting.set_up.request)

@@ -114,15 +114,33 @@ class RmapResult:
         return values
 
 
+class ReadyTables(NamedTuple):
+    """The tables that a study runs on, and what must be said of them."""
+
+    tables: dict[str, ConfigurationTable]
+    left_out: dict[str, str]
+    """Applications whose tables cannot make the traces, and why."""
+    notes: tuple[str, ...]
+
+
+def ready_tables(
+    tables: Mapping[str, ConfigurationTable], setting: RmapSetting
+) -> ReadyTables:
+    """Tables that can make the traces, filled in where the set-up says so."""
+    usable, left_out = split_tables(tables, setting.nodes)
+    used = fill_tables(usable, setting.nodes) if setting.set_up.fill else usable
+    notes = tuple(f"{name}: {table.note}" for name, table in used.items() if table.note)
+    if setting.set_up.fill and all(used[name] is usable[name] for name in used):
+        notes += ("no table lacks node counts, so that none was filled in",)
+    return ReadyTables(used, left_out, notes)
+
+
 def study(
     tables: Mapping[str, ConfigurationTable], setting: RmapSetting,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> RmapResult:
     """Simulate every combination."""
-    usable, left_out = split_tables(tables, setting.nodes)
-    measured = usable
-    if setting.set_up.fill:
-        usable = fill_tables(usable, setting.nodes)
+    usable, left_out, notes = ready_tables(tables, setting)
     peak_w = setting.nodes * peak_w_per_node(usable)
     shape = (len(setting.traces), len(setting.bounds), len(setting.policies), len(setting.seeds))
     figures = np.zeros((*shape, len(Figures._fields)))
@@ -137,9 +155,6 @@ def study(
                     figures[t, b, p, s] = judge(run_one(
                         jobs, offers, setting.nodes, bound_w, policy, setting.set_up))
             progress((t * shape[3] + s + 1) / (shape[0] * shape[3]))
-    notes = tuple(f"{name}: {table.note}" for name, table in usable.items() if table.note)
-    if setting.set_up.fill and all(usable[name] is measured[name] for name in usable):
-        notes += ("no table lacks node counts, so that none was filled in",)
     return RmapResult(setting, tuple(usable), figures, peak_w, left_out, notes)
 
 

@@ -25,7 +25,7 @@ from wattline.studies.rmap.study import (
     PEAK_W_PER_NODE,
     RmapSetting,
     peak_w_per_node,
-    usable_tables,
+    ready_tables,
 )
 from wattline.studies.rmap.workloads import make_trace
 
@@ -54,13 +54,15 @@ def cost_of_variability(
     trace: str = "random2", progress: Callable[[float], None] = lambda fraction: None,
 ) -> Cost:
     """Simulate the adaptive policy on machines whose nodes differ, one machine a seed."""
-    usable = usable_tables(tables, setting.nodes)
+    usable = ready_tables(tables, setting).tables
+    holds = int(setting.set_up.holds == "share")
+    plans_watts = int(setting.set_up.backfill == "watts")
     equal: list[float] = []
     found: dict[str, list[float]] = {name: [] for name in REMEDIES}
     above_s = 0.0
     for done, seed in enumerate(setting.seeds):
         jobs = make_trace(trace, list(usable.values()), setting.nodes, seed, jobs=setting.jobs,
-                          load=setting.load)
+                          load=setting.load, request=setting.set_up.request)
         offers = make_offers(jobs, usable)
         factor = NodeFactors.drawn(setting.nodes, seed, sd).factor
         order = np.arange(setting.nodes)
@@ -69,9 +71,10 @@ def cost_of_variability(
             cases[name] = (factor, np.argsort(factor, kind="stable") if thrifty else order,
                            int(fitted))
         for name, (factors, chosen, fitted_caps) in cases.items():
-            policy = Composition(Fcfs(), Easy(), Lending(offers, LendingMemory.start(), 0),
-                                 adaptive(offers), Varied(offers, factors, chosen, fitted_caps),
-                                 NoRegulation())
+            policy = Composition(
+                Fcfs(), Easy(), Lending(offers, LendingMemory.start(), 0, holds, plans_watts),
+                adaptive(offers, 0.0, holds), Varied(offers, factors, chosen, fitted_caps),
+                NoRegulation())
             bound_w = bound * setting.nodes * peak_w_per_node(usable)
             rules = Rules(choose_nodes=True, cap_w=Signal.constant(bound_w, "W"))
             node = NodeClass("node", power_w_idle=0.0, power_w_active=PEAK_W_PER_NODE)
