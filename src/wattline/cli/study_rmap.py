@@ -95,7 +95,10 @@ def command(
         from wattline.studies.rmap.parts import check_measured, run_part
 
         check_measured(part, paths)
-        packages = packages_of(paths, apps, nodes) if part == "combinations" else None
+        packages, without = (packages_of(paths, apps, nodes, columns)
+                             if part == "combinations" else (None, ""))
+        if without:
+            click.echo(f"wattline: {without}", err=True)
         with progress(part) as advance:
             figures = run_part(part, tables, setting, advance, loads, packages)
         print_part(part, figures, as_json)

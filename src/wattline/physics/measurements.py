@@ -31,6 +31,8 @@ ColumnMap = str | Path | Mapping[str, str] | Iterable[str] | None
 """A TOML file with a table [columns], or pairs of a name and a column."""
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
+AS_LISTED = "it is used as listed"
+"""What is said to be done where the two powers of a table contradict each other."""
 _DIFFERS = 0.1
 """A total that is further than this from node power times nodes is no rounding."""
 
@@ -189,8 +191,8 @@ def _power_note(ratios: list[float]) -> str:
     if not off:
         return ""
     return (f"in {len(off)} of {len(ratios)} measured runs the power of all nodes is not that of "
-            f"a node times the nodes ({min(off):.2g} to {max(off):.2g} times); it is used as "
-            "listed, so a bound in watts may not hold")
+            f"a node times the nodes ({min(off):.2g} to {max(off):.2g} times); {AS_LISTED}, so a "
+            "bound in watts may not hold")
 
 
 def _counts_ranks(columns: Mapping[str, int], cells: list[str]) -> bool:

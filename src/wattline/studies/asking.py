@@ -106,7 +106,9 @@ def _rmap(progress: Progress, table: tuple[str, ...] = (), apps: str | None = No
     setting = RmapSetting(nodes=nodes, jobs=jobs, seeds=tuple(range(1, seeds + 1)), load=load,
                           set_up=chosen)
     tables, remarks = tables_of(table, apps, nodes, columns, chosen.power)
-    packages = packages_of(table, apps, nodes) if part in ("all", "combinations") else None
+    packages, without = (packages_of(table, apps, nodes, columns)
+                         if part in ("all", "combinations") else (None, ""))
+    remarks += filter(None, [without])
     if part in PARTS:
         warn(remarks)
         return {part: run_part(part, tables, setting, progress, loads, packages)}

@@ -22,7 +22,7 @@ from wattline.studies.rmap.report import as_dict
 from wattline.studies.rmap.set_up import SetUp, all_set_ups
 from wattline.studies.rmap.single_jobs import gains_of_users, power_of_jobs
 from wattline.studies.rmap.study import RmapSetting, study
-from wattline.studies.rmap.tables import read_packages
+from wattline.studies.rmap.tables import packages_of, read_packages, tables_of
 from wattline.studies.rmap.variability import cost_of_variability
 from wattline.studies.rmap.workloads import make_trace
 
@@ -149,6 +149,45 @@ def test_packages_alone_are_read_from_either_kind_of_file(tmp_path):
     (tmp_path / "c.csv").write_text("nodes,cores,cap_w,time_s,power_w\n4,8,51,10,440\n")
     with pytest.raises(InputError, match="the table has no power of packages"):
         read_packages(tmp_path / "c.csv")
+
+
+def test_packages_alone_say_what_is_true_of_the_powers_of_a_file(tmp_path):
+    """The power of a node's packages is no power of all nodes: it contradicts nothing."""
+    header = ("application,nodes,cores,cap_w,time_s,pkg_w_per_node,pkg_dram_w_per_node,"
+              "pkg_dram_w_all_nodes\n")
+    (tmp_path / "a.csv").write_text(header + "fine,4,8,51,10,100,110,440\n"
+                                    "fine,4,8,51,10,150,160,640\noff,4,8,51,10,100,110,110\n")
+    found = read_packages(tmp_path / "a.csv")
+    assert found["fine"].power_w.tolist() == [500.0]
+    assert found["fine"].note.startswith("runs of one configuration differ by more than 20%")
+    assert "1 in power (largest 1.50 times" in found["fine"].note  # with memory it is 1.45
+    assert found["off"].note == (  # as with memory, but for what is used
+        "in 1 of 1 measured runs the power of all nodes is not that of a node times the nodes "
+        "(0.25 to 0.25 times); that of a node's packages times the nodes is used, so a bound in "
+        "watts may not hold")
+
+
+@pytest.mark.parametrize(("header", "row"), [
+    ("nodes,THREADS,cap_w,time_s,pkg_w_per_node,power_w", "4,8,51,10,100,440"),
+    ("nodes,THREADS,cap_w,time_s,pkg0_w_all_nodes,pkg1_w_all_nodes,power_w",
+     "4,8,51,10,190,210,440"),
+])
+def test_columns_of_other_names_are_read_with_packages_alone_too(tmp_path, header, row):
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header}\n{row}\n")
+    tables, _ = tables_of([path], None, 32, ("cores=THREADS",), "pkg")
+    assert tables["a"].power_w.tolist() == [400.0]
+    packages, without = packages_of([path], None, 32, ("cores=THREADS",))
+    assert packages["a"].cores.tolist() == [8]
+    assert without == ""
+
+
+def test_a_file_without_the_power_of_packages_says_which_set_ups_are_not_run(tmp_path):
+    (tmp_path / "c.csv").write_text("nodes,cores,cap_w,time_s,power_w\n4,8,51,10,440\n")
+    found, without = packages_of([tmp_path / "c.csv"], None, 32)
+    assert found is None
+    assert "packages alone are not run" in without
+    assert "the table has no power of packages" in without
 
 
 @pytest.mark.parametrize("part", ["users", "bounds"])

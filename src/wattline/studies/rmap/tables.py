@@ -8,13 +8,16 @@ from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.measurement_columns import parse_map
 from wattline.physics.measurements import (
+    AS_LISTED,
     ColumnMap,
     column_names,
     find_application,
     read_measurements,
 )
 from wattline.physics.regression import shipped_models
+from wattline.physics.repeated_runs import spread_note
 
 SHIPPED = ("BT-MZ", "SPhot", "SC", "NSC", "SM", "NSM")
 TRAINED_NODES = 32
@@ -29,7 +32,8 @@ def tables_of(
     tables: dict[str, ConfigurationTable] = {}
     remarks: list[str] = []
     for path in paths:
-        read = read_packages(path) if power == "pkg" else read_measurements(path, columns=columns)
+        read = (read_packages(path, columns) if power == "pkg" else
+                read_measurements(path, columns=columns))
         for name, table in read.items():
             if name in tables:
                 raise InputError(f"{path}: the application '{name}' is in another table too")
@@ -49,30 +53,43 @@ def tables_of(
 
 
 def packages_of(
-    paths: Iterable[str | Path], apps: str | None, nodes: int
-) -> dict[str, ConfigurationTable] | None:
-    """The tables with the power of packages alone, or None where the files do not have it."""
+    paths: Iterable[str | Path], apps: str | None, nodes: int, columns: ColumnMap = None
+) -> tuple[dict[str, ConfigurationTable] | None, str]:
+    """The tables with the power of packages alone, or None and why there are none."""
     try:
-        return tables_of(paths, apps, nodes, power="pkg")[0]
-    except InputError:
-        return None
+        return tables_of(paths, apps, nodes, columns, power="pkg")[0], ""
+    except InputError as error:
+        return None, f"set-ups with the power of packages alone are not run: {error}"
 
 
-def read_packages(path: str | Path) -> dict[str, ConfigurationTable]:
+def read_packages(path: str | Path, columns: ColumnMap = None) -> dict[str, ConfigurationTable]:
     """The tables of a file with the power of packages alone, without memory."""
-    with_all = read_measurements(path)
+    mapped = parse_map(columns)
+    with_all = read_measurements(path, columns=mapped)
     header = column_names(path)
     if "pkg_w_per_node" in header:
-        of_node = read_measurements(path, columns={"power_w": "pkg_w_per_node"})
-        return {name: replace(table, power_w=table.power_w * table.nodes)
+        of_node = read_measurements(path, columns={**mapped, "power_w": "pkg_w_per_node"})
+        return {name: replace(table, power_w=table.power_w * table.nodes,
+                              note=_note_of_packages(with_all[name], table))
                 for name, table in of_node.items()}
     sums = ("pkg0_w_all_nodes", "pkg1_w_all_nodes")
     if not set(sums) <= set(header):
         raise InputError(f"{path}: the table has no power of packages (pkg_w_per_node, or "
                          f"{' and '.join(sums)})")
-    parts = [read_measurements(path, columns={"power_w": column}) for column in sums]
+    parts = [read_measurements(path, columns={**mapped, "power_w": column}) for column in sums]
     return {name: replace(table, power_w=parts[0][name].power_w + parts[1][name].power_w)
             for name, table in with_all.items()}
+
+
+def _note_of_packages(with_all: ConfigurationTable, packages: ConfigurationTable) -> str:
+    """What is said of a table, where the power is that of a node's packages times the nodes.
+
+    Whether the powers of the file contradict each other only those of all devices can tell.
+    """
+    said = with_all.note.replace(AS_LISTED, "that of a node's packages times the nodes is used")
+    apart = spread_note(with_all)
+    others = said.replace(apart, "").replace("; ; ", "; ").strip("; ") if apart else said
+    return "; ".join(filter(None, (others, spread_note(packages))))
 
 
 def _predicted(nodes: int) -> dict[str, ConfigurationTable]:
