@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
+from click.core import ParameterSource
 
 from wattline.cli.choices import Choice
 from wattline.cli.configuration_source import map_option
@@ -71,7 +72,7 @@ def command(
     Four kinds of trace: large jobs (62 % of the machine or more), small ones (37 % or less) and
     two mixed ones. Every figure is a mean over seeds; published figures stand beside.
     """
-    from wattline.studies.rmap.parts import check_set_up
+    from wattline.studies.rmap.parts import ONE_BOUND, check_bounds, check_set_up
     from wattline.studies.rmap.report import as_dict
     from wattline.studies.rmap.set_up import SetUp
     from wattline.studies.rmap.study import BOUNDS, RmapSetting, study
@@ -84,8 +85,9 @@ def command(
                       load=loads[0], set_up=set_up)
     _refuse_unused(part, variability, out, loads)
     check_set_up(part or "", set_up)
+    check_bounds(part or "", parts if bounds else ())
     tables, remarks = tables_of(paths, apps, nodes, columns, power)
-    for line in remarks:
+    for line in (*remarks, *_not_looked_at(part or "")):
         click.echo(f"wattline: {line}", err=True)
     if variability is not None:
         _variability(tables, setting, parse_fraction(variability), as_json)
@@ -100,7 +102,9 @@ def command(
         if without:
             click.echo(f"wattline: {without}", err=True)
         with progress(part) as advance:
-            figures = run_part(part, tables, setting, advance, loads, packages)
+            figures = run_part(part, tables, setting, advance, loads, packages,
+                               parts[0] if bounds and part in ONE_BOUND else None)
+        _say_of_tables({} if part == "unseen" else figures["left_out"], figures["notes"])
         print_part(part, figures, as_json)
         return
     if out:
@@ -112,9 +116,7 @@ def command(
         with progress("simulating") as advance:
             results.append(study(tables, replace(setting, load=load), advance))
     result = results[0]
-    for note in (*(f"'{name}' is left out: {why}" for name, why in result.left_out.items()),
-                 *result.notes):
-        click.echo(f"wattline: {note}", err=True)
+    _say_of_tables(result.left_out, result.notes)
     if out:
         from wattline.studies.rmap.plots import write_pictures
 
@@ -130,6 +132,26 @@ def command(
         return
     for one in results:
         _print(one)
+
+
+def _say_of_tables(left_out: Mapping[str, str], notes: Iterable[str]) -> None:
+    from wattline.studies.rmap.report import said_of_tables
+
+    for line in said_of_tables(left_out, notes):
+        click.echo(f"wattline: {line}", err=True)
+
+
+_SIZES = {"bounds": ("jobs", "seeds", "load_list"), "unseen": ("jobs", "load_list", "nodes")}
+"""Options of size that parts without traces have no use for."""
+
+
+def _not_looked_at(part: str) -> Iterable[str]:
+    """What is said where an option was given that makes no difference to the part."""
+    context = click.get_current_context()
+    given = [f"--{name.removesuffix('_list')}" for name in _SIZES.get(part, ())
+             if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    return [f"--part {part} simulates no traces: {', '.join(given)} makes no difference"
+            ] if given else []
 
 
 def _refuse_unused(part: str | None, variability: str | None, out: str | None,
@@ -152,12 +174,16 @@ def _variability(
     tables: dict[str, ConfigurationTable], setting: RmapSetting, sd: float, as_json: bool
 ) -> None:
     from wattline.studies.rmap.report import interval
+    from wattline.studies.rmap.study import ready_tables
     from wattline.studies.rmap.variability import cost_of_variability
 
+    ready = ready_tables(tables, setting)
     found = []
     with progress("simulating") as advance:
         for bound in setting.bounds:
-            found.append(cost_of_variability(tables, setting, sd, bound, progress=advance))
+            found.append(cost_of_variability(ready.tables, setting, sd, bound,
+                                             progress=advance))
+    _say_of_tables(ready.left_out, ready.notes)
     rows = [
         [f"{one.bound:.0%}", name, float(values.mean()), f"{_change(values, one.equal_s):+.2%}",
          _percent(interval(values / one.equal_s - 1.0))]
@@ -165,7 +191,8 @@ def _variability(
                                               *one.turnaround_s.items())
     ]
     if as_json:
-        print_json({"sd": sd, "trace": found[0].trace, "by_bound": {
+        print_json({"sd": sd, "trace": found[0].trace, "left_out": ready.left_out,
+                    "notes": ready.notes, "by_bound": {
             f"{one.bound:g}": {"equal_nodes_s": one.equal_s.mean(), **{
                 name: values.mean() for name, values in one.turnaround_s.items()},
                 "above_bound_s": one.above_bound_s} for one in found}})

@@ -42,7 +42,7 @@ def _users(found: dict[str, Any]) -> None:
 def _power(found: dict[str, Any]) -> None:
     print_table(["figure", "mean"],
                 [[name.replace("_", " "), _of(each, digits=3)] for name, each in found.items()
-                 if isinstance(each, dict)],
+                 if isinstance(each, dict) and "mean" in each],
                 title=f"Adaptive 0 % beside traditional, trace '{found['trace']}' at "
                       f"{found['bound']:.0%} of the peak, {found['jobs']} jobs")
 

@@ -89,7 +89,7 @@ def _rmap(progress: Progress, table: tuple[str, ...] = (), apps: str | None = No
         run_part,
         unused_choices,
     )
-    from wattline.studies.rmap.report import as_dict
+    from wattline.studies.rmap.report import as_dict, said_of_tables
     from wattline.studies.rmap.set_up import CHOICES, SetUp
     from wattline.studies.rmap.study import RmapSetting
     from wattline.studies.rmap.study import study as run_study
@@ -110,11 +110,11 @@ def _rmap(progress: Progress, table: tuple[str, ...] = (), apps: str | None = No
                          if part in ("all", "combinations") else (None, ""))
     remarks += filter(None, [without])
     if part in PARTS:
-        warn(remarks)
-        return {part: run_part(part, tables, setting, progress, loads, packages)}
+        of_part = run_part(part, tables, setting, progress, loads, packages)
+        warn((*remarks, *said_of_tables(of_part["left_out"], of_part["notes"])))
+        return {part: of_part}
     found = run_study(tables, setting, progress)
-    left_out = (f"'{name}' is left out: {why}" for name, why in found.left_out.items())
-    warn((*remarks, *left_out, *found.notes))
+    warn((*remarks, *said_of_tables(found.left_out, found.notes)))
     every = tuple(name for name in PARTS if name != "unseen" or table)
     names = {"all": every, "published": WITH_PUBLISHED}.get(part, ())
     warn(f"the part '{name}' does not depend on {', '.join(unused)}"

@@ -128,6 +128,42 @@ def test_the_command_says_which_applications_it_left_out_and_why(tables, tmp_pat
         "turnaround_s.png", "power_use.png", "published.png"}
 
 
+@pytest.mark.parametrize("asked", [["--part", "users"], ["--part", "power"],
+                                   ["--part", "partition"], ["--variability", "5%"]])
+def test_a_part_says_what_is_left_out_and_known_of_its_tables(tables, tmp_path, asked):
+    whole = tables["BT-MZ"].take(np.isin(tables["BT-MZ"].nodes, (8, 10, 20, 32)))
+    rows = [f"{name},{c.nodes},{c.cores},{c.cap_w},{c.time_s},{c.power_w},{c.power_w}"
+            for name, most in (("whole", 32), ("part", 10))
+            for c in map(whole.row, range(len(whole))) if c.nodes <= most]
+    (tmp_path / "t.csv").write_text(
+        "application,nodes,cores,cap_w,time_s,power_w,pkg_dram_w_per_node\n" + "\n".join(rows))
+    result = CliRunner().invoke(cli, ["study", "rmap", "--table", str(tmp_path / "t.csv"),
+                                      "--seeds", "1", "--jobs", "3", "--bounds", "68%", *asked,
+                                      "--json"], catch_exceptions=False)
+    said = json.loads(result.stdout)
+    said = said.get(asked[1], said)
+    reason = "its largest node count, 10, is too small for large jobs"
+    assert said["left_out"] == {"part": reason}
+    assert f"'part' is left out: {reason}" in result.stderr
+    assert [note[:9] for note in said["notes"]] == ["whole: in"]
+    assert f"wattline: {said['notes'][0]}" in result.stderr
+
+
+@pytest.mark.parametrize(("part", "usual"), [("users", 0.44), ("power", 0.95)])
+def test_a_part_of_one_bound_is_of_the_bound_that_is_asked_for(part, usual):
+    asked = ["study", "rmap", "--part", part, "--apps", "NSM", "--seeds", "1", "--jobs", "3"]
+    for given, expected in (([], usual), (["--bounds", "60%"], 0.6)):
+        done = CliRunner().invoke(cli, [*asked, *given, "--json"], catch_exceptions=False)
+        assert json.loads(done.stdout)[part]["bound"] == expected
+
+
+def test_a_part_without_traces_says_that_their_size_makes_no_difference():
+    asked = ["study", "rmap", "--part", "bounds", "--apps", "NSM"]
+    said = CliRunner().invoke(cli, [*asked, "--jobs", "3", "--load", "1"]).stderr
+    assert "--part bounds simulates no traces: --jobs, --load makes no difference" in said
+    assert "makes no difference" not in CliRunner().invoke(cli, asked).stderr
+
+
 def test_a_bound_that_is_too_small_names_the_job(tables):
     jobs = make_trace("small", list(tables.values()), 32, seed=1)
     with pytest.raises(InputError, match="never gets a configuration"):
@@ -157,6 +193,10 @@ def test_the_command_prints_turnaround_by_trace_bound_and_policy():
      (["--variability", "1%", "--out", "folder"], "no figures to draw with --variability"),
      (["--part", "power", "--load", "0.7,1.4"], "--part power is of one load, and --load has 2"),
      (["--part", "combinations", "--fill"], "runs every set-up, so leave out --fill"),
+     (["--part", "bounds", "--bounds", "60%"], "bounds in watts, the published ones; leave out"),
+     (["--part", "unseen", "--bounds", "60%"], "models and no bound; leave out --bounds"),
+     (["--part", "combinations", "--bounds", "60%"], "five bounds of the publication; leave out"),
+     (["--part", "users", "--bounds", "44%,60%"], "users is of one bound, and --bounds has 2"),
      (["--load", "0.7,70%"], "--load names a load twice")],
 )
 def test_mistakes_get_one_clear_line(capsys, arguments, message):

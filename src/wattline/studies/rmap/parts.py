@@ -15,8 +15,13 @@ from wattline.studies.rmap.combinations import BOUNDS, effects, try_all
 from wattline.studies.rmap.oracle import model_against_oracle
 from wattline.studies.rmap.partition import small_partition
 from wattline.studies.rmap.set_up import CHOICES, USUAL, SetUp
-from wattline.studies.rmap.single_jobs import gains_of_users, power_of_jobs
-from wattline.studies.rmap.study import RmapSetting
+from wattline.studies.rmap.single_jobs import (
+    BOUND_OF_POWER,
+    BOUND_OF_USERS,
+    gains_of_users,
+    power_of_jobs,
+)
+from wattline.studies.rmap.study import RmapSetting, notes_of, ready_tables
 from wattline.studies.rmap.unseen import unseen
 
 Tables = Mapping[str, ConfigurationTable]
@@ -40,20 +45,36 @@ WITH_PUBLISHED = ("users", "power", "oracle", "bounds")
 def run_part(
     part: str, tables: Tables, setting: RmapSetting, progress: Progress,
     loads: Sequence[float] = (0.35, 0.7, 1.4), of_packages: Tables | None = None,
+    bound: float | None = None,
 ) -> dict[str, Any]:
-    """The figures of one part; `of_packages` are the tables with the power of packages alone."""
+    """The figures of one part, applications left out and what must be known of the tables.
+
+    `of_packages` are the tables with the power of packages alone. Parts of one bound (ONE_BOUND)
+    are of `bound` where it is given, and of the published one otherwise.
+    """
+    if part == "bounds":
+        return {"left_out": {}, "notes": list(notes_of(tables)), **bounds_of(tables)}
+    if part == "unseen":
+        return {"notes": list(notes_of(tables)), **unseen(tables, setting.seeds, progress=progress)}
+    if "fill" in UNUSED.get(part, ()):
+        setting = replace(setting, set_up=replace(setting.set_up, fill=False))
+    ready = ready_tables(tables, setting)
+    found = _simulated(part, ready.tables, setting, progress, loads, of_packages, bound)
+    return {"left_out": ready.left_out, "notes": list(ready.notes), **found}
+
+
+def _simulated(
+    part: str, tables: Tables, setting: RmapSetting, progress: Progress, loads: Sequence[float],
+    of_packages: Tables | None, bound: float | None,
+) -> dict[str, Any]:
     if part == "users":
-        return gains_of_users(tables, setting, progress)
+        return gains_of_users(tables, setting, progress, bound=bound or BOUND_OF_USERS)
     if part == "power":
-        return power_of_jobs(tables, setting, progress)
+        return power_of_jobs(tables, setting, progress, bound=bound or BOUND_OF_POWER)
     if part == "oracle":
         return model_against_oracle(tables, setting, progress)
     if part == "partition":
         return small_partition(tables, setting, progress=progress)
-    if part == "bounds":
-        return bounds_of(tables)
-    if part == "unseen":
-        return unseen(tables, setting.seeds, progress=progress)
     given = {"all": tables} | ({} if of_packages is None else {"pkg": of_packages})
     tried = list(try_all(given, replace(setting, bounds=BOUNDS), loads, progress))
     return {"bounds": list(BOUNDS), "loads": list(loads), "seeds": len(setting.seeds),
@@ -76,6 +97,23 @@ UNUSED = {
 }
 """Choices of the set-up that a part does not look at: an oracle is measured and not filled in, two
 parts simulate nothing, and one runs every choice."""
+
+
+ONE_BOUND = ("users", "power")
+OWN_BOUNDS = {
+    "bounds": "bounds in watts, the published ones",
+    "unseen": "models and no bound",
+    "combinations": "the five bounds of the publication",
+}
+"""What parts are of that do not ask for bounds."""
+
+
+def check_bounds(part: str, bounds: Sequence[float]) -> None:
+    """Refuse bounds, given as parts of the peak, that a part would pass over."""
+    if bounds and part in OWN_BOUNDS:
+        raise InputError(f"--part {part} is of {OWN_BOUNDS[part]}; leave out --bounds")
+    if part in ONE_BOUND and len(bounds) > 1:
+        raise InputError(f"--part {part} is of one bound, and --bounds has {len(bounds)} of them")
 
 
 def unused_choices(part: str, set_up: SetUp) -> list[str]:

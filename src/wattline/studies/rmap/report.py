@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,6 +102,11 @@ def findings(result: RmapResult) -> Iterator[Finding]:
         half = interval(by_seed) if len(result.setting.seeds) > 1 else float("nan")
         yield Finding(claim, float(by_seed.mean()), half, float(by_bound.max()),
                       float(by_bound.min()))
+
+
+def said_of_tables(left_out: Mapping[str, str], notes: Iterable[str]) -> tuple[str, ...]:
+    """Which applications were left out and why, and what must be known of the others."""
+    return (*(f"'{name}' is left out: {why}" for name, why in left_out.items()), *notes)
 
 
 def interval(values: FloatArray) -> float:

@@ -17,6 +17,8 @@ from wattline.studies.rmap.study import RmapSetting, peak_w_per_node, ready_tabl
 from wattline.studies.rmap.workloads import make_trace
 
 USERS = ("traditional", "naive", "adaptive_0", "adaptive_10", "adaptive_20", "adaptive_30")
+BOUND_OF_USERS, BOUND_OF_POWER = 0.44, 0.95
+"""Those of table 5.4 and of figure 5.12."""
 SAME = 1e-6
 """Turnarounds that differ by less than this part are the same."""
 Tables = Mapping[str, ConfigurationTable]
@@ -44,7 +46,7 @@ def _turnaround_s(run: Run) -> FloatArray:
 
 def gains_of_users(
     tables: Tables, setting: RmapSetting, progress: Callable[[float], None] = silent,
-    trace: str = "large", bound: float = 0.44,
+    trace: str = "large", bound: float = BOUND_OF_USERS,
 ) -> dict[str, Any]:
     """Table 5.4, figures 5.10 and 5.11: mean turnarounds, and how many jobs gain by a policy."""
     means: dict[str, list[float]] = {policy: [] for policy in USERS}
@@ -74,7 +76,7 @@ def gains_of_users(
 
 def power_of_jobs(
     tables: Tables, setting: RmapSetting, progress: Callable[[float], None] = silent,
-    trace: str = "random2", bound: float = 0.95,
+    trace: str = "random2", bound: float = BOUND_OF_POWER,
 ) -> dict[str, Any]:
     """Figures 5.12 and 5.13: the power that jobs get, and that is used when each is started."""
     found: dict[str, list[float]] = {}

@@ -129,10 +129,15 @@ def ready_tables(
     """Tables that can make the traces, filled in where the set-up says so."""
     usable, left_out = split_tables(tables, setting.nodes)
     used = fill_tables(usable, setting.nodes) if setting.set_up.fill else usable
-    notes = tuple(f"{name}: {table.note}" for name, table in used.items() if table.note)
+    notes = notes_of(used)
     if setting.set_up.fill and all(used[name] is usable[name] for name in used):
         notes += ("no table lacks node counts, so that none was filled in",)
     return ReadyTables(used, left_out, notes)
+
+
+def notes_of(tables: Mapping[str, ConfigurationTable]) -> tuple[str, ...]:
+    """What must be known of the tables, by application."""
+    return tuple(f"{name}: {table.note}" for name, table in tables.items() if table.note)
 
 
 def study(
