@@ -48,7 +48,8 @@ def _power(found: dict[str, Any]) -> None:
 
 
 def _oracle(found: dict[str, Any]) -> None:
-    print_table(["policy", "mean error", "largest mean of a bound", "largest"],
+    print_table(["policy", "mean error", "largest mean of a bound",
+                 "largest with signs", "largest"],
                 [[policy, *(f"{value:.1%}" for value in each.values())]
                  for policy, each in found["policies"].items()],
                 title=f"Mean turnaround with tables predicted from {found['trained_on']:.0%} of "
