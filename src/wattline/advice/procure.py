@@ -52,12 +52,17 @@ class Procurement(Shown):
 
     @property
     def break_even(self) -> dict[str, float | None]:
-        """Where the machines are equally fast, for each parameter; None where they never are."""
+        """Where the machines are equally fast, for each parameter; None where they never are.
+
+        Of several such values the one next to that asked about; `sweeps` have them all.
+        """
         return {found.parameter: found.break_even for found in self.sweeps}
 
     def to_dict(self) -> dict[str, Any]:
         return {**self.result.as_dict(), "cost_ratio": self.budget.cost_ratio,
-                "scaling": self._scaling(), "break_even": self.break_even}
+                "scaling": self._scaling(), "break_even": self.break_even,
+                "crossings": {found.parameter: [one._asdict() for one in found.crossings]
+                              for found in self.sweeps}}
 
     def plot(self, path: str | Path) -> None:
         """Draw the gain over each parameter; PNG, SVG or PDF by the name."""

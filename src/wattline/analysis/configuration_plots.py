@@ -47,7 +47,8 @@ def draw_sweeps(sweeps: Sequence[Sweep], path: str | Path) -> None:
         panel.axhline(1.0, color="#c1121f", linewidth=1.0)
         panel.axvline(found.here, color="#888888", linestyle=":", linewidth=1.0)
         if found.break_even is not None:
-            panel.plot([found.break_even], [1.0], "o", color="#c1121f", markersize=6)
+            crossings = [one.value for one in found.crossings]
+            panel.plot(crossings, np.ones(len(crossings)), "o", color="#c1121f", markersize=6)
             known = found.s_ovp[np.isfinite(found.s_ovp)]
             below = bool(known[-1] > known[0])  # on the side that the curve leaves free
             panel.annotate(f"{found.break_even:,.4g}", (found.break_even, 1.0),

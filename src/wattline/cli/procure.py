@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from wattline.cli.choices import Choice
 from wattline.cli.configuration_source import map_option
 from wattline.cli.output import json_option, print_json, print_table
+
+if TYPE_CHECKING:
+    from wattline.physics.procurement import Crossing, Sweep
+
+_MOST_SHOWN = 4
+"""Of further break-evens so many are printed."""
 
 
 @click.command()
@@ -78,6 +84,28 @@ def command(
         click.echo(f"times: the best ones of {times.table.application} on {times.best[0].nodes} to "
                    f"{times.best[-1].nodes} nodes under the budget, between node counts by a "
                    "power of the nodes")
-    for name, value in found.break_even.items():
-        shown = "no break-even in its range" if value is None else f"breaks even at {value:.4g}"
-        click.echo(f"  {name}: {shown}")
+    for one in found.sweeps:
+        click.echo(f"  {one.parameter}: {_break_even(one)}")
+
+
+def _break_even(found: Sweep) -> str:
+    """Where the gain passes 1, next to the value asked about first; of several also which way."""
+    nearest = found.nearest
+    if nearest is None:
+        return "no break-even in its range"
+    if len(found.crossings) == 1:
+        return f"breaks even at {_number(nearest.value)}"
+    others = [one for one in found.crossings if one is not nearest]
+    said = [_crossing(one) for one in others[:_MOST_SHOWN]]
+    if len(others) > _MOST_SHOWN:
+        said.append(f"and {len(others) - _MOST_SHOWN} more (all: --json)")
+    return f"breaks even at {_crossing(nearest)}; also at {', '.join(said)}"
+
+
+def _crossing(one: Crossing) -> str:
+    return f"{_number(one.value)} ({'rises above' if one.rises else 'falls below'} 1)"
+
+
+def _number(value: float) -> str:
+    """Four digits, and whole numbers from there on: watts with an exponent are hard to read."""
+    return f"{value:.0f}" if value >= 1e4 else f"{value:.4g}"

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -84,6 +86,13 @@ def compare(budget: PurchaseTerms, curve: Curve) -> PurchaseComparison:
     return PurchaseComparison(n_wc, n_lim, c_wc, n_ovp, t_ovp_s, t_wc_s)
 
 
+class Crossing(NamedTuple):
+    """Where the gain passes 1, and whether it is above 1 from there on or below."""
+
+    value: float
+    rises: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Sweep:
     """How the gain changes with one parameter, the others held."""
@@ -97,19 +106,29 @@ class Sweep:
     in_steps: bool = False
     """Whether the gain keeps its value from one point to the next, as whole nodes do."""
 
-    @property
-    def break_even(self) -> float | None:
-        """The first value at which the gain passes 1: at a step, or between points by a line."""
+    @cached_property
+    def crossings(self) -> tuple[Crossing, ...]:
+        """Every value at which the gain passes 1: at a step, or between points by a line."""
         known = np.flatnonzero(np.isfinite(self.s_ovp))
         above = self.s_ovp[known] >= 1.0
-        for left, right in zip(range(len(known) - 1), range(1, len(known)), strict=True):
-            if above[left] != above[right]:
-                i, j = known[left], known[right]
-                if self.in_steps:
-                    return float(self.values[j])
+        found = []
+        for at in np.flatnonzero(above[1:] != above[:-1]):
+            i, j = known[at], known[at + 1]
+            value = self.values[j]
+            if not self.in_steps:
                 part = (1.0 - self.s_ovp[i]) / (self.s_ovp[j] - self.s_ovp[i])
-                return float(self.values[i] + part * (self.values[j] - self.values[i]))
-        return None
+                value = self.values[i] + part * (self.values[j] - self.values[i])
+            found.append(Crossing(float(value), rises=bool(above[at + 1])))
+        return tuple(found)
+
+    @property
+    def nearest(self) -> Crossing | None:
+        """The crossing next to the value that was asked about; there may be others."""
+        return min(self.crossings, key=lambda one: abs(one.value - self.here), default=None)
+
+    @property
+    def break_even(self) -> float | None:
+        return None if self.nearest is None else self.nearest.value
 
 
 _MOST_STEPS = 2000

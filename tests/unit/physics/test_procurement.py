@@ -1,14 +1,20 @@
 """Chapter 4: the printed example, its limits, and the price of racks."""
 
+import json
+import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests.shared_data import shared
 
+from wattline.advice.procure import procure
+from wattline.cli.main import cli
 from wattline.model.errors import InputError
 from wattline.physics.configurations import Configuration, ConfigurationTable
 from wattline.physics.measurements import read_measurements
-from wattline.physics.procurement import PurchaseTerms, Rack, compare, sweep
+from wattline.physics.procurement import PurchaseTerms, Rack, Sweep, compare, sweep
 from wattline.physics.scaling import PUBLISHED, BestTimes, Scaling, fit_scaling
 
 EXAMPLE = PurchaseTerms(7000.0, 380.0, 180.0, 1.7, 0.27)
@@ -77,6 +83,44 @@ def test_break_even_is_at_the_step_of_a_whole_node(parameter, expected):
     below = replace(EXAMPLE, **{parameter: expected - 1e-3})
     assert compare(below, PUBLISHED["LU-MZ"]).s_ovp < 1.0
     assert compare(replace(EXAMPLE, **{parameter: expected}), PUBLISHED["LU-MZ"]).s_ovp > 1.0
+
+
+@pytest.mark.parametrize(("here", "nearest"), [(1.0, 2.0), (3.9, 4.0), (9.0, 5.0)])
+@pytest.mark.parametrize("in_steps", [True, False])
+def test_every_crossing_has_a_direction_and_the_nearest_is_the_break_even(here, nearest, in_steps):
+    gains = np.array([1.2, 0.8, 0.9, 1.1, 0.7, math.nan])
+    found = Sweep("power_w", np.array([1.0, 2, 3, 4, 5, 6]), gains, here, in_steps)
+    assert [one.rises for one in found.crossings] == [False, True, False]
+    if in_steps:
+        assert [one.value for one in found.crossings] == [2.0, 4.0, 5.0]
+        assert found.break_even == nearest
+    else:
+        assert [one.value for one in found.crossings] == pytest.approx([1.5, 3.5, 4.25])
+
+
+def test_a_stair_that_passes_one_often_is_said_with_its_directions(tmp_path):
+    """At every value said, a machine just below and one there are on two sides of 1."""
+    rows = [f"sim,{n},{g},{c},{6000 / (n**.9 * g**.95) * (520 / min(c, 520))**.6},"
+            f"{n * (310 + .9 * g * min(c, 520))}"
+            for n in (1, 2, 4, 8, 16) for g in (1, 2, 4) for c in (200, 300, 400, 500, 600, 700)]
+    path = tmp_path / "gpus.csv"
+    path.write_text("application,nodes,gpus,gpu_cap_w,time_s,power_w\n" + "\n".join(rows))
+    asked = ["procure", "--app", "sim", "--table", str(path), "--budget-power", "14kW",
+             "--node-power-max", "3110", "--node-power-min", "600", "--cost-ratio", "2",
+             "--speed-ratio", "27%"]
+    found = json.loads(CliRunner().invoke(cli, [*asked, "--json"]).stdout)
+    crossings = found["crossings"]["power_w"]
+    assert len(crossings) > 1
+    for one in crossings:
+        below, there = (procure(
+            watts, node_power_max=3110, node_power_min=600, speed_ratio="27%", cost_ratio=2,
+            app="sim", table=path).result.s_ovp for watts in (one["value"] - 0.01, one["value"]))
+        assert (below < 1 <= there) if one["rises"] else (there < 1 <= below)
+    nearest = min(crossings, key=lambda one: abs(one["value"] - 14_000))
+    assert found["break_even"]["power_w"] == nearest["value"]
+    way = "rises above 1" if nearest["rises"] else "falls below 1"
+    said = CliRunner().invoke(cli, asked).stdout
+    assert f"power_w: breaks even at {nearest['value']:.0f} ({way}); also at " in said
 
 
 def test_break_even_is_where_the_gain_is_one():

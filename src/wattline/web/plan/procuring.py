@@ -23,7 +23,9 @@ def break_even(given: Mapping[str, Any]) -> dict[str, Any]:
         **found.to_dict(),
         "sweeps": [{"parameter": each.parameter, "value": each.values, "s_ovp": each.s_ovp,
                     "here": each.here, "in_steps": each.in_steps,
-                    "break_even": each.break_even} for each in found.sweeps],
+                    "break_even": each.break_even,
+                    "crossings": [one._asdict() for one in each.crossings]}
+                   for each in found.sweeps],
         "assumptions": _assumptions(found),
         "remarks": list(found.remarks),
     }
