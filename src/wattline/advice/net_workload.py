@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wattline.model.errors import InputError
+from wattline.model.jobs import NO_JOB
 from wattline.model.reading import is_file
 from wattline.model.signal import Signal
-from wattline.model.units import parse_fraction, parse_power
+from wattline.model.units import counted, parse_fraction, parse_power
 from wattline.petri.examples import DEMO_NODES, LEVELS, demo_jobs, demo_rules
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 USUAL_CAP = 0.7
 """Of full power, where no cap is given."""
+WAIT_TIME_S, WAIT_SLOTS = 30_000.0, 10
 Cap = float | str | Path | Sequence[tuple[float, float]] | None
 
 
@@ -28,8 +30,8 @@ def puppet(
     *, trace: str | Path | None = None, nodes: int | None = None,
     cores_per_node: int | None = None, limit: int = 100,
     order: str = "fcfs", power: str = "wait", cap: Cap = None,
-    node_active_w: float = 100.0, idle_fraction: float = 0.3, wait_time_s: float = 30_000.0,
-    wait_slots: int = 10, latency_s: float = 0.0, levels: Sequence[float] = LEVELS,
+    node_active_w: float = 100.0, idle_fraction: float = 0.3, wait_time_s: float = WAIT_TIME_S,
+    wait_slots: int = WAIT_SLOTS, latency_s: float = 0.0, levels: Sequence[float] = LEVELS,
     alpha: float = 2.0, beta: float = 0.5, core_share: float = 0.65, cap_counts: str = "machine",
 ) -> Net:
     """The net with its jobs; times count from the first submission."""
@@ -57,12 +59,15 @@ def puppet(
     rules = demo_rules(power, nodes, idle_w, wait_time_s, wait_slots, latency_s,
                        levels=tuple(levels), alpha=alpha, beta=beta, core_share=core_share,
                        jobs_only=cap_counts == "jobs")
-    ignored = {} if power == "dvfs" else {
+    of_dvfs = {
         "levels": tuple(levels) != tuple(LEVELS), "alpha": alpha != 2.0, "beta": beta != 0.5,
         "core_share": core_share != 0.65, "latency_s": latency_s != 0.0}
+    of_wait = {"wait_time_s": wait_time_s != WAIT_TIME_S, "wait_slots": wait_slots != WAIT_SLOTS}
     remarks = (*of_log, *(
-        f"{name} has no effect: only the power policy dvfs changes frequencies, this is '{power}'"
-        for name, given in ignored.items() if given))
+        f"{name} has no effect: only the power policy {policy} {does}, this is '{power}'"
+        for policy, does, options in (("dvfs", "changes frequencies", of_dvfs),
+                                      ("wait", "has a wait queue", of_wait))
+        for name, given in options.items() if given and power != policy))
     limits: Signal | float = float("inf")
     if power != "none":
         floor_w = 0.0 if cap_counts == "jobs" else idle_w
@@ -95,6 +100,11 @@ def _logged(trace: str | Path, nodes: int | None, cores_per_node: int | None, li
         remarks.append(f"{len(large):,} jobs of the log ask for more than the {size.nodes:,} nodes "
                        f"(up to {large.max():,}) and are left out; where it counts cores, say how "
                        "many make a node (cores_per_node)")
+    after = int(np.count_nonzero(table.after_job != NO_JOB))
+    if after:
+        remarks.append(f"{counted(after, 'job')} of the log should begin after another one; the "
+                       "net does not know dependencies: unlike in `simulate`, each comes at its "
+                       "submission")
     return jobs_from_table(table, node_active_w), size.nodes, tuple(remarks)
 
 

@@ -174,8 +174,25 @@ def test_jobs_that_do_not_fit_and_options_without_effect_are_said() -> None:
         wl.run_net("puppet", trace="examples/tiny.swf", nodes=2, cores_per_node=1)
     with pytest.warns(WattlineWarning, match="alpha has no effect"):
         wl.run_net("puppet", alpha=3.0, power="wait")
+    with pytest.warns(WattlineWarning, match="wait_slots has no effect: only the power policy"):
+        wl.run_net("puppet", wait_slots=3, power="dvfs")
+    with pytest.warns(WattlineWarning, match="wait_time_s has no effect"):
+        wl.run_net("puppet", wait_time_s=5.0, power="block")
+    assert wl.run_net("puppet", wait_time_s=5.0, wait_slots=3, power="wait", cap=0.7).remarks == ()
     with pytest.raises(InputError, match="frequencies have to rise"):
         wl.run_net("puppet", levels=(1.0, 0.5))
+
+
+@pytest.mark.filterwarnings("ignore::wattline.model.errors.WattlineWarning")
+def test_dependencies_of_a_log_that_the_net_does_not_know_are_said(tmp_path: Path) -> None:
+    log = tmp_path / "log.swf"
+    log.write_text("".join(f"{n} {10 * n} 0 100 2 -1 -1 2 200 -1 1 1 1 -1 1 -1 {after} -1\n"
+                           for n, after in ((1, -1), (2, 1), (3, 1), (4, -1))))
+    for limit, said in ((4, "2 jobs of the log should begin after another one"),
+                        (2, "1 job of the log should begin after another one"), (1, "")):
+        done = wl.run_net("puppet", trace=log, nodes=4, limit=limit, power="none")
+        found = [line for line in done.remarks if "dependencies" in line]
+        assert [line[:len(said)] for line in found] == ([said] if said else [])
 
 
 PLAIN = '[places]\na = { %s }\n[[transition]]\nname = "t"\ntake = [%s]\nput = [%s]\n'
