@@ -87,7 +87,7 @@ def command(
     check_set_up(part or "", set_up)
     check_bounds(part or "", parts if bounds else ())
     tables, remarks = tables_of(paths, apps, nodes, columns, power)
-    for line in (*remarks, *_not_looked_at(part or "")):
+    for line in (*remarks, *_not_looked_at(part or ""), *_few_seeds(part or "", seeds)):
         click.echo(f"wattline: {line}", err=True)
     if variability is not None:
         _variability(tables, setting, parse_fraction(variability), as_json)
@@ -152,6 +152,13 @@ def _not_looked_at(part: str) -> Iterable[str]:
              if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     return [f"--part {part} simulates no traces: {', '.join(given)} makes no difference"
             ] if given else []
+
+
+def _few_seeds(part: str, seeds: int) -> Iterable[str]:
+    """The normal distribution knows nothing of how few seeds the spread was taken from."""
+    if part in ("bounds", "unseen", "oracle") or not 1 < seeds < 10:
+        return []
+    return [f"intervals are 1.96 standard errors: of {seeds} seeds they are too narrow for 95 %"]
 
 
 def _refuse_unused(part: str | None, variability: str | None, out: str | None,

@@ -164,6 +164,14 @@ def test_a_part_without_traces_says_that_their_size_makes_no_difference():
     assert "makes no difference" not in CliRunner().invoke(cli, asked).stderr
 
 
+@pytest.mark.parametrize(("part", "seeds", "said"), [
+    ("users", "2", True), ("users", "1", False), ("users", "10", False), ("bounds", "2", False)])
+def test_intervals_of_few_seeds_are_said_to_be_too_narrow(part, seeds, said):
+    done = CliRunner().invoke(cli, ["study", "rmap", "--part", part, "--apps", "NSM", "--jobs", "2",
+                                    "--seeds", seeds], catch_exceptions=False)
+    assert (f"of {seeds} seeds they are too narrow for 95 %" in done.stderr) == said
+
+
 def test_a_bound_that_is_too_small_names_the_job(tables):
     jobs = make_trace("small", list(tables.values()), 32, seed=1)
     with pytest.raises(InputError, match="never gets a configuration"):

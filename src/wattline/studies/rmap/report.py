@@ -110,7 +110,10 @@ def said_of_tables(left_out: Mapping[str, str], notes: Iterable[str]) -> tuple[s
 
 
 def interval(values: FloatArray) -> float:
-    """Half the width of the 95 % interval of a mean (normal; not a number for one seed)."""
+    """Half the width of the 95 % interval of a mean; not a number for one seed.
+
+    By the normal distribution: with 20 seeds it is 6 % narrower than Student's, with 10 13 %.
+    """
     if len(values) < 2:
         return float("nan")
     return float(1.96 * values.std(ddof=1) / np.sqrt(len(values)))
