@@ -189,9 +189,9 @@ def test_a_comparison_leaves_nothing_of_the_one_before(log, tmp_path):
 
 
 def test_tables_can_be_varied():
-    from wattline.scenario.sweep import _split
+    from wattline.scenario.sweep import split_values
 
-    assert _split('{name="wfp",exponent=2.0},fcfs,[1,2],"a,b"') == [
+    assert split_values('{name="wfp",exponent=2.0},fcfs,[1,2],"a,b"') == [
         '{name="wfp",exponent=2.0}', "fcfs", "[1,2]", '"a,b"']
 
 
