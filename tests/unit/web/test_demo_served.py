@@ -10,6 +10,7 @@ import pytest
 from tests.support.asking import Asking
 
 from wattline.web.app import create_app
+from wattline.web.settings import Settings
 from wattline.web.sources import run_jobs
 from wattline.web.sources.demo import DemoSource
 from wattline.web.sources.run_index import RunIndex
@@ -42,7 +43,9 @@ def test_the_scale_of_nodes_is_the_most_of_the_hungriest_class(demo: Asking) -> 
 
 def test_what_is_asked_within_a_beat_is_of_one_moment() -> None:
     passed = [0.0]
-    demo = Asking(create_app(DemoSource(speed=60.0, jobs=200, monotonic=lambda: passed[0])))
+    # A beat that a busy machine does not outlast between two questions.
+    demo = Asking(create_app(DemoSource(speed=60.0, jobs=200, monotonic=lambda: passed[0]),
+                             Settings(beat_s=60.0)))
     first = demo.get("/api/now")["time_s"]
     passed[0] += 1.0  # a minute of the machine, within the beat
     paths = ("/api/nodes", "/api/racks", "/api/queue", "/api/jobs")
