@@ -181,7 +181,7 @@ def _print_reasons(found: Together) -> None:
     for name in out:
         click.echo(f"  {name}: {found.decisions[name].reason}")
     if any(found.decisions[name].bid is None for name in out):
-        click.echo("what would help a site, and its bound, `wattline bid` says for the site alone")
+        click.echo("`wattline bid` for such a site alone says what would help, and its bound")
 
 
 def _print_hours(found: dict[str, Any] | None) -> None:

@@ -263,4 +263,4 @@ def test_who_stays_out_is_told_why_and_where_to_ask(tmp_path: Path) -> None:
                                     "--check", "0"], catch_exceptions=False).output
     assert "do not participate: together the sites offer at most 0 W" in said
     assert "  full: " in said
-    assert "what would help a site, and its bound, `wattline bid` says for the site alone" in said
+    assert "`wattline bid` for such a site alone says what would help, and its bound" in said
