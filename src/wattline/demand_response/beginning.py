@@ -18,7 +18,7 @@ from wattline.policies.regulation.desk import Desk
 from wattline.policies.regulation.setup import ContractPlan, make_desk
 
 COLUMNS = ("servers", "time_s_min", "time_s_max", "power_w_max", "power_w_min", "threshold")
-MOST_JOBS = 20_000
+MOST_JOBS = 5_000
 """Of a case with more the books are not kept: to fill them takes little of a run's time."""
 
 
