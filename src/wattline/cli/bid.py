@@ -40,7 +40,8 @@ OF_A_SITE = ("workload", "servers", "utilisation", "level", "burst", "mislabelle
 @click.option("--with", "others", multiple=True, type=click.Path(path_type=Path),
               metavar="SITE.toml",
               help="Another site that bids together with this one; flags then hold for all sites, "
-                   "and those of a workload or machine are refused.")
+                   "and those of a workload or machine are refused. No --policy auto, no bound and "
+                   "no search for what would help: these are of one site.")
 @click.option("--least-reserve", metavar="WATTS", default="0",
               help="The least reserve that the market takes, for all sites together.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE|DIR",

@@ -95,7 +95,8 @@ def _look_at(sites: Mapping[str, Scenario]) -> None:
                              "`dayahead` bidding and no curtailment")
         if rule_of(sites[name])[0] == AUTO:
             raise InputError(f"site '{name}': of sites that bid together the policy is not chosen; "
-                             "give one, like aqa or qoscap")
+                             "give one, like aqa or qoscap (`wattline bid` for the site alone says "
+                             "which)")
         for field in unused_of(contract, first):
             click.echo(f"wattline: site '{name}': {field} has no effect: sites that bid together "
                        "take it from the first", err=True)
@@ -159,6 +160,7 @@ def _print(found: Together, result: dict[str, Any], unit: str) -> None:
              round(part.reserve_w), found.runs[name].settlement.cost)
             for name, part in joint.parts.items()]
     print_table(("site", "", "average W", "reserve W", f"cost alone {unit}"), rows)
+    _print_reasons(found)
     if bill is not None:
         click.echo(f"together: average {joint.average_w:,.0f} W, reserve {joint.reserve_w:,.0f} W, "
                    f"cost of all sites {found.cost:.4g} (apart {found.cost_apart:.4g}) {unit}, "
@@ -171,6 +173,15 @@ def _print(found: Together, result: dict[str, Any], unit: str) -> None:
     _print_hours(result["other_hours"])
     for line in result["assumed"]:
         click.echo(f"note: {line}")
+
+
+def _print_reasons(found: Together) -> None:
+    """Why sites stay out, and who says what would help them: only a site's own search does."""
+    out = [name for name, part in found.joint.parts.items() if part.reserve_w <= 0]
+    for name in out:
+        click.echo(f"  {name}: {found.decisions[name].reason}")
+    if any(found.decisions[name].bid is None for name in out):
+        click.echo("`wattline bid` for such a site alone says what would help, and its bound")
 
 
 def _print_hours(found: dict[str, Any] | None) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -84,17 +86,18 @@ class Case:
         return self.workload.types if standby is None else (*self.workload.types, standby)
 
     @cached_property
-    def judged_kinds(self) -> tuple[JudgedKind, ...]:
-        """The jobs of each type of the workload, by their true type."""
+    def coming_jobs(self) -> ComingJobs:
+        """The jobs of the workload's types that come before the end, by their true type."""
         kinds = self.jobs.application if self.truth is None else self.truth
-        found = []
-        for number in range(len(self.workload.types)):
-            rows = np.flatnonzero((kinds == number) & (self.jobs.submit_s < self.end_s))
-            submit_s = self.jobs.submit_s[rows]
-            mine = submit_s >= self.judged_s
-            found.append(JudgedKind(rows, submit_s, self.jobs.run_s[rows],
-                                    None if mine.all() else mine))
-        return tuple(found)
+        here = self.jobs.submit_s < self.end_s
+        rows = [np.flatnonzero((kinds == number) & here)
+                for number in range(len(self.workload.types))]
+        together = np.concatenate(rows)
+        submit_s = self.jobs.submit_s[together]
+        mine = submit_s >= self.judged_s
+        types = _in_turn([each.size for each in rows])
+        return ComingJobs(together, submit_s, self.jobs.run_s[together], types, mine,
+                          _in_turn([int(np.count_nonzero(mine[each])) for each in types]))
 
     @property
     def end_s(self) -> float:
@@ -121,14 +124,24 @@ class Case:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedKind:
-    """The jobs of one type that come before the end, which are the same in all runs of a case."""
+class ComingJobs:
+    """The jobs that come before the end, type by type; they are the same in all runs of a case."""
 
     rows: npt.NDArray[np.int64]
     submit_s: FloatArray
     time_s: FloatArray
-    mine: npt.NDArray[np.bool_] | None
-    """Which of them were submitted in the contract itself; None: all."""
+    types: tuple[slice, ...]
+    """Where those of each type stand."""
+    judged: npt.NDArray[np.bool_]
+    """Which of them were submitted in the contract itself."""
+    judged_types: tuple[slice, ...]
+    """Where those of each type stand once the others are left out."""
+
+
+def _in_turn(counts: Sequence[int]) -> tuple[slice, ...]:
+    """Where so many of each stand, one kind after the other."""
+    ends = list(accumulate(counts, initial=0))
+    return tuple(slice(first, end) for first, end in pairwise(ends))
 
 
 def after_warmup(signal: Signal, warmup_s: float) -> Signal:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from wattline.demand_response.case import Case
-from wattline.grid.qos import TypeQuality, judge, projected_end_s
+from wattline.grid.qos import TypeQuality, projected_end_s, quality_of
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
 
@@ -16,27 +16,30 @@ def judge_types(
     case: Case, run: Run
 ) -> tuple[tuple[TypeQuality, ...], tuple[FloatArray, ...], tuple[FloatArray, ...]]:
     """Quality of every type by its true shortest time, delays and degradations of its jobs."""
-    quality, delays, degradations = [], [], []
-    start_s, left_s = run.schedule.start_s, _left_s(case, run)
-    for kind, job_type in zip(case.judged_kinds, case.workload.types, strict=True):
-        rows, submit_s, time_s = kind.rows, kind.submit_s, kind.time_s
-        end_s = projected_end_s(
-            submit_s, start_s[rows], run.schedule.end_s[rows],
-            left_s=left_s[rows], time_s_min=time_s, now_s=case.end_s,
-        )
-        if kind.mine is not None:
-            submit_s, time_s, end_s = submit_s[kind.mine], time_s[kind.mine], end_s[kind.mine]
-        found = judge(
-            job_type.name, submit_s, end_s,
-            time_s_min=time_s, threshold=job_type.threshold, now_s=case.end_s,
+    coming, rows = case.coming_jobs, case.coming_jobs.rows
+    end_s = projected_end_s(
+        coming.submit_s, run.schedule.start_s[rows], run.schedule.end_s[rows],
+        left_s=_left_s(case, run)[rows], time_s_min=coming.time_s, now_s=case.end_s,
+        types=coming.types,
+    )
+    judged = coming.judged
+    end_s, time_s = end_s[judged], coming.time_s[judged]
+    late_s = end_s - coming.submit_s[judged] - time_s
+    values, unfinished = late_s / time_s, end_s > case.end_s
+    quality = []
+    for job_type, mine in zip(case.workload.types, coming.judged_types, strict=True):
+        found = quality_of(
+            job_type.name, values[mine], unfinished=int(np.count_nonzero(unfinished[mine])),
+            threshold=job_type.threshold,
         )
         if case.mean_quality:
             over = float(found.mean >= job_type.threshold)
             found = replace(found, violation_share=over, limit=0.5)
         quality.append(found)
-        delays.append(np.maximum(0.0, end_s - submit_s - time_s))
-        degradations.append(delays[-1] / time_s)
-    return tuple(quality), tuple(delays), tuple(degradations)
+    delay_s = np.maximum(0.0, late_s)
+    worse = delay_s / time_s
+    return (tuple(quality), tuple(delay_s[mine] for mine in coming.judged_types),
+            tuple(worse[mine] for mine in coming.judged_types))
 
 
 def _left_s(case: Case, run: Run) -> FloatArray:

@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
+from wattline.demand_response.beginning import beginning_of, equal_weights
 from wattline.demand_response.case import Case
 from wattline.demand_response.judging import judge_types
 from wattline.demand_response.settling import settled
-from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.engine.truth import TrueTypes
 from wattline.engine.world import Nature
@@ -26,7 +26,6 @@ from wattline.grid.market import (
 )
 from wattline.grid.qos import TypeQuality
 from wattline.model.errors import InputError
-from wattline.model.machine import Machine, NodeClass
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray, Signal
 from wattline.policies.admission.none import NoLimit
@@ -36,9 +35,7 @@ from wattline.policies.order.fcfs import Fcfs
 from wattline.policies.placement.counted import Counted
 from wattline.policies.placement.first_fit import FirstFit
 from wattline.policies.regulation.desk import Desk
-from wattline.policies.regulation.setup import ContractPlan, axes, make_desk
-
-COLUMNS = ("servers", "time_s_min", "time_s_max", "power_w_max", "power_w_min", "threshold")
+from wattline.policies.regulation.setup import axes
 
 METER = 4051
 """Stream of the meter's errors."""
@@ -130,70 +127,32 @@ def _fewer_standby(case: Case) -> Case:
 
 
 def _run(case: Case, bid: Bid | Sequence[Bid | None] | None) -> ContractRun:
-    desk, weights = _desk(case, bid)
+    bids = _by_hour(case, bid)
+    common = beginning_of(case)
+    desk = common.desk(case, bids)
     backfill, regulation = axes(case.policy, desk)
     policy = Composition(
         order=Fcfs(), backfill=backfill, admission=NoLimit(), configuration=Requested(),
         placement=FirstFit() if case.choose_nodes else Counted(), regulation=regulation,
     )
-    # A row a cycle, and one where caps change; for every job only where the map is wanted too.
-    rows = int(case.duration_s / case.cycle_s * (8 if case.choose_nodes else 2)) + 4096
-    nature = Nature()
+    rules = common.rules
     if case.truth is not None:
-        nature = Nature(answers=TrueTypes(desk.types, np.array(case.truth, dtype=np.int64)))
-    rules = Rules(
-        choose_nodes=case.choose_nodes, event_rows=rows, speeds_together=not case.choose_nodes,
-        nature=nature,
-    )
-    run = simulate(case.jobs, _machine(case), policy, rules)
+        answers = TrueTypes(desk.types, np.array(case.truth, dtype=np.int64))
+        rules = replace(rules, nature=Nature(answers=answers))
+    run = simulate(case.jobs, common.machine, policy, rules, opening=common.opening)
+    weights = next((b.weights for b in bids if b is not None and b.weights), equal_weights(case))
     # The queues and the regulation share the desk, which stands with the first of them.
     return _judged(case, run.memories["backfill.desk"], run, weights)
 
 
-def _machine(case: Case) -> Machine:
-    highest_w = max(t.power_w_max for t in case.types)
-    node = NodeClass("server", power_w_idle=case.workload.power_w_idle, power_w_active=highest_w)
-    if case.sleep is not None:
-        node = replace(case.sleep, name="server", power_w_idle=case.workload.power_w_idle,
-                       power_w_active=highest_w)
-    return Machine.uniform(case.workload.servers, node)
-
-
-def _desk(
-    case: Case, bid: Bid | Sequence[Bid | None] | None
-) -> tuple[Desk, tuple[float, ...]]:
-    hours = case.hours
-    if bid is None or isinstance(bid, Bid):
-        bids: list[Bid | None] = [bid] * hours
-    else:
-        bids = list(bid)
+def _by_hour(case: Case, bid: Bid | Sequence[Bid | None] | None) -> list[Bid | None]:
+    bids = [bid] * case.hours if bid is None or isinstance(bid, Bid) else list(bid)
     for offered in bids:
         if offered is not None:
             case.workload.range.check(offered, job_types=len(case.workload.types))
-    if len(bids) != hours:
-        raise InputError(f"{len(bids)} bids are given for {hours} hours")
-    plan = ContractPlan(
-        case.start_s, case.end_s, late(case.signal, case.latency_s),
-        np.array([b.average_w if b else 0.0 for b in bids]),
-        np.array([b.reserve_w if b else 0.0 for b in bids]),
-        start_share=np.array([b.start_share if b else case.start_share for b in bids]),
-        limit_w=case.limit_w, cycle_s=case.cycle_s, adaptive=case.adaptive,
-        preempt=case.preempt, feedback=case.feedback, sleep=case.sleep is not None,
-        reserve=case.reserve, own_times=case.own_times, hour_0_s=case.hour_0_s,
-        directions=(case.workload.product != "down", case.workload.product != "up"),
-    )
-    count = len(case.workload.types)
-    equal = case.weights or (1.0 / count,) * count
-    by_hour = [(b.weights if b is not None else ()) or equal for b in bids]
-    weights = next((b.weights for b in bids if b is not None and b.weights), equal)
-    columns = {name: np.array([getattr(t, name) for t in case.types]) for name in COLUMNS}
-    standby = count if case.workload.standby is not None else -1
-    desk = make_desk(
-        plan, columns, standby=standby,
-        weights=np.array([(*w, 0.0)[: len(case.types)] for w in by_hour]),
-        names=[t.name for t in case.types],
-    )
-    return desk, weights
+    if len(bids) != case.hours:
+        raise InputError(f"{len(bids)} bids are given for {case.hours} hours")
+    return bids
 
 
 def power_signal(run: Run, start_s: float, idle_w: float) -> Signal:
@@ -204,14 +163,6 @@ def power_signal(run: Run, start_s: float, idle_w: float) -> Signal:
     if time_s.size == 0 or time_s[0] > start_s:  # nothing is there before the first job
         time_s, power_w = np.append(start_s, time_s), np.append(idle_w, power_w)
     return Signal(time_s, power_w, "W")
-
-
-def late(signal: Signal, latency_s: float) -> Signal:
-    """The signal as the control sees it; till its first value arrives that is 0."""
-    if latency_s == 0:
-        return signal
-    return Signal(np.append(signal.time_s[0], signal.time_s + latency_s),
-                  np.append(0.0, signal.value), signal.unit)
 
 
 def metered(case: Case, power_w: Signal) -> Signal:

@@ -18,6 +18,7 @@ from wattline.books.record import SPARE_ROWS, Record, make_record
 from wattline.engine.world import CAP, Ends, Nature, Simulated, make_ends
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
+from wattline.model.kernel_arrays import Mould
 from wattline.model.machine import Machine
 from wattline.model.reservation import Reservation
 from wattline.model.signal import FloatArray, Signal
@@ -98,6 +99,24 @@ def prepare(
         state.clock.cap_w_max = np.max(caps.cap_w)
     set_window_timers(state, record, first_s)
     return state, record, world
+
+
+class Opening:
+    """Books, filled once, from which any number of runs of the same jobs begin.
+
+    They may differ in their policy, and in what nature knows.
+    """
+
+    def __init__(self, jobs: JobTable, machine: Machine, rules: Rules) -> None:
+        self.jobs, self.machine, self.rules = jobs, machine, rules
+        state, record, world = prepare(jobs, machine, rules)
+        self._state, self._record = Mould(state), Mould(record)
+        self._ends = Mould(world.ends)
+
+    def begin(self, rules: Rules) -> tuple[State, Record, Simulated]:
+        """Arrays of a run's own; `rules` are those of the opening, but for their nature."""
+        world = _world(self.jobs, rules, self._ends.cast())
+        return self._state.cast(), self._record.cast(), world
 
 
 def _world(jobs: JobTable, rules: Rules, ends: Ends) -> Simulated:

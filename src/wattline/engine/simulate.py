@@ -23,10 +23,10 @@ from wattline.engine.loop import (
     TIMERS_FULL,
     run_events,
 )
-from wattline.engine.prepare import Rules, effective_cap, prepare
+from wattline.engine.prepare import Opening, Rules, effective_cap, prepare
 from wattline.engine.world import Simulated
 from wattline.model.jobs import JobTable
-from wattline.model.kernel import is_compiled
+from wattline.model.kernel import at_hand, is_compiled
 from wattline.model.machine import Machine
 from wattline.model.run import EventLog, Outcome, Placement, Run, Schedule
 from wattline.policies.contract import Composition, cycle_s
@@ -48,6 +48,7 @@ def simulate(
     *,
     progress: Callable[[float], None] | None = None,
     before_compiling: Callable[[], None] | None = None,
+    opening: Opening | None = None,
 ) -> Run:
     """Run the jobs to their end.
 
@@ -57,6 +58,9 @@ def simulate(
 
     `before_compiling` is called where these policies have to be compiled first, which takes ten
     seconds: time to begin what is needed after them.
+
+    Where many runs begin alike, `opening` has their books; only the nature of `rules` may differ
+    from its own.
     """
     rules = rules or Rules()
     if not isinstance(policy, Composition):
@@ -67,25 +71,30 @@ def simulate(
         state, record = run_python(state, record, world, policy, rules.signals, progress)
         run = collect(jobs, machine, rules, state, record, time.perf_counter() - started)
         return replace(run, policy_powers=True)
-    parts = made_ready(jobs, machine, policy, rules)
+    parts = made_ready(jobs, machine, policy, rules, opening)
     started = time.perf_counter()
     after = run_plain(parts) if is_wanted(parts, run_events) else None
     state, record, world, policy = after or parts
     if after is None:
-        if (before_compiling is not None and may_start_processes()
-                and not is_compiled(run_events, *parts, 0)):
-            before_compiling()
-        compile_or_wait(parts, run_events)  # first: that is not time in the engine
+        loop = at_hand(run_events, *parts, 0)
+        if loop is None:
+            if (before_compiling is not None and may_start_processes()
+                    and not is_compiled(run_events, *parts, 0)):
+                before_compiling()
+            compile_or_wait(parts, run_events)  # first: that is not time in the engine
         started = time.perf_counter()
-        state, record = run_compiled(state, record, world, policy, progress)
+        state, record = run_compiled(state, record, world, policy, progress, loop or run_events)
     engine_s = time.perf_counter() - started
     run = collect(jobs, machine, rules, state, record, engine_s)
     return replace(run, memories=memories(policy))
 
 
-def made_ready(jobs: JobTable, machine: Machine, policy: Composition, rules: Rules) -> Parts:
+def made_ready(
+    jobs: JobTable, machine: Machine, policy: Composition, rules: Rules,
+    opening: Opening | None = None,
+) -> Parts:
     """What the loop is called with."""
-    state, record, world = prepare(jobs, machine, rules)
+    state, record, world = opening.begin(rules) if opening else prepare(jobs, machine, rules)
     return state, record, world, knowing(policy.narrowed(len(state.windows)), jobs, rules.logged)
 
 
@@ -109,12 +118,13 @@ def run_compiled(
     world: Simulated,
     policy: Composition,
     progress: Callable[[float], None] | None = None,
+    loop: Callable[..., Any] = run_events,
 ) -> tuple[State, Record]:
-    """Call the loop until it is done, growing what is full."""
+    """Call the loop until it is done, growing what is full, which leaves all types as they are."""
     period_s = cycle_s(state, policy.regulation)
     record.meter.next_cycle_s = record.meter.start_s if period_s < np.inf else np.inf
     while True:
-        reason = run_events(state, record, world, policy, INSTANTS_A_CALL)
+        reason = loop(state, record, world, policy, INSTANTS_A_CALL)
         if progress is not None:
             progress(float(record.meter[0].done) / max(len(state.jobs), 1))
         if record.meter[0].undone:

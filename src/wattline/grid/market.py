@@ -332,6 +332,18 @@ def overlay(
     signals: tuple[Signal, ...], start_s: float, end_s: float
 ) -> tuple[FloatArray, list[FloatArray]]:
     """Cut [start_s, end_s] wherever one of the signals steps; the values on each piece."""
-    inner = [s.time_s[(s.time_s > start_s) & (s.time_s < end_s)] for s in signals]
-    edges = np.unique(np.concatenate(([start_s, end_s], *inner)))
-    return edges, [signal.sample(edges[:-1]) for signal in signals]
+    inner = [_steps_between(s.time_s, start_s, end_s) for s in signals]
+    edges = np.unique(np.concatenate(([start_s, end_s], *(steps for steps in inner if steps.size))))
+    return edges, [_sampled(signal, edges[:-1]) for signal in signals]
+
+
+def _steps_between(time_s: FloatArray, start_s: float, end_s: float) -> FloatArray:
+    first, last = time_s.searchsorted(start_s, "right"), time_s.searchsorted(end_s, "left")
+    return time_s[first:last]
+
+
+def _sampled(signal: Signal, times_s: FloatArray) -> FloatArray:
+    """Values at these times; that of a signal without steps, as most prices, is not looked up."""
+    if signal.value.size == 1:
+        return np.full(times_s.size, signal.value[0])
+    return signal.sample(times_s)

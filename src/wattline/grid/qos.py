@@ -73,15 +73,25 @@ def judge(
 ) -> TypeQuality:
     """Judge the jobs of one type; ends after `now_s` are those of `projected_end_s`."""
     values = degradation(end_s - submit_s, time_s_min)
-    share = float((values >= threshold).mean()) if values.size else 0.0
+    unfinished = int(np.count_nonzero(end_s > now_s))
+    return quality_of(name, values, unfinished=unfinished, threshold=threshold, limit=limit)
+
+
+def quality_of(
+    name: str, degradations: FloatArray, *, unfinished: int, threshold: float,
+    limit: float = VIOLATION_LIMIT,
+) -> TypeQuality:
+    """What one type of jobs got, from the degradation of each of them."""
+    count = degradations.size
+    late = int(np.count_nonzero(degradations >= threshold))
     return TypeQuality(
         name=name,
-        jobs=int(values.size),
-        unfinished=int((end_s > now_s).sum()),
-        violation_share=share,
+        jobs=count,
+        unfinished=unfinished,
+        violation_share=late / count if count else 0.0,
         threshold=threshold,
-        mean=float(values.mean()) if values.size else 0.0,
-        quantile=upper_quantile(values, limit),
+        mean=float(degradations.sum()) / count if count else 0.0,
+        quantile=upper_quantile(degradations, limit),
         limit=limit,
     )
 
@@ -94,8 +104,11 @@ def projected_end_s(
     left_s: FloatArray,
     time_s_min: float | FloatArray,
     now_s: float,
+    types: Sequence[slice] = (slice(None),),
 ) -> FloatArray:
-    """When every job of one type ends; where the run left it open (NaN), when it would.
+    """When every job ends; where the run left it open (NaN), when it would.
+
+    Jobs stand in the order of their submission: all are of one type, or type by type in `types`.
 
     To leave out jobs that never started would make starving a type free: where the shortest time
     and the allowed delay together exceed the contract, none of them could ever be seen to be late.
@@ -105,24 +118,28 @@ def projected_end_s(
     `left_s` is what is left of it.
     """
     unknown = np.isnan(end_s)
-    if not np.any(unknown):
+    if not unknown.any():
         return end_s
     found = np.where(unknown, now_s + left_s, end_s)
     waiting = unknown & (left_s >= time_s_min)
     queued = waiting | ~unknown
-    until_s = np.where(waiting, now_s, start_s)[queued]
-    gap_s = _covered_s(submit_s[queued], until_s) / (1 + int((~unknown).sum()))
-    order = np.flatnonzero(waiting)[np.argsort(submit_s[waiting], kind="stable")]
-    found[order] += gap_s * np.arange(1, order.size + 1)
+    until_s = np.where(waiting, now_s, start_s)
+    for mine in types:
+        turns = np.flatnonzero(waiting[mine])
+        if turns.size:
+            among = queued[mine]
+            waited_s = _covered_s(submit_s[mine][among], until_s[mine][among])
+            gap_s = waited_s / (1 + among.sum() - turns.size)
+            found[mine][turns] += gap_s * np.arange(1, turns.size + 1)
     return found
 
 
 def _covered_s(start_s: FloatArray, end_s: FloatArray) -> float:
-    """The length of the union of these intervals."""
-    order = np.argsort(start_s, kind="stable")
-    start_s, end_s = start_s[order], end_s[order]
-    before = np.append(-np.inf, np.maximum.accumulate(end_s)[:-1])
-    return float(np.maximum(0.0, end_s - np.maximum(start_s, before)).sum())
+    """The length of the union of these intervals, which are in the order of their starts."""
+    covered_s = np.maximum.accumulate(end_s)
+    from_s = start_s.copy()
+    np.maximum(start_s[1:], covered_s[:-1], out=from_s[1:])
+    return float(np.maximum(0.0, end_s - from_s).sum())
 
 
 def upper_quantile(values: FloatArray, share: float) -> float:

@@ -101,11 +101,17 @@ def join(sites: Mapping[str, Sequence[Option]], reserve_w_least: float = 0.0) ->
         chosen = min(reached, key=lambda s: s[1])
         reason = f"the cheapest of {len(reached)} undominated sums that reach the least reserve"
         if out is not None and out[1] <= chosen[1]:
-            chosen, reason = out, "do not participate: staying out is cheaper"
+            chosen, reason = out, f"do not participate: {_why_out(sites)}"
     parts = dict(zip(sites, chosen[2], strict=True))
     average_w = sum(o.average_w for o in chosen[2] if o.bid is not None)
     cost = sum(o.cost for o in chosen[2])
     return JointBid(parts, average_w, chosen[0], cost, reason)
+
+
+def _why_out(sites: Mapping[str, Sequence[Option]]) -> str:
+    if any(option.reserve_w > 0 for options in sites.values() for option in options):
+        return "staying out is cheaper"
+    return "no site has a bid that meets all constraints"
 
 
 def _undominated(

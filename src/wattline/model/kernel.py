@@ -86,6 +86,9 @@ class Kernel:
         self.py_func = function
         self._options = options
         self._known: dict[str, Callable[..., Any]] = {}
+        """Code that was loaded without numba, by the types of its arguments."""
+        self._made: dict[str, Callable[..., Any]] = {}
+        """What numba made or loaded."""
 
     @cached_property
     def dispatcher(self) -> Any:
@@ -118,6 +121,22 @@ class Kernel:
         """To another process goes where it is found."""
         return self.py_func.__qualname__
 
+    def in_memory(self, arguments: tuple[Any, ...]) -> Callable[..., Any] | None:
+        """What calls the code for arguments of these types, where it was loaded or made before."""
+        types = kernel_code.described(arguments)
+        if not is_compiler_loaded():
+            code = None if types is None else self._known.get(types)
+            return None if code is None else lambda *given: code(None, given, None)
+        if types is not None and types in self._made:
+            return self._made[types]
+        known = self.dispatcher.overloads.get(tuple(map(self.dispatcher.typeof_pyval, arguments)))
+        if known is None:
+            return None
+        found: Callable[..., Any] = known.entry_point
+        if types is not None:  # numba takes as long to look at types as a short run takes
+            self._made[types] = found
+        return found
+
     def known_code(self, arguments: tuple[Any, ...]) -> Callable[..., Any] | None:
         """Machine code for arguments of these types, where it is on disk."""
         types = kernel_code.described(arguments)
@@ -148,6 +167,18 @@ def is_compiled(function: Any, *arguments: Any) -> bool:
     made = function.dispatcher
     types = tuple(made.typeof_pyval(argument) for argument in arguments)
     return types in made.overloads or bool(made._cache.knows(types, made.targetctx))
+
+
+def at_hand(function: Any, *arguments: Any) -> Callable[..., Any] | None:
+    """What calls this kernel with arguments of these types, where its code is in memory already;
+    None where it has to be loaded or compiled first.
+
+    Who calls it many times with the same types is spared looking at them each time.
+    """
+    if PLAIN:
+        return cast(Callable[..., Any], function)
+    found: Callable[..., Any] | None = function.in_memory(arguments)
+    return found
 
 
 def kernel_part(function: F) -> F:

@@ -44,7 +44,7 @@ _known_types: dict[tuple[Any, ...], KernelArraysType] = {}
 
 @typeof_impl.register(KernelArrays)
 def _typeof_arrays(value: KernelArrays, context: Any) -> KernelArraysType:
-    known = value.__dict__.get("_type")
+    known = value.__dict__["_types"].get("numba")
     if known is None:
         arrays = [getattr(value, name) for name in value.FIELDS]
         key = (type(value), *((type(a), a.dtype, a.flags.writeable) for a in arrays))
@@ -52,7 +52,7 @@ def _typeof_arrays(value: KernelArrays, context: Any) -> KernelArraysType:
         if known is None:
             fields = tuple((n, typeof(a)) for n, a in zip(value.FIELDS, arrays, strict=True))
             known = _known_types[key] = KernelArraysType(type(value).__name__, fields)
-        value.__dict__["_type"] = known
+        value.__dict__["_types"]["numba"] = known
     assert isinstance(known, KernelArraysType)
     return known
 

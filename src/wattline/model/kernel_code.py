@@ -50,9 +50,10 @@ def described(value: Any) -> str | None:
     if isinstance(value, tuple):
         return _tuple(value)
     if "_address" in getattr(value, "__dict__", {}):  # KernelArrays
-        if "_described" not in value.__dict__:
-            value.__dict__["_described"] = _bundle(value)
-        return str(value.__dict__["_described"])
+        known: dict[str, Any] = value.__dict__["_types"]
+        if "described" not in known:
+            known["described"] = _bundle(value)
+        return str(known["described"])
     return None
 
 

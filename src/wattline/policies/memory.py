@@ -12,7 +12,7 @@ Arrays in `PER_JOB` have an entry per row of the job table. They begin empty and
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 
@@ -52,6 +52,9 @@ class Memory(KernelArrays):
 
     def with_rows(self, rows: int) -> Self:
         """A copy with room for at least so many jobs."""
+        mould = self.__dict__.get("_mould")
+        if mould is not None and all(rows <= mould.rows(name) for name in self.PER_JOB):
+            return cast(Self, mould.copied(self))
         return self.replaced({
             name: _longer(getattr(self, name), rows) if name in self.PER_JOB
             else copied(getattr(self, name))
@@ -141,9 +144,14 @@ def _walk(value: Any, visit: Callable[[Memory, str], Memory], place: str) -> Any
     if not isinstance(value, tuple) or not hasattr(value, "_fields"):
         return value
     dot = "." if place else ""
-    parts = [_walk(part, visit, f"{place}{dot}{name}")
-             for name, part in zip(value._fields, value, strict=True)]
-    return type(value)(*parts)
+    group: Any = value
+    changed = {}
+    for name, part in zip(group._fields, group, strict=True):
+        if isinstance(part, Memory | tuple):
+            visited = _walk(part, visit, f"{place}{dot}{name}")
+            if visited is not part:
+                changed[name] = visited
+    return group._replace(**changed) if changed else group
 
 
 def _records(count: int, dtype: Any) -> Any:

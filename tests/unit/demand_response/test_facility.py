@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import wattline as wl
 from wattline.cli.regulate import command
 from wattline.demand_response.api import ContractResult
-from wattline.demand_response.run import late
+from wattline.demand_response.beginning import late
 from wattline.model.signal import Signal
 
 pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")

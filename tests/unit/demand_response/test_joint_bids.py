@@ -237,3 +237,30 @@ def test_a_reserve_below_the_least_offer_is_said(tmp_path: Path) -> None:
             "--forecast", "0", "--check", "0", "--programme", "fcr", "--json"]
     found = json.loads(CliRunner().invoke(cli, argv, catch_exceptions=False).stdout)
     assert found["participates"] == ("least offer of 1,000,000 W" in found["least_offer"])
+
+
+@pytest.mark.parametrize("least_w", [0.0, 500.0])
+@pytest.mark.parametrize(("trials", "why"), [
+    ((), "no site has a bid that meets all constraints"),
+    ((Trial(1000.0, 50.0, 0.08, False),), "no site has a bid that meets all constraints"),
+    ((Trial(1000.0, 50.0, 0.2, True),), "staying out is cheaper"),
+])
+def test_why_nobody_bids_is_told_apart(
+    trials: tuple[Trial, ...], why: str, least_w: float
+) -> None:
+    joint = join({name: options_of(trials, 1000.0, 0.1) for name in ("a", "b")}, least_w)
+    assert (joint.average_w, joint.reserve_w) == (0.0, 0.0)
+    most_w = 2 * max((t.reserve_w for t in trials if t.feasible), default=0.0)
+    short = f"together the sites offer at most {most_w:.6g} W, {least_w - most_w:.6g} W below"
+    assert joint.reason.startswith(f"do not participate: {why if least_w == 0.0 else short}")
+
+
+def test_who_stays_out_is_told_why_and_where_to_ask(tmp_path: Path) -> None:
+    hopeless = site(tmp_path, "small").replace("small.toml", "full.toml")
+    Path(hopeless).write_text(Path(site(tmp_path, "small", seed=1)).read_text().replace(
+        "threshold = 5", "threshold = 0.0001"))
+    said = CliRunner().invoke(cli, ["bid", hopeless, "--least-reserve", "1W", "--forecast", "0",
+                                    "--check", "0"], catch_exceptions=False).output
+    assert "do not participate: together the sites offer at most 0 W" in said
+    assert "  full: " in said
+    assert "`wattline bid` for such a site alone says what would help, and its bound" in said

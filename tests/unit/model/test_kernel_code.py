@@ -104,10 +104,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ask(folder: Path) -> list[str]:
+def ask(folder: Path, question: str = ASK) -> list[str]:
     path = os.pathsep.join((str(folder), *filter(None, sys.path)))
-    done = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=False,
-                          env={**os.environ, "PYTHONPATH": path, "WATTLINE_PLAIN": "",
+    done = subprocess.run([sys.executable, "-c", question], capture_output=True, text=True,
+                          check=False, env={**os.environ, "PYTHONPATH": path, "WATTLINE_PLAIN": "",
                                "XDG_CACHE_HOME": str(folder / "cache")})
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
@@ -122,6 +122,41 @@ def test_what_was_compiled_once_is_called_without_the_compiler(folder: Path) -> 
     for damaged in folder.rglob("root-*.code"):
         damaged.write_bytes(damaged.read_bytes()[:-8] + bytes(8))
     assert ask(folder) == [*said, "False"]
+
+
+AT_HAND = """
+import numpy as np
+from our_kernels import Weight, roots
+from wattline.model.kernel import at_hand, load_compiler
+
+if LOADED:
+    load_compiler()
+given = np.arange(5.0), Weight(0.1), 4
+other = np.arange(5.0), Weight(1), 4
+print(at_hand(roots, *given))
+answer = roots(*given)
+for _ in range(2):
+    call = at_hand(roots, *given)
+    values = np.arange(5.0)
+    print(call(values, Weight(0.1), 4) == answer, values, at_hand(roots, *other))
+    try:
+        call(-np.ones(5), Weight(0.1), 4)
+    except ValueError as error:
+        print(error)
+"""
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("loaded", [False, True])
+def test_code_in_memory_is_called_for_the_types_it_was_made_for(
+    folder: Path, loaded: bool
+) -> None:
+    """None before a first call, and for other types; then the same answers and errors, with numba
+    or without, compiled just now or found on disk."""
+    question = AT_HAND.replace("LOADED", str(loaded))
+    again = ["True [0. 0. 0. 0. 4.] None", "no root of a negative number"]
+    for _ in range(2):
+        assert ask(folder, question) == ["None", *again, *again]
 
 
 PAGES = """

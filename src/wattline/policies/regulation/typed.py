@@ -23,12 +23,26 @@ def of_types(servers: npt.ArrayLike, names: Sequence[str]) -> Find:
 
     def find(jobs: JobTable, logged: Mapping[str, Any]) -> Any:
         said = jobs.names.get("application", ())
+        if _are_all_known(jobs, sizes, names, said):
+            return np.zeros(len(jobs))
         for kind, procs in sorted(set(zip(jobs.application.tolist(), jobs.procs.tolist(),
                                           strict=True))):
             _check(kind, procs, sizes, names, said)
         return np.zeros(len(jobs))
 
     return find
+
+
+def _are_all_known(
+    jobs: JobTable, sizes: npt.NDArray[Any], names: Sequence[str], said: Sequence[str]
+) -> bool:
+    """Whether nothing is to be refused; where something may be, each kind of job is looked at."""
+    if names and any(own and own != name for own, name in zip(said, names, strict=False)):
+        return False
+    kinds = jobs.application
+    if not len(kinds) or kinds.min() < 0 or kinds.max() >= sizes.size:
+        return False
+    return bool((jobs.procs == sizes[kinds]).all())
 
 
 def _check(
