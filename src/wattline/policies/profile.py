@@ -54,8 +54,9 @@ def add_to_profile(st: State, start_s: float, end_s: float, units: int) -> None:
         return
     first = _split(st, start_s)
     last = st.clock[0].step_last if end_s == INFINITY else _split(st, end_s)
-    for index in range(first, last):
-        st.profile[index].free += units
+    steps = st.profile[first:last]
+    for index in range(len(steps)):
+        steps[index].free += units
     # Edges that no longer are edges would pile up.
     if end_s < INFINITY:
         _join_at(st, last)
@@ -83,15 +84,15 @@ def earliest(st: State, from_s: float, size: int, duration_s: float) -> float:
 
 @kernel
 def earlier(
-    st: State, before_s: float, planned_s: float, size: int, duration_s: float
+    st: State, from_s: float, before_s: float, planned_s: float, size: int, duration_s: float
 ) -> float:
-    """The first time from now on and before `before_s` to which a reservation can move, or
+    """The first time from `from_s` on and before `before_s` to which a reservation can move, or
     `planned_s`, where it is.
 
     From its planned start on it has its own units: only what is free before that matters.
     """
     last = st.clock[0].step_last
-    start_s = st.clock[0].now_s
+    start_s = from_s
     index = find_step(st, start_s)
     while start_s < before_s:
         enough = st.profile[index].free >= size
@@ -105,6 +106,40 @@ def earlier(
         if not enough:
             start_s = st.profile[index].time_s
     return planned_s
+
+
+@kernel
+def first_chance_s(st: State, known: int, size: int, duration_s: float) -> float:
+    """The time before which there is no room for so much, by the first `known` of `no_room`."""
+    chance_s = st.clock[0].now_s
+    for index in range(known):
+        row = st.no_room[index]
+        if row.units <= size and row.duration_s <= duration_s:
+            chance_s = max(chance_s, row.before_s)
+    return float(chance_s)
+
+
+@kernel
+def note_no_room(
+    st: State, known: int, size: int, duration_s: float, before_s: float
+) -> int:
+    """Add what a search found to the first `known` of `no_room`; how many there are then.
+
+    Those that say no more than it are dropped. Where no room is left for it, it is not kept.
+    """
+    kept = 0
+    for index in range(known):
+        row = st.no_room[index]
+        if row.units < size or row.duration_s < duration_s or row.before_s > before_s:
+            if kept != index:
+                st.no_room[kept] = row
+            kept += 1
+    if kept < len(st.no_room):
+        st.no_room[kept].units = size
+        st.no_room[kept].duration_s = duration_s
+        st.no_room[kept].before_s = before_s
+        kept += 1
+    return kept
 
 
 @kernel
@@ -153,8 +188,10 @@ def _split(st: State, time_s: float) -> int:
     index = find_step(st, time_s)
     if st.profile[index].time_s >= time_s:
         return index
-    for other in range(clock.step_last, index + 1, -1):
-        st.profile[other] = st.profile[other - 1]
+    # Counted from 0 in a part of the profile, it is compiled to one move of memory.
+    behind = st.profile[index + 1 : clock.step_last + 1]
+    for other in range(len(behind) - 1, 0, -1):
+        behind[other] = behind[other - 1]
     clock.step_last += 1
     st.profile[index + 1].time_s = time_s
     st.profile[index + 1].free = st.profile[index].free
@@ -167,8 +204,9 @@ def _join_at(st: State, index: int) -> None:
     clock = st.clock[0]
     if index <= clock.step_first or st.profile[index].free != st.profile[index - 1].free:
         return
-    for other in range(index, clock.step_last - 1):
-        st.profile[other] = st.profile[other + 1]
+    behind = st.profile[index : clock.step_last]
+    for other in range(len(behind) - 1):
+        behind[other] = behind[other + 1]
     clock.step_last -= 1
 
 

@@ -172,6 +172,14 @@ class Step(Record):
     free: int
 
 
+class NoRoom(Record):
+    """So many units are nowhere free for so long from a time before `before_s` on."""
+
+    units: int
+    duration_s: float
+    before_s: float
+
+
 class Window(Record):
     """Units reserved for a time."""
 

@@ -56,8 +56,10 @@ from wattline.policies.profile import (
     add_to_profile,
     earlier,
     earliest,
+    first_chance_s,
     forget_past,
     most_free,
+    note_no_room,
     plan_running,
 )
 from wattline.policies.queue import drop_entries
@@ -154,8 +156,14 @@ def _move_to(st: State, position: int, start_s: float) -> None:
 
 @kernel
 def _compress(st: State) -> None:
-    """Reconsider the reservations in the order of their start."""
+    """Reconsider the reservations in the order of their start.
+
+    Where one finds no earlier time, none behind it that asks for as much as long does before that:
+    it would need the same units up to the same time at least, and what moves in between gives
+    units back at later times only.
+    """
     clock = st.clock[0]
+    known = 0
     most = -1
     seen_s = clock.now_s
     freed_s = clock.freed_s
@@ -175,8 +183,13 @@ def _compress(st: State) -> None:
         if most < size:
             continue  # nowhere before its start has room for it come back
         duration_s = _duration_s(st, position)
-        start_s = earlier(st, until_s, planned_s, size, duration_s)
-        if start_s < planned_s:
+        from_s = first_chance_s(st, known, size, duration_s)
+        if from_s >= until_s:
+            continue
+        start_s = earlier(st, from_s, until_s, planned_s, size, duration_s)
+        if start_s == planned_s:
+            known = note_no_room(st, known, size, duration_s, until_s)
+        else:
             add_to_profile(st, planned_s, planned_s + duration_s, size)
             add_to_profile(st, start_s, start_s + duration_s, -size)
             freed_s = max(freed_s, planned_s + duration_s)
