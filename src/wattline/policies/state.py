@@ -277,6 +277,7 @@ def _fill_clock(
     clock["power_factor"] = 1.0
     clock["least_factor"] = 1.0
     clock["shadow_s"] = np.inf
+    clock["unplaced_s"] = -np.inf
     clock["smallest"] = units + 1
     clock["shortest_s"] = np.inf
     clock["lead_s"] = 3600.0

@@ -38,7 +38,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from wattline.model.kernel import constants, implement, kernel, kernel_part
-from wattline.policies.attempt import attempt, leaves_queue, time_taken_s
+from wattline.policies.attempt import attempt, leaves_queue, note_unplaced, time_taken_s
 from wattline.policies.backfill.easy import in_time_for, may_pass, reserve
 from wattline.policies.contract import (
     START,
@@ -54,13 +54,14 @@ from wattline.policies.contract import (
 )
 from wattline.policies.profile import (
     add_to_profile,
-    earlier,
     earliest,
     first_chance_s,
     forget_past,
     most_free,
     note_no_room,
     plan_running,
+    take_earlier,
+    take_earliest,
 )
 from wattline.policies.queue import drop_entries
 from wattline.policies.releases import first_release_s, release_at
@@ -108,7 +109,7 @@ def _schedule(st: State, backfill: Conservative, policy: Composition) -> None:
         _compress(st)
     clock.replan = 0
     while clock.planned < clock.queue_last - clock.queue_first:
-        _plan(st, clock.queue_first + clock.planned)
+        _plan(st, clock.queue_first + clock.planned, clock.now_s)
         clock.planned += 1
     passed = STOPPED
     if before_queue(st, policy.admission, policy):
@@ -127,12 +128,11 @@ def _duration_s(st: State, position: int) -> float:
 
 
 @kernel
-def _plan(st: State, position: int) -> None:
-    """Give an entry the earliest reservation, and its place by planned start."""
-    duration_s = _duration_s(st, position)
-    start_s = earliest(st, st.clock[0].now_s, st.queue[position].units, duration_s)
-    add_to_profile(st, start_s, start_s + duration_s, -st.queue[position].units)
+def _plan(st: State, position: int, from_s: float) -> float:
+    """Give an entry the earliest reservation from a time on, and its place by it; when it is."""
+    start_s = take_earliest(st, from_s, st.queue[position].units, _duration_s(st, position))
     _move_to(st, position, start_s)
+    return start_s
 
 
 @kernel
@@ -167,12 +167,13 @@ def _compress(st: State) -> None:
     most = -1
     seen_s = clock.now_s
     freed_s = clock.freed_s
+    some_unplaced = clock.unplaced_s == clock.now_s  # spares a look at every job
     put_off = False
     for position in range(clock.queue_first, clock.queue_first + clock.planned):
         planned_s = st.queue[position].key
         if planned_s <= clock.now_s:
             continue
-        if st.live[st.queue[position].job].unplaced_s == clock.now_s:
+        if some_unplaced and st.live[st.queue[position].job].unplaced_s == clock.now_s:
             put_off = True
             continue
         until_s = min(planned_s, freed_s)
@@ -183,29 +184,34 @@ def _compress(st: State) -> None:
         if most < size:
             continue  # nowhere before its start has room for it come back
         duration_s = _duration_s(st, position)
-        from_s = first_chance_s(st, known, size, duration_s)
+        from_s = first_chance_s(st, known, size, duration_s, until_s)
         if from_s >= until_s:
             continue
-        start_s = earlier(st, from_s, until_s, planned_s, size, duration_s)
-        if start_s == planned_s:
-            known = note_no_room(st, known, size, duration_s, until_s)
-        else:
-            add_to_profile(st, planned_s, planned_s + duration_s, size)
-            add_to_profile(st, start_s, start_s + duration_s, -size)
+        start_s = take_earlier(st, from_s, until_s, planned_s, size, duration_s)
+        if start_s < planned_s:
             freed_s = max(freed_s, planned_s + duration_s)
             _move_to(st, position, start_s)
+        else:
+            known = note_no_room(st, known, size, duration_s, until_s)
     # A job that was put off has not the earliest reservation: the next time all are looked at.
     clock.freed_s = np.inf if put_off else -np.inf
 
 
 @kernel
 def _plan_anew(st: State) -> None:
-    """Make the whole plan again from what runs now, in the order of planned starts."""
+    """Make the whole plan again from what runs now, in the order of planned starts.
+
+    Less and less is free: none starts before one that asks for no more and no longer.
+    """
     clock = st.clock[0]
     clock.freed_s = -np.inf
     plan_running(st)
-    for count in range(clock.planned):
-        _plan(st, clock.queue_first + count)
+    known = 0
+    for position in range(clock.queue_first, clock.queue_first + clock.planned):
+        size, duration_s = st.queue[position].units, _duration_s(st, position)
+        from_s = first_chance_s(st, known, size, duration_s, np.inf)
+        start_s = _plan(st, position, from_s)
+        known = note_no_room(st, known, size, duration_s, start_s)
 
 
 @kernel_part
@@ -261,7 +267,7 @@ def _has_no_time(st: State, policy: Composition, job: int, verdict: int) -> bool
     now_s = st.clock[0].now_s
     nothing_runs = first_release_s(st) == np.inf
     if nothing_runs and verdict == WAIT and watts_available(st, policy.admission) < np.inf:
-        live.unplaced_s = now_s
+        note_unplaced(st, job)
     return bool(live.unplaced_s == now_s and _may_put_off(st))
 
 
