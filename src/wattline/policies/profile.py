@@ -9,6 +9,8 @@ from wattline.policies.state import BEGUN, BLOCK, State
 INFINITY = float("inf")
 MOST_NEW = 4
 """Steps that a rectangle that is moved may add."""
+ROUNDING_S = 1e-3
+"""More than sums of times are rounded by."""
 
 
 @kernel
@@ -83,36 +85,42 @@ def add_to_profile(st: State, start_s: float, end_s: float, units: int) -> None:
 
 
 @kernel
-def take_earliest(st: State, from_s: float, units: int, duration_s: float) -> float:
-    """Take units for so long at the first time not before `from_s` at which they are free; when.
+def take_earliest(
+    st: State, from_s: float, units: int, duration_s: float
+) -> tuple[float, float]:
+    """Take units for so long at the first time not before `from_s` at which they are free.
 
+    Returns that time, and for how long at most they are free from a time between the two on.
     Where they never are, nothing is taken.
     """
     _make_room(st)
-    start_s, index = _first_room(st, from_s, units, duration_s)
+    start_s, index, longest_s = _first_room(st, from_s, units, duration_s)
     if start_s < start_s + duration_s:
         _add_from(st, index, start_s, start_s + duration_s, -units)
-    return start_s
+    return start_s, longest_s
 
 
 @kernel
 def take_earlier(
     st: State, from_s: float, before_s: float, planned_s: float, units: int, duration_s: float
-) -> float:
+) -> tuple[float, float]:
     """Move units that are taken from `planned_s` on to the first time from `from_s` on and before
-    `before_s` at which they could be; when they are taken then.
+    `before_s` at which they could be.
 
-    From its planned start on a job has its own units: only what is free before that matters.
+    Returns when they are taken then, and for how long at most they are free from a time between
+    `from_s` and that, or `before_s`, on. From its planned start on a job has its own units: only
+    what is free before that matters.
     """
     _make_room(st)
-    start_s, index = _room_before(st, from_s, before_s, planned_s, units, duration_s)
+    start_s, index, longest_s = _room_before(
+        st, from_s, before_s, planned_s, units, duration_s)
     end_s = start_s + duration_s
     if start_s < planned_s:
         index = _add_from(st, index, start_s, min(end_s, planned_s), -units)
         back_s = max(end_s, planned_s)
         if back_s < planned_s + duration_s:
             _add_from(st, _step_from(st, index, back_s), back_s, planned_s + duration_s, units)
-    return start_s
+    return start_s, longest_s
 
 
 @kernel
@@ -142,92 +150,102 @@ def _add_from(st: State, index: int, start_s: float, end_s: float, units: int) -
 @kernel
 def earliest(st: State, from_s: float, size: int, duration_s: float) -> float:
     """The first time not before `from_s` at which `size` units are free for `duration_s`."""
-    start_s, _ = _first_room(st, from_s, size, duration_s)
+    start_s, _, _ = _first_room(st, from_s, size, duration_s)
     return start_s
 
 
 @kernel
 def _first_room(
     st: State, from_s: float, size: int, duration_s: float
-) -> tuple[float, int]:
-    """The same, and the step in which that time lies."""
+) -> tuple[float, int, float]:
+    """The same, the step in which that time lies, and the longest time free before it."""
     last = st.clock[0].step_last
     start_s = from_s
-    index = find_step(st, from_s)
+    index = _step_from(st, st.clock[0].step_first, from_s)
     start = index
+    longest_s = 0.0
     while index < last:
         if st.profile[index].free < size:
+            if index > start:
+                free_s = st.profile[index].time_s - start_s
+                longest_s = max(longest_s, free_s + ROUNDING_S)
             index += 1
             if index == last:
-                return INFINITY, start
+                break
             start_s = st.profile[index].time_s
             start = index
         else:
             index += 1
             if index == last or st.profile[index].time_s >= start_s + duration_s:
-                return start_s, start
-    return INFINITY, start
+                return start_s, start, longest_s
+    return INFINITY, start, longest_s
 
 
 @kernel
 def _room_before(
     st: State, from_s: float, before_s: float, planned_s: float, size: int, duration_s: float
-) -> tuple[float, int]:
-    """When units that are taken from `planned_s` on could be taken, and in which step that is.
+) -> tuple[float, int, float]:
+    """When units that are taken from `planned_s` on could be taken, in which step that is, and the
+    longest time free before it.
 
     Where they cannot before `before_s`, they stay where they are.
     """
     last = st.clock[0].step_last
     start_s = from_s
-    index = find_step(st, start_s)
+    index = _step_from(st, st.clock[0].step_first, from_s)
     start = index
+    longest_s = 0.0
     while start_s < before_s:
         enough = st.profile[index].free >= size
+        if not enough and index > start:
+            free_s = st.profile[index].time_s - start_s
+            longest_s = max(longest_s, free_s + ROUNDING_S)
         index += 1
         if enough and (
             index == last or st.profile[index].time_s >= min(start_s + duration_s, planned_s)
         ):
-            return start_s, start
+            return start_s, start, longest_s
         if index == last:
             break
         if not enough:
             start_s = st.profile[index].time_s
             start = index
-    return planned_s, start
+    return planned_s, start, longest_s
 
 
 @kernel
-def first_chance_s(
+def first_chance(
     st: State, known: int, size: int, duration_s: float, until_s: float
-) -> float:
+) -> tuple[float, float]:
     """The time before which there is no room for so much, by the first `known` of `no_room`.
 
-    Nothing after `until_s` is asked for. A row that says there is none before it is put first:
-    it will mostly do for the next as well.
+    And the longest time for which there may be; 0 where nothing is known. Nothing after `until_s`
+    is asked for. A row that says there is none before it is put first: it will mostly do for the
+    next as well.
     """
     chance_s = st.clock[0].now_s
+    longest_s = 0.0
     for index in range(known):
         row = st.no_room[index]
-        if row.before_s > chance_s and row.units <= size and row.duration_s <= duration_s:
+        if row.before_s > chance_s and row.units <= size and row.longest_s < duration_s:
             chance_s = row.before_s
+            longest_s = row.longest_s
             if chance_s >= until_s:
                 _put_first(st, index)
                 break
-    return float(chance_s)
+    return chance_s, longest_s
 
 
 @kernel
 def _put_first(st: State, index: int) -> None:
     first, row = st.no_room[0], st.no_room[index]
-    units, duration_s, before_s = first.units, first.duration_s, first.before_s
-    first.units, first.duration_s, first.before_s = row.units, row.duration_s, row.before_s
-    row.units, row.duration_s, row.before_s = units, duration_s, before_s
+    units, longest_s, before_s = first.units, first.longest_s, first.before_s
+    first.units, first.longest_s, first.before_s = row.units, row.longest_s, row.before_s
+    row.units, row.longest_s, row.before_s = units, longest_s, before_s
 
 
 @kernel
-def note_no_room(
-    st: State, known: int, size: int, duration_s: float, before_s: float
-) -> int:
+def note_no_room(st: State, known: int, size: int, longest_s: float, before_s: float) -> int:
     """Add what a search found to the first `known` of `no_room`; how many there are then.
 
     Those that say no more than it are dropped. Where no room is left for it, it is not kept.
@@ -235,13 +253,13 @@ def note_no_room(
     kept = 0
     for index in range(known):
         row = st.no_room[index]
-        if row.units < size or row.duration_s < duration_s or row.before_s > before_s:
+        if row.units < size or row.longest_s < longest_s or row.before_s > before_s:
             if kept != index:
                 st.no_room[kept] = row
             kept += 1
     if kept < len(st.no_room):
         st.no_room[kept].units = size
-        st.no_room[kept].duration_s = duration_s
+        st.no_room[kept].longest_s = longest_s
         st.no_room[kept].before_s = before_s
         kept += 1
     return kept

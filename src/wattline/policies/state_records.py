@@ -174,10 +174,10 @@ class Step(Record):
 
 
 class NoRoom(Record):
-    """So many units are nowhere free for so long from a time before `before_s` on."""
+    """So many units are nowhere free for longer than `longest_s` from before `before_s` on."""
 
     units: int
-    duration_s: float
+    longest_s: float
     before_s: float
 
 

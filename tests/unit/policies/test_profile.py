@@ -13,9 +13,10 @@ from wattline.books import Books, Submitted
 from wattline.model.machine import Machine
 from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.profile import (
+    ROUNDING_S,
     add_to_profile,
     find_step,
-    first_chance_s,
+    first_chance,
     forget_past,
     note_no_room,
     plan_running,
@@ -45,6 +46,11 @@ class Seconds:
     def fits(self, start: int, units: int, length: int) -> bool:
         return bool((self.free[start : start + length] >= units).all())
 
+    def longest(self, first: int, before: int, units: int) -> int:
+        """For how many seconds on end units are free, at most, from a time between these on."""
+        free = self.free >= units
+        return max((int(np.argmin(free[t:])) for t in range(first, before)), default=0)
+
     def hold(self, start: int, units: int, length: int) -> None:
         self.free[start : start + length] -= units
 
@@ -68,8 +74,10 @@ def test_what_is_taken_and_moved_is_what_was_free(seed: int, room: int) -> None:
         held = [each for each in held if each[0] > now]
         units, length = int(random.integers(1, UNITS + 1)), int(random.integers(1, 30))
         if len(held) < 7:
-            start = take_earliest(state, float(now), units, float(length))
+            start, longest = take_earliest(state, float(now), units, float(length))
             assert start == next(t for t in range(now, HORIZON) if seconds.fits(t, units, length))
+            free = seconds.longest(now, int(start), units)
+            assert longest == (free + ROUNDING_S if free else 0.0)
             seconds.hold(int(start), units, length)
             held.append((int(start), units, length))
         if held and held[-1][0] > now:
@@ -77,7 +85,7 @@ def test_what_is_taken_and_moved_is_what_was_free(seed: int, room: int) -> None:
             if planned <= now:
                 continue
             before = min(planned, now + int(random.integers(1, 60)))
-            found = take_earlier(state, float(now), float(before), float(planned), units,
+            found, _ = take_earlier(state, float(now), float(before), float(planned), units,
                                  float(length))
             seconds.hold(planned, -units, length)
             start = next((t for t in range(now, before) if seconds.fits(t, units, length)), planned)
@@ -91,9 +99,9 @@ def test_what_has_no_room_is_known_of_all_that_ask_for_more() -> None:
     state = empty_state()
     known = note_no_room(state, 0, 8, 100.0, 50.0)
     known = note_no_room(state, known, 4, 300.0, 40.0)
-    asked = [(8, 100.0), (9, 200.0), (9, 300.0), (4, 300.0), (7, 299.0), (3, 900.0)]
-    found = [first_chance_s(state, known, units, length, 1e9) for units, length in asked]
-    assert found == [50.0, 50.0, 50.0, 40.0, 0.0, 0.0]
+    asked = [(8, 101.0), (9, 200.0), (9, 301.0), (4, 301.0), (7, 300.0), (8, 100.0), (3, 900.0)]
+    found = [first_chance(state, known, units, length, 1e9) for units, length in asked]
+    assert found == [(50.0, 100.0)] * 3 + [(40.0, 300.0)] + [(0.0, 0.0)] * 3
 
 
 def test_a_row_that_says_no_more_than_a_new_one_is_dropped() -> None:
@@ -110,7 +118,7 @@ def test_more_than_there_is_room_for_is_not_kept() -> None:
     for number in range(len(state.no_room) + 5):
         known = note_no_room(state, known, 100 - number, 1.0 + number, 50.0)
     assert known == len(state.no_room)
-    assert first_chance_s(state, known, 100, 1.0, 1e9) == 50.0
+    assert first_chance(state, known, 100, 1.5, 1e9) == (50.0, 1.0)
 
 
 @pytest.mark.parametrize("owed", [0, 3, 7])

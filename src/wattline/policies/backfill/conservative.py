@@ -55,7 +55,7 @@ from wattline.policies.contract import (
 from wattline.policies.profile import (
     add_to_profile,
     earliest,
-    first_chance_s,
+    first_chance,
     forget_past,
     most_free,
     note_no_room,
@@ -109,7 +109,7 @@ def _schedule(st: State, backfill: Conservative, policy: Composition) -> None:
         _compress(st)
     clock.replan = 0
     while clock.planned < clock.queue_last - clock.queue_first:
-        _plan(st, clock.queue_first + clock.planned, clock.now_s)
+        _plan(st, clock.queue_first + clock.planned)
         clock.planned += 1
     passed = STOPPED
     if before_queue(st, policy.admission, policy):
@@ -128,11 +128,11 @@ def _duration_s(st: State, position: int) -> float:
 
 
 @kernel
-def _plan(st: State, position: int, from_s: float) -> float:
-    """Give an entry the earliest reservation from a time on, and its place by it; when it is."""
-    start_s = take_earliest(st, from_s, st.queue[position].units, _duration_s(st, position))
+def _plan(st: State, position: int) -> None:
+    """Give an entry the earliest reservation, and its place by planned start."""
+    start_s, _ = take_earliest(
+        st, st.clock[0].now_s, st.queue[position].units, _duration_s(st, position))
     _move_to(st, position, start_s)
-    return start_s
 
 
 @kernel
@@ -158,9 +158,9 @@ def _move_to(st: State, position: int, start_s: float) -> None:
 def _compress(st: State) -> None:
     """Reconsider the reservations in the order of their start.
 
-    Where one finds no earlier time, none behind it that asks for as much as long does before that:
-    it would need the same units up to the same time at least, and what moves in between gives
-    units back at later times only.
+    Where one finds no earlier time, none behind it does before that which asks for as much and for
+    longer than any time that it found: it would need the same units up to the same time at least,
+    and what moves in between gives units back at later times only.
     """
     clock = st.clock[0]
     known = 0
@@ -184,15 +184,15 @@ def _compress(st: State) -> None:
         if most < size:
             continue  # nowhere before its start has room for it come back
         duration_s = _duration_s(st, position)
-        from_s = first_chance_s(st, known, size, duration_s, until_s)
+        from_s, known_s = first_chance(st, known, size, duration_s, until_s)
         if from_s >= until_s:
             continue
-        start_s = take_earlier(st, from_s, until_s, planned_s, size, duration_s)
+        start_s, longest_s = take_earlier(st, from_s, until_s, planned_s, size, duration_s)
         if start_s < planned_s:
             freed_s = max(freed_s, planned_s + duration_s)
             _move_to(st, position, start_s)
         else:
-            known = note_no_room(st, known, size, duration_s, until_s)
+            known = note_no_room(st, known, size, max(longest_s, known_s), until_s)
     # A job that was put off has not the earliest reservation: the next time all are looked at.
     clock.freed_s = np.inf if put_off else -np.inf
 
@@ -201,7 +201,7 @@ def _compress(st: State) -> None:
 def _plan_anew(st: State) -> None:
     """Make the whole plan again from what runs now, in the order of planned starts.
 
-    Less and less is free: none starts before one that asks for no more and no longer.
+    Less and less is free: where one found no room, none behind it that asks for as much does.
     """
     clock = st.clock[0]
     clock.freed_s = -np.inf
@@ -209,9 +209,11 @@ def _plan_anew(st: State) -> None:
     known = 0
     for position in range(clock.queue_first, clock.queue_first + clock.planned):
         size, duration_s = st.queue[position].units, _duration_s(st, position)
-        from_s = first_chance_s(st, known, size, duration_s, np.inf)
-        start_s = _plan(st, position, from_s)
-        known = note_no_room(st, known, size, duration_s, start_s)
+        from_s, known_s = first_chance(st, known, size, duration_s, np.inf)
+        start_s, longest_s = take_earliest(st, from_s, size, duration_s)
+        _move_to(st, position, start_s)
+        if start_s > from_s:
+            known = note_no_room(st, known, size, max(longest_s, known_s), start_s)
 
 
 @kernel_part
