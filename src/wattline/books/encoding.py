@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from wattline.books.books import Books
     from wattline.books.opening import Terms
 
-VERSION = 6
-READABLE = (5, VERSION)
-"""Version 5 has no `shortest_s` in its clock."""
+VERSION = 7
+READABLE = (5, 6, VERSION)
+"""Version 5 has no `shortest_s` in its clock, nor have 5 and 6 `unplaced_s`."""
 _PASSING = ("decided", "answers")
 """Arrays of the record that are about the last step only."""
 
@@ -173,6 +173,7 @@ def _add_fixed(digest: Any, value: Any) -> None:
 def _clock(saved: Any) -> Any:
     """A clock of now; what an earlier version does not say stays 0, which is not known."""
     clock = Clock.table(1)
+    clock["unplaced_s"] = saved["now_s"]  # of an earlier version: placement may have refused a job
     for name in saved.dtype.names:
         clock[name] = saved[name]
     return clock

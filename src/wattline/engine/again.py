@@ -18,7 +18,7 @@ from wattline.model.records import as_bytes
 from wattline.policies.memory import each_memory
 from wattline.policies.state import BLOCK, State
 
-UNREAD = frozenset(("scratch", "scratch_nodes", "actions", "jobs", *LOG, "spans"))
+UNREAD = frozenset(("scratch", "scratch_nodes", "no_room", "actions", "jobs", *LOG, "spans"))
 """Arrays of state and record that need not be as they were."""
 
 

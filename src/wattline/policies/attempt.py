@@ -42,8 +42,15 @@ def attempt_configured(st: State, policy: Composition, position: int) -> int:
     # A placement policy may refuse the free nodes there are; such a job waits like a large one.
     if start(st, policy, entry.job):
         return START
-    st.live[entry.job].unplaced_s = st.clock[0].now_s
+    note_unplaced(st, entry.job)
     return NO_ROOM
+
+
+@kernel
+def note_unplaced(st: State, job: int) -> None:
+    """A job does not get the nodes that are free now."""
+    st.live[job].unplaced_s = st.clock[0].now_s
+    st.clock[0].unplaced_s = st.clock[0].now_s
 
 
 @kernel

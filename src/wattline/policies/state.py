@@ -27,6 +27,7 @@ from wattline.policies.state_records import (
     Job,
     Live,
     NodeRun,
+    NoRoom,
     Release,
     ReleaseBlock,
     Step,
@@ -63,7 +64,11 @@ TO_COME, BEGUN, OVER = range(3)
 """Stages of a reservation; a row that is over may be used for the next."""
 
 
-SCRATCH = frozenset(("actions", "scratch", "scratch_nodes"))
+MOST_NO_ROOM = 32
+"""Searches of the plan that found nothing, kept while others are made."""
+
+
+SCRATCH = frozenset(("actions", "scratch", "scratch_nodes", "no_room"))
 """Arrays of the state that hold nothing between two decisions."""
 
 
@@ -86,6 +91,7 @@ class State(KernelArrays):
         "timers",
         "actions",
         "profile",
+        "no_room",
         "nodes",
         "node_free",
         "free_in_block",
@@ -107,6 +113,7 @@ class State(KernelArrays):
     timers: Table[Timer]
     actions: Table[ActionRecord]
     profile: Table[Step]
+    no_room: Table[NoRoom]
     nodes: Table[NodeRun]
     node_free: Flags
     free_in_block: IntArray
@@ -154,6 +161,7 @@ def make_state(
         blocks=ReleaseBlock.table(blocks),
         scratch=Release.table(slots),
         running=np.zeros(slots + 1, dtype=np.int64),
+        no_room=NoRoom.table(MOST_NO_ROOM),
         nodes=NodeRun.table(nodes),
         node_free=np.ones(nodes, dtype=np.int8),
         free_in_block=np.zeros((nodes + NODE_BLOCK - 1) // NODE_BLOCK, dtype=np.int64),
@@ -269,6 +277,7 @@ def _fill_clock(
     clock["power_factor"] = 1.0
     clock["least_factor"] = 1.0
     clock["shadow_s"] = np.inf
+    clock["unplaced_s"] = -np.inf
     clock["smallest"] = units + 1
     clock["shortest_s"] = np.inf
     clock["lead_s"] = 3600.0

@@ -61,6 +61,7 @@ class Clock(Record):
     step_last: int
     planned: int  # queue entries that have a place in the profile
     replan: int  # 1: units came back early, reservations may move; or PLAN_STALE
+    unplaced_s: float  # when placement last refused a job the nodes that were free
     freed_s: float  # up to when units came back early since then; infinite: look at all
     windows: int  # reservation windows that have not ended
     overrun: int  # 1: jobs run on past their requested time
@@ -170,6 +171,14 @@ class Step(Record):
 
     time_s: float
     free: int
+
+
+class NoRoom(Record):
+    """So many units are nowhere free for longer than `longest_s` from before `before_s` on."""
+
+    units: int
+    longest_s: float
+    before_s: float
 
 
 class Window(Record):

@@ -51,6 +51,7 @@ def job_cells(job: Mapping[str, Any]) -> dict[str, Cell]:
         "ReqNodes": requested.get("node"),
         "AllocCPUS": allocated.get("cpu"),
         "ReqCPUS": requested.get("cpu") or plain(within(job, "required", "CPUs")),
+        "ReqMem": _memory(job.get("required")),
         "NodeList": plain(job.get("nodes")),
         "ConsumedEnergyRaw": allocated.get("energy"),
         "AllocTRES": tres_text(within(tres, "allocated")),
@@ -126,6 +127,20 @@ def _step_name(step: Any) -> str:
     if isinstance(name, (int, str)) and str(name).lstrip("-").isdecimal():
         return _STEP_NAMES.get(int(name), str(name))
     return str(name or "")
+
+
+def _memory(required: Any) -> str | None:
+    """Megabytes per CPU (`500Mc`) or per node (`2000Mn`), as older versions have it in their text.
+
+    0 is what was asked for (`--mem=0`) only where it is said to be set.
+    """
+    for name, by in (("memory_per_cpu", "c"), ("memory_per_node", "n")):
+        value = within(required, name)
+        amount = plain(value)
+        if isinstance(amount, int) and (amount > 0 or isinstance(value, dict)) and (
+                0 <= amount < 2**53):
+            return f"{amount}M{by}"
+    return None
 
 
 def _seconds(value: Any) -> Cell:

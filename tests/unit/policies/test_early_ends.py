@@ -33,7 +33,7 @@ def test_reservations_that_nothing_came_back_for_are_left_as_they_are(pending: i
     """Two units of eight come back for 90 s; whoever waits needs seven."""
     found = in_plain(BOOKS + f"""
     books = opened({pending})
-    changed, looked = counted("add_to_profile"), counted("earlier")
+    changed, looked = counted("add_to_profile"), counted("take_earlier")
     decisions = books.step(10.0, [Ended("a")])
     result = [len(decisions), len(changed), len(looked)]
     """)

@@ -68,3 +68,33 @@ def test_what_is_no_job_is_counted(tmp_path: Path) -> None:
     found = dumped(tmp_path, job(1), {"job_id": 9, "time": None}, "x")
     assert [each.job_id for each in found.log.jobs] == ["1"]
     assert found.log.left_out == ("2 jobs: the record cannot be read (record 2, record 3)",)
+
+
+UNSET = {"set": False, "infinite": False, "number": 0}
+
+
+def _set(number: int) -> dict[str, Any]:
+    return {"set": True, "infinite": False, "number": number}
+
+
+@pytest.mark.parametrize(("required", "per_cpu", "per_node"), [
+    ({"memory_per_cpu": _set(700), "memory_per_node": UNSET}, 700, -1),
+    ({"memory_per_cpu": UNSET, "memory_per_node": _set(3000)}, -1, 3000),
+    ({"memory_per_cpu": UNSET, "memory_per_node": _set(0)}, -1, 0),  # --mem=0: all of the node's
+    ({"memory_per_cpu": 700, "memory_per_node": 0}, 700, -1),
+    ({"memory_per_cpu": 0, "memory_per_node": 3000}, -1, 3000),
+    ({"CPUs": 4, "memory_per_cpu": UNSET, "memory_per_node": UNSET}, -1, -1),
+    ({"memory_per_cpu": "x", "memory_per_node": {"set": True, "infinite": True}}, -1, -1),
+    (None, -1, -1),
+])
+def test_memory_counts(tmp_path: Path, required: Any, per_cpu: int, per_node: int) -> None:
+    found = dumped(tmp_path, job(1, required=required)).log.jobs[0]
+    assert (found.memory_per_cpu_mb, found.memory_per_node_mb) == (per_cpu, per_node)
+
+
+def test_jobs_without_memory_beside_each_other_wait(tmp_path: Path) -> None:
+    """A node has 8000 MB, of which each asks for 5000: one after the other, on the only node."""
+    asked = {"memory_per_cpu": UNSET, "memory_per_node": _set(5000)}
+    found = dumped(tmp_path, *(job(number, constraints="big", required=asked) for number in (1, 2)))
+    ran = simulate_shared(found.machine, found.made.requests, found.rules)
+    assert ran.start_s[1] >= ran.end_s[0]

@@ -38,7 +38,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from wattline.model.kernel import constants, implement, kernel, kernel_part
-from wattline.policies.attempt import attempt, leaves_queue, time_taken_s
+from wattline.policies.attempt import attempt, leaves_queue, note_unplaced, time_taken_s
 from wattline.policies.backfill.easy import in_time_for, may_pass, reserve
 from wattline.policies.contract import (
     START,
@@ -54,11 +54,14 @@ from wattline.policies.contract import (
 )
 from wattline.policies.profile import (
     add_to_profile,
-    earlier,
     earliest,
+    first_chance,
     forget_past,
     most_free,
+    note_no_room,
     plan_running,
+    take_earlier,
+    take_earliest,
 )
 from wattline.policies.queue import drop_entries
 from wattline.policies.releases import first_release_s, release_at
@@ -127,9 +130,8 @@ def _duration_s(st: State, position: int) -> float:
 @kernel
 def _plan(st: State, position: int) -> None:
     """Give an entry the earliest reservation, and its place by planned start."""
-    duration_s = _duration_s(st, position)
-    start_s = earliest(st, st.clock[0].now_s, st.queue[position].units, duration_s)
-    add_to_profile(st, start_s, start_s + duration_s, -st.queue[position].units)
+    start_s, _ = take_earliest(
+        st, st.clock[0].now_s, st.queue[position].units, _duration_s(st, position))
     _move_to(st, position, start_s)
 
 
@@ -154,17 +156,24 @@ def _move_to(st: State, position: int, start_s: float) -> None:
 
 @kernel
 def _compress(st: State) -> None:
-    """Reconsider the reservations in the order of their start."""
+    """Reconsider the reservations in the order of their start.
+
+    Where one finds no earlier time, none behind it does before that which asks for as much and for
+    longer than any time that it found: it would need the same units up to the same time at least,
+    and what moves in between gives units back at later times only.
+    """
     clock = st.clock[0]
+    known = 0
     most = -1
     seen_s = clock.now_s
     freed_s = clock.freed_s
+    some_unplaced = clock.unplaced_s == clock.now_s  # spares a look at every job
     put_off = False
     for position in range(clock.queue_first, clock.queue_first + clock.planned):
         planned_s = st.queue[position].key
         if planned_s <= clock.now_s:
             continue
-        if st.live[st.queue[position].job].unplaced_s == clock.now_s:
+        if some_unplaced and st.live[st.queue[position].job].unplaced_s == clock.now_s:
             put_off = True
             continue
         until_s = min(planned_s, freed_s)
@@ -175,24 +184,36 @@ def _compress(st: State) -> None:
         if most < size:
             continue  # nowhere before its start has room for it come back
         duration_s = _duration_s(st, position)
-        start_s = earlier(st, until_s, planned_s, size, duration_s)
+        from_s, known_s = first_chance(st, known, size, duration_s, until_s)
+        if from_s >= until_s:
+            continue
+        start_s, longest_s = take_earlier(st, from_s, until_s, planned_s, size, duration_s)
         if start_s < planned_s:
-            add_to_profile(st, planned_s, planned_s + duration_s, size)
-            add_to_profile(st, start_s, start_s + duration_s, -size)
             freed_s = max(freed_s, planned_s + duration_s)
             _move_to(st, position, start_s)
+        else:
+            known = note_no_room(st, known, size, max(longest_s, known_s), until_s)
     # A job that was put off has not the earliest reservation: the next time all are looked at.
     clock.freed_s = np.inf if put_off else -np.inf
 
 
 @kernel
 def _plan_anew(st: State) -> None:
-    """Make the whole plan again from what runs now, in the order of planned starts."""
+    """Make the whole plan again from what runs now, in the order of planned starts.
+
+    Less and less is free: where one found no room, none behind it that asks for as much does.
+    """
     clock = st.clock[0]
     clock.freed_s = -np.inf
     plan_running(st)
-    for count in range(clock.planned):
-        _plan(st, clock.queue_first + count)
+    known = 0
+    for position in range(clock.queue_first, clock.queue_first + clock.planned):
+        size, duration_s = st.queue[position].units, _duration_s(st, position)
+        from_s, known_s = first_chance(st, known, size, duration_s, np.inf)
+        start_s, longest_s = take_earliest(st, from_s, size, duration_s)
+        _move_to(st, position, start_s)
+        if start_s > from_s:
+            known = note_no_room(st, known, size, max(longest_s, known_s), start_s)
 
 
 @kernel_part
@@ -248,7 +269,7 @@ def _has_no_time(st: State, policy: Composition, job: int, verdict: int) -> bool
     now_s = st.clock[0].now_s
     nothing_runs = first_release_s(st) == np.inf
     if nothing_runs and verdict == WAIT and watts_available(st, policy.admission) < np.inf:
-        live.unplaced_s = now_s
+        note_unplaced(st, job)
     return bool(live.unplaced_s == now_s and _may_put_off(st))
 
 
