@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattline.model.errors import InputError, warn
+from wattline.model.progress import Advance, silent
 from wattline.model.shown import Shown
 from wattline.network.trial import Trial
 
@@ -97,8 +99,12 @@ def place_jobs(
 def network_load(
     machine: str | Path, *, pattern: str = "uniform", routing: str = "adaptive",
     model: str = "packet", threshold: float | None = None, messages: int = 200, seed: int = 1,
+    say: Callable[[str], None] | None = None, progress: Advance = silent,
 ) -> dict[str, Any]:
     """What a network carries when all nodes send at once: throughput as part of a node's link.
+
+    `say` is told beforehand how much memory it takes, where that is a gigabyte or more; `progress`
+    how far it has come, from 0 to 1.
 
     >>> import wattline as wl
     >>> from pathlib import Path
@@ -116,7 +122,8 @@ def network_load(
     from wattline.network.load import measure_load
 
     found = measure_load(load_machine(str(machine)), pattern, routing=routing, model=model,
-                         threshold=threshold, messages=messages, seed=seed)
+                         threshold=threshold, messages=messages, seed=seed, say=say,
+                         progress=progress)
     warn(found.remarks)
     return found.as_dict()
 

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wattline.grid import qos
+from wattline.model.signal import FloatArray
 
 
-def mean_interval(values: Sequence[float]) -> tuple[float, float]:
+def mean_interval(values: Sequence[float] | FloatArray) -> tuple[float, float]:
     """The mean, and half the width of its 95 % interval; NaN where one value says nothing of it."""
     mean, low, high = qos.mean_interval(values)
     return mean, (high - low) / 2
+
+
+def half_interval(values: FloatArray) -> float:
+    """Half the width of the 95 % interval of a mean over runs, however few (Student's t)."""
+    return mean_interval(values)[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from wattline.cli.choices import Choice
-from wattline.cli.output import json_option, print_json, print_table
+from wattline.cli.output import json_option, print_json, print_table, progress
 
 
 @click.command("load")
@@ -29,8 +29,11 @@ def load(machine: str, pattern: str, routing: str, model: str, threshold: float 
     """Throughput of MACHINE, as part of the rate of a node's link, when all nodes send at once."""
     from wattline.advice.network import network_load
 
-    found = network_load(machine, pattern=pattern, routing=routing, model=model,
-                         threshold=threshold, messages=messages, seed=seed)
+    with progress("sending", spoken=True) as advance:
+        found = network_load(machine, pattern=pattern, routing=routing, model=model,
+                             threshold=threshold, messages=messages, seed=seed,
+                             say=lambda text: click.echo(f"wattline: {text}", err=True),
+                             progress=advance)
     if as_json:
         print_json(found)
         return

@@ -168,8 +168,10 @@ def _print_endpoints(found: dict[str, Any]) -> None:
                       f"time over that of I, medians (runs: {found['runs']})")
     print_table(("", "ours", "published"), [
         ("correlation of time and stalls per flit", found["correlation_time_stalls"], "positive"),
+        ("correlation of time and stalls per second", found["correlation_time_stalled"],
+         "positive"),
         ("correlation of canary bandwidth and stalls per flit",
-         found["correlation_bandwidth_stalls"], "rough, of either sign by what is plotted")])
+         found["correlation_bandwidth_stalls"], "rough; more stalls, less bandwidth")])
     print_table(("nodes of the congestor", "bandwidth of canaries over that alone"),
                 list(found["canary_bandwidth"].items()))
 

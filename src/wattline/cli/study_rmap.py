@@ -87,7 +87,7 @@ def command(
     check_set_up(part or "", set_up)
     check_bounds(part or "", parts if bounds else ())
     tables, remarks = tables_of(paths, apps, nodes, columns, power)
-    for line in (*remarks, *_not_looked_at(part or ""), *_few_seeds(part or "", seeds)):
+    for line in (*remarks, *_not_looked_at(part or "")):
         click.echo(f"wattline: {line}", err=True)
     if variability is not None:
         _variability(tables, setting, parse_fraction(variability), as_json)
@@ -154,13 +154,6 @@ def _not_looked_at(part: str) -> Iterable[str]:
             ] if given else []
 
 
-def _few_seeds(part: str, seeds: int) -> Iterable[str]:
-    """The normal distribution knows nothing of how few seeds the spread was taken from."""
-    if part in ("bounds", "unseen", "oracle") or not 1 < seeds < 10:
-        return []
-    return [f"intervals are 1.96 standard errors: of {seeds} seeds they are too narrow for 95 %"]
-
-
 def _refuse_unused(part: str | None, variability: str | None, out: str | None,
                    loads: Sequence[float]) -> None:
     """What an answer would not look at is refused rather than passed over."""
@@ -180,7 +173,7 @@ def _refuse_unused(part: str | None, variability: str | None, out: str | None,
 def _variability(
     tables: dict[str, ConfigurationTable], setting: RmapSetting, sd: float, as_json: bool
 ) -> None:
-    from wattline.studies.rmap.report import interval
+    from wattline.analysis.intervals import half_interval
     from wattline.studies.rmap.study import ready_tables
     from wattline.studies.rmap.variability import cost_of_variability
 
@@ -193,7 +186,7 @@ def _variability(
     _say_of_tables(ready.left_out, ready.notes)
     rows = [
         [f"{one.bound:.0%}", name, float(values.mean()), f"{_change(values, one.equal_s):+.2%}",
-         _percent(interval(values / one.equal_s - 1.0))]
+         _percent(half_interval(values / one.equal_s - 1.0))]
         for one in found for name, values in (("equal nodes", one.equal_s),
                                               *one.turnaround_s.items())
     ]
@@ -214,7 +207,8 @@ def _change(values: FloatArray, equal: FloatArray) -> float:
 
 
 def _print(result: RmapResult) -> None:
-    from wattline.studies.rmap.report import findings, interval
+    from wattline.analysis.intervals import half_interval
+    from wattline.studies.rmap.report import findings
 
     setting = result.setting
     click.echo(f"{counted(setting.nodes, 'node')}, {counted(setting.jobs, 'job')}, "
@@ -224,7 +218,7 @@ def _print(result: RmapResult) -> None:
         click.echo()
         print_table(
             ["bound", *(policy.replace("_", " ") for policy in setting.policies)],
-            [[f"{bound:.0%}", *(_with_interval(values.mean(), interval(values)) for values in (
+            [[f"{bound:.0%}", *(_with_interval(values.mean(), half_interval(values)) for values in (
                 result.of("turnaround_s", trace, bound, policy) for policy in setting.policies))]
              for bound in setting.bounds],
             title=f"Mean turnaround in s, trace '{trace}' (with 95 % interval over seeds)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import Any
 
 import click
@@ -54,6 +55,9 @@ def _oracle(found: dict[str, Any]) -> None:
                  for policy, each in found["policies"].items()],
                 title=f"Mean turnaround with tables predicted from {found['trained_on']:.0%} of "
                       f"the measurements, against measured ones, trace '{found['trace']}'")
+    by_trace = sorted(found["largest_by_trace"])
+    click.echo(f"largest error at any bound, traditional and adaptive, of one trace: median "
+               f"{median(by_trace):.1%}, from {by_trace[0]:.1%} to {by_trace[-1]:.1%}")
 
 
 def _bounds(found: dict[str, Any]) -> None:

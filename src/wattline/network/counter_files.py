@@ -27,8 +27,10 @@ from wattline.network.topology.base import Topology
 
 TIMES = ("time", "#time", "timestamp", "time_s")
 COMPONENTS = ("component", "host", "hostname", "node", "producername", "nodename")
-_STALL = re.compile(r"AR_RTR_(\d)_(\d)_INQ_PRF_ROWBUS_STALL_CNT|N_STALL_(\d)_(\d)", re.IGNORECASE)
-_TRAFFIC = re.compile(r"AR_NL_PRF_(REQ|RSP)_PTILES_TO_NIC_(\d)_FLITS|P_(REQ|RSP)_FLIT_(\d)",
+# Of the six rows of tiles of a router the last is that of its nodes, the others are the network's.
+_STALL = re.compile(r"AR_RTR_([0-4])_([0-7])_INQ_PRF_ROWBUS_STALL_CNT|N_STALL_([0-4])_([0-7])",
+                    re.IGNORECASE)
+_TRAFFIC = re.compile(r"AR_NL_PRF_(REQ|RSP)_PTILES_TO_NIC_([0-3])_FLITS|P_(REQ|RSP)_FLIT_([0-3])",
                       re.IGNORECASE)
 
 

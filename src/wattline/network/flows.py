@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
+from wattline.model.progress import silent
 from wattline.model.signal import FloatArray
 from wattline.network.equilibrium import (
     AWARE,
@@ -83,11 +84,13 @@ class FlowSet:
 
 def flow_book(topology: Topology, routing: str = "adaptive") -> RouteBook:
     """The paths that the flow model uses; under `ugal` without detours inside groups."""
-    return RouteBook(topology, detours=DETOURS, inside=routing != "ugal")
+    detours = 0 if routing == "minimal" else DETOURS
+    return RouteBook(topology, detours=detours, inside=routing != "ugal")
 
 
 def flow_times(book: RouteBook, exchanges: Sequence[Exchange], *, routing: str = "adaptive",
-               seed: int = 1, window: float = WINDOW) -> FlowResult:
+               seed: int = 1, window: float = WINDOW,
+               progress: Callable[[float], None] = silent) -> FlowResult:
     """Communication times of jobs that exchange messages at the same time.
 
     Every node sends at its full rate, divided over its messages. Flows share links max-min fairly.
@@ -108,12 +111,14 @@ def flow_times(book: RouteBook, exchanges: Sequence[Exchange], *, routing: str =
         flows.job, flows.source, flows.target, flows.messages, flows.sent, flows.received, first,
         topology.nodes, jobs)
     routes, row = book.routes(flows.source, flows.target)
+    progress(0.6)
     pairs, pair = np.unique(row, return_inverse=True)
     scale = topology.node_gbit_s / topology.link_gbit_s
     offset, share, moving, sweeps = split(
         pairs, np.bincount(pair, rate, len(pairs)), routes.path_start, routes.link_start,
         routes.link, routes.minimal, scale, mode, SHARPNESS[routing], DETOURED[routing],
         TOLERANCE, SWEEPS)
+    progress(0.8)
     packets = flows.messages * np.maximum(1.0, message_bytes[flows.job] / PACKET_BYTES)
     flow, path, part = draw_paths(pairs, offset, share, pair, routes.path_start, packets,
                                   _draws(book, routing, offset), routing not in AWARE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +10,11 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
+from wattline.model.progress import Advance, Stages, silent
 from wattline.model.signal import FloatArray
 from wattline.network.equilibrium import AWARE, check_routing
 from wattline.network.flows import PACKET_BYTES, Exchange, flow_book, flow_times
+from wattline.network.needs import check_memory, memory_needed
 from wattline.network.packets import packet_book, packet_times, rule_of
 from wattline.network.routes import RouteBook, routing_remarks
 from wattline.network.topology.base import Topology
@@ -31,6 +34,10 @@ BESIDE_PACKETS = {
 }
 """How far throughputs of flows were below and above those of packets, in percent: the widest over
 16 small networks and three patterns, 200 messages a node, one seed (docs/network.md)."""
+TIMED = 0.9
+"""Part of the work that is finding the time; the rest is finding the limit."""
+FEWEST_GROUPS = 3
+"""Of a dragonfly on which the two models were compared: a detour goes by a third one."""
 MOST_MESSAGES = 5_000_000
 """Of all nodes together: more do not fit in memory."""
 
@@ -68,8 +75,12 @@ class Load:
 
 def measure_load(topology: Topology, pattern: str = "uniform", *, routing: str = "adaptive",
                  model: str = "packet", threshold: float | None = None, messages: int = MESSAGES,
-                 seed: int = 1) -> Load:
-    """Let every node send so many messages of 1 KB, and see how long it takes."""
+                 seed: int = 1, say: Callable[[str], None] | None = None,
+                 progress: Advance = silent) -> Load:
+    """Let every node send so many messages of 1 KB, and see how long it takes.
+
+    `say` is told beforehand how much memory that takes, where it is worth saying.
+    """
     check_routing(routing)
     if model not in MODELS:
         raise InputError(f"model '{model}' is unknown; write one of {', '.join(MODELS)}")
@@ -79,14 +90,19 @@ def measure_load(topology: Topology, pattern: str = "uniform", *, routing: str =
     rule = rule_of(routing, threshold)
     exchange = load_exchange(topology, pattern, messages)
     detoured = None
+    book = flow_book(topology, routing) if model == "flow" else packet_book(topology, routing)
+    remark = check_memory(memory_needed(book, exchange, model))
+    if remark and say:
+        say(remark)
+    advance = Stages(progress).stage(TIMED)
     if model == "flow":
-        book = flow_book(topology, routing)
-        time_s = float(flow_times(book, [exchange], routing=routing, seed=seed).time_s[0])
+        time_s = float(flow_times(book, [exchange], routing=routing, seed=seed,
+                                  progress=advance).time_s[0])
     else:
-        book = packet_book(topology, routing)
         found = packet_times(book, [exchange], np.random.default_rng(seed), routing=routing,
-                             rule=rule)
+                             rule=rule, progress=advance)
         time_s, detoured = float(found.time_s[0]), found.detoured / found.packets
+    advance(1.0)
     rate = topology.node_gbit_s * 1e9 / 8
     throughput = messages * PACKET_BYTES / time_s / rate
     limit = throughput_limit(topology, exchange, routing, messages)
@@ -101,8 +117,13 @@ def _model_remarks(book: RouteBook, routing: str, model: str, throughput: float,
                    limit: float | None) -> tuple[str, ...]:
     """What a model of its own does to the throughput."""
     found = []
-    if model == "flow" and routing in BESIDE_PACKETS and book.detours:
-        where = "on dragonflies" if book.topology.is_dragonfly else "on a torus"
+    topology = book.topology
+    if model == "flow" and routing in BESIDE_PACKETS and topology.is_dragonfly and (
+            topology.groups < FEWEST_GROUPS):
+        found.append(f"flows were held beside packets on {FEWEST_GROUPS} groups and more; with "
+                     "fewer the two know other detours (--model packet)")
+    elif model == "flow" and routing in BESIDE_PACKETS and book.detours:
+        where = "on dragonflies" if topology.is_dragonfly else "on a torus"
         below, above = BESIDE_PACKETS[routing][where]
         found.append(f"flows know no queues: in long exchanges {where} under '{routing}' routing "
                      f"their throughput was from {below} % below to {above} % above that of "
@@ -110,7 +131,7 @@ def _model_remarks(book: RouteBook, routing: str, model: str, throughput: float,
     if limit is not None and throughput > limit * (1 + ABOVE):
         found.append("the throughput is above the limit, which is that of ways used alike: "
                      + ("packets that find no room draw another way" if model == "packet"
-                        else "flows leave full links alone"))
+                        else "flows know some of them alone"))
     return tuple(found)
 
 

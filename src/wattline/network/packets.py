@@ -14,7 +14,7 @@ a task sends those of its next step when it has received those of the one before
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,10 +23,12 @@ import numpy.typing as npt
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
+from wattline.model.progress import silent
 from wattline.model.signal import FloatArray
 from wattline.network.equilibrium import check_routing
 from wattline.network.flows import HOP_S, PACKET_BYTES, Exchange
 from wattline.network.kernels.packets import (
+    ARRIVED,
     AWAITED,
     DETOURED,
     HOPS,
@@ -40,6 +42,8 @@ from wattline.network.topology.base import Topology
 
 BUFFER_PACKETS = 16
 """Packets that the buffer of one virtual channel of one cable holds."""
+EVENTS_A_CALL = 10_000_000
+"""A few seconds of work, after which progress is told."""
 THRESHOLD = 2.0
 MOST_THRESHOLD = 1e6
 
@@ -105,7 +109,8 @@ def packet_book(topology: Topology, routing: str = "adaptive") -> RouteBook:
 
 def packet_times(book: RouteBook, exchanges: Sequence[Exchange], rng: np.random.Generator, *,
                  routing: str = "adaptive", rule: Rule | None = None,
-                 buffer_packets: int = BUFFER_PACKETS, watched: int = -1) -> PacketResult:
+                 buffer_packets: int = BUFFER_PACKETS, watched: int = -1,
+                 progress: Callable[[float], None] = silent) -> PacketResult:
     """Communication times of jobs that exchange messages at the same time, packet by packet.
 
     When a job is watched, the run ends with it, and other jobs may have packets under way.
@@ -118,7 +123,7 @@ def packet_times(book: RouteBook, exchanges: Sequence[Exchange], rng: np.random.
     channels = int(np.diff(routes.link_start).max()) + 2
     setting = np.array([topology.links, topology.nodes, channels, mode, watched,
                         rule.one_channel, rule.by_hops], dtype=np.int64)
-    number = np.zeros(7, dtype=np.int64)
+    number = np.zeros(8, dtype=np.int64)
     number[READY] = load.ready
     number[SEED] = rng.integers(1, 2**31 - 2)
     # Without a job to wait for, the count never comes down to zero.
@@ -133,8 +138,10 @@ def packet_times(book: RouteBook, exchanges: Sequence[Exchange], rng: np.random.
         room=buffer_packets * cables_of_links(topology),
         service=PACKET_BYTES / topology.capacity_bytes_s, done=np.zeros(len(exchanges)),
         **_ports_in(topology), **_queues(len(load.source), topology, channels))
-    run_packets(yard)
-    return PacketResult(yard.done, int(np.sum(load.source != load.target)), int(number[HOPS]),
+    packets = int(np.sum(load.source != load.target))
+    while run_packets(yard, EVENTS_A_CALL):
+        progress(int(number[ARRIVED]) / packets)
+    return PacketResult(yard.done, packets, int(number[HOPS]),
                         int(number[DETOURED]), yard.crossed, yard.stalled)
 
 

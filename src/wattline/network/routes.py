@@ -98,6 +98,18 @@ class RouteBook:
         unique, row = np.unique(code, return_inverse=True)
         return self._make(unique // routers, unique % routers), row.astype(np.int64)
 
+    def candidates(self, pairs: int) -> tuple[int, int]:
+        """Shortest ways and detours that each of so many pairs is given at most."""
+        made = pairs if self.topology.routers > ALL_PAIRS_ROUTERS else self.topology.routers**2
+        return self._ways(made), self._detours(made)
+
+    def mean_hops(self) -> float:
+        """Hops of a shortest way, in the mean over pairs of one domain; with groups, of a long one:
+        a way across two of them goes on in each, and over the link between."""
+        distance = self.wiring.distance
+        mean = float(distance[distance > 0].mean()) if np.any(distance > 0) else 1.0
+        return 2 * mean + 1 if self.wiring.grouped else mean
+
     def _make(self, source: IntArray, target: IntArray) -> Routes:
         ways = self._ways(len(source))
         self._fewest_given = min(self._fewest_given, ways)

@@ -126,12 +126,17 @@ def spread(wiring: Wiring, source: IntArray, target: IntArray, amount: FloatArra
     for router, rows in zip(routers.tolist(), np.split(order, begin[1:]), strict=True):
         closer = links_closer(wiring, router)
         here = np.bincount(source[rows] - closer.first, amount[rows], len(closer.ways))
-        for low, high in zip(closer.level[-2::-1], closer.level[:0:-1], strict=True):
-            start, end = closer.start[low:high], closer.end[low:high]
-            part = here[start] * closer.ways[end] / closer.ways[start]
-            load[closer.link[low:high]] += part
-            here += np.bincount(end, part, len(here))
+        _spread_to(closer, here.astype(np.float64), load)
     return load
+
+
+def _spread_to(closer: Closer, here: FloatArray, load: FloatArray) -> None:
+    """Add what each link carries of what is at each router and goes to one of them."""
+    for low, high in zip(closer.level[-2::-1], closer.level[:0:-1], strict=True):
+        start, end = closer.start[low:high], closer.end[low:high]
+        part = here[start] * closer.ways[end] / closer.ways[start]
+        load[closer.link[low:high]] += part
+        here += np.bincount(end, part, len(here))
 
 
 def spread_by_thirds(wiring: Wiring, source: IntArray, target: IntArray,
@@ -142,16 +147,14 @@ def spread_by_thirds(wiring: Wiring, source: IntArray, target: IntArray,
     sent = np.zeros((routers, routers))
     np.add.at(sent, (source, target), amount)
     np.fill_diagonal(sent, 0.0)
-    if routers < 3:
-        return _spread_matrix(wiring, sent)
-    # Whatever leaves a router goes by a third one, which is none of its own two ends.
-    to_third = sent.sum(axis=1)[:, None] - sent
-    from_third = sent.sum(axis=0)[None, :] - sent
-    half = (to_third + from_third) / (routers - 2)
-    np.fill_diagonal(half, 0.0)
-    return _spread_matrix(wiring, half)
-
-
-def _spread_matrix(wiring: Wiring, amount: FloatArray) -> FloatArray:
-    source, target = np.nonzero(amount)
-    return spread(wiring, source.astype(np.int64), target.astype(np.int64), amount[source, target])
+    leaving, coming = sent.sum(axis=1), sent.sum(axis=0)
+    load = np.zeros(len(wiring.link_from))
+    for router in range(routers):
+        here = sent[:, router].copy()
+        if routers > 2:
+            # Whatever leaves a router goes by a third one, which is none of its own two ends.
+            here = ((leaving - here) + (coming[router] - here)) / (routers - 2)
+            here[router] = 0.0
+        if here.any():
+            _spread_to(links_closer(wiring, router), here, load)
+    return load

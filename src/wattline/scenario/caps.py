@@ -126,6 +126,11 @@ def cap_signal(
     if isinstance(cap, CapPlan):
         return cap_plan(scenario, machine).signal(machine.power_w_max)
     if cap is not None:
+        configure = name_of(scenario.policy.configure)
+        if is_part_of_peak(cap) and is_moldable(configure):
+            raise InputError(f"power.cap: {cap} is a part of what the jobs draw as they are, and "
+                             f"under policy.configure '{configure}' they draw what their "
+                             "configurations do; write watts, like 9kW")
         signal = in_watts("power.cap", cap, peak_w)
         lowest = float(signal.value.min())
         if scenario.power.cap_counts == "jobs":

@@ -132,7 +132,7 @@ def _logical(text: str) -> Iterator[tuple[int, str]]:
         line = re.split(r"(?<!\\)#", raw, maxsplit=1)[0].rstrip()
         begun = begun or number
         if line.endswith("\\"):
-            held += line[:-1] + " "
+            held += line[:-1]  # Slurm puts nothing between, so that a list may go on
             continue
         whole = (held + line).replace("\\#", "#").strip()
         if whole:

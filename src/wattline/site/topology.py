@@ -78,6 +78,9 @@ def _checked(switches: Iterable[Switch]) -> tuple[Switch, ...]:
         if switch.name in seen:
             raise InputError(f"{switch.where}: '{switch.name}' is defined a second time")
         seen[switch.name] = switch.where
+        if switch.nodes == ("ALL",):
+            raise InputError(f"{switch.where}: '{switch.name}' has Nodes=ALL, which only Slurm "
+                             "itself can look up; write the names of the nodes")
     return switches
 
 

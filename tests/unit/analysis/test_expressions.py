@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from wattline.analysis.expressions import Constraint, Expression
-from wattline.analysis.intervals import mean_interval
+from wattline.analysis.intervals import half_interval, mean_interval
 from wattline.model.errors import InputError
 
 FIGURES = {"energy_j": 100.0, "wait_s.mean": 20.0, "wait_s.p95": 50.0}
@@ -59,5 +60,9 @@ def test_the_interval_of_a_mean_is_students() -> None:
     assert half == pytest.approx(4.303 / math.sqrt(3), rel=1e-3)
     assert mean_interval([5.0])[0] == 5.0
     assert math.isnan(mean_interval([5.0])[1])
+    for freedom, student in ((1, 12.706), (3, 3.182), (4, 2.776), (9, 2.262), (999, 1.962)):
+        draws = np.arange(freedom + 1.0)
+        error = draws.std(ddof=1) / math.sqrt(freedom + 1)
+        assert half_interval(draws) == pytest.approx(student * error, rel=2e-3)
     # Of forty draws from one to forty: t of 39 degrees of freedom is 2.0227.
     assert mean_interval(list(map(float, range(1, 41))))[1] == pytest.approx(3.739, abs=0.001)

@@ -33,6 +33,24 @@ def test_rates_are_those_of_routers(tmp_path):
     assert "no counters of 4 routers" in found.remarks[0]
 
 
+@pytest.mark.parametrize("beside", [
+    "AR_RTR_5_0_INQ_PRF_ROWBUS_STALL_CNT", "N_STALL_5_7", "N_STALL_0_8", "N_STALL_9_9"])
+def test_only_network_tiles_have_network_stalls(tmp_path, beside):
+    """Those of the tiles towards the nodes say the reverse, and there are eight in a row."""
+    path = table(tmp_path, ["0,0,0,0", "10,0,100,0", "0,2,0,0", "10,2,0,9000"],
+                 head=f"time,host,N_STALL_4_7,{beside}")
+    found = read_counters(path, MACHINE)
+    assert found.readings.stalls[:2].tolist() == [10.0, 0.0]
+    assert choose_nodes(MACHINE, 2, "low-stall-router", counters=found).nodes.tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("number", [4, 7])
+def test_a_router_has_four_nodes(tmp_path, number):
+    path = table(tmp_path, ["0,0,0,0", "10,0,100,500"],
+                 head=f"time,host,P_REQ_FLIT_3,P_REQ_FLIT_{number}")
+    assert read_counters(path, MACHINE).readings.traffic[0] == 10.0
+
+
 def test_short_names_and_restarts(tmp_path):
     path = table(tmp_path, ["0,2,100,7", "10,2,300,7", "20,2,50,9", "30,2,150,9"],
                  head="time,host,P_REQ_FLIT_0,N_STALL_4_7")

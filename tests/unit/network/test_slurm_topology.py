@@ -55,6 +55,21 @@ def run(capsys, *argv):
     return caught.value.code, out.out, out.err
 
 
+def test_a_list_of_nodes_may_go_on_in_the_next_line(tmp_path):
+    continued = CONF.replace("n[04-07]", "n[04-05],\\\nn06,n07 ")
+    assert "\\\n" in continued
+    network = load_machine(str(write(tmp_path, "topology.conf", continued)))
+    assert network.hosts == load_machine(str(write(tmp_path, "as_it_was.conf", CONF))).hosts
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("topology.conf", "SwitchName=s0 Nodes=ALL\n"),
+    ("topology.yaml", "- topology: a\n  tree:\n    switches:\n      - {switch: s0, nodes: ALL}\n")])
+def test_all_nodes_of_slurm_are_not_one_node(tmp_path, name, text):
+    with pytest.raises(InputError, match="'s0' has Nodes=ALL"):
+        load_machine(str(write(tmp_path, name, text)))
+
+
 def test_leaves_are_routers_and_the_switches_above_them_groups(tmp_path):
     network = load_machine(str(write(tmp_path, "topology.conf", CONF)))
     assert network.nodes == 16

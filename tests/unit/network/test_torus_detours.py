@@ -9,7 +9,7 @@ import pytest
 from wattline.network.flows import Exchange, flow_book, flow_times
 from wattline.network.load import _model_remarks, load_exchange, measure_load, throughput_limit
 from wattline.network.packets import packet_book
-from wattline.network.topology import dragonfly, torus
+from wattline.network.topology import dragonfly, dragonfly_plus, torus
 from wattline.network.traffic import Traffic
 
 TORI = [((4, 4), 1), ((2, 3), 3), ((3, 5), 2), ((3, 3, 3), 1), ((6, 6), 1), ((7,), 1)]
@@ -133,7 +133,7 @@ def test_what_flows_do_differently_is_said_by_topology_and_model():
     on_torus, on_dragonfly = (_model_remarks(book, "valiant", "flow", 0.4, 0.3) for book in books)
     assert "on a torus" in on_torus[0]
     assert "on a torus" not in on_dragonfly[0]
-    assert "flows leave full links alone" in on_torus[1]
+    assert "flows know some of them alone" in on_torus[1]
     assert _model_remarks(books[0], "minimal", "flow", 0.3, 0.3) == ()
 
 
@@ -162,3 +162,12 @@ def test_a_large_flow_is_divided_evenly_over_ways_that_weigh_alike(routing):
         np.add.at(expected, routes.link[routes.link_start[path]:routes.link_start[path + 1]],
                   900 / len(used))
     assert carried == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("groups", "ranges"), [(1, False), (2, False), (3, True)])
+@pytest.mark.parametrize("routing", ["valiant", "adaptive"])
+def test_ranges_are_said_of_networks_like_those_they_were_measured_on(groups, ranges, routing):
+    network = dragonfly_plus(2, 2, 2, groups)
+    said = " ".join(measure_load(network, model="flow", routing=routing, messages=4).remarks)
+    assert ("flows know no queues: in long exchanges on dragonflies" in said) == ranges
+    assert ("flows were held beside packets on 3 groups and more" in said) != ranges

@@ -49,6 +49,16 @@ def test_simulate_with_adaptive_configurations(files):
     assert found["power_w"]["peak"] <= 1100.0
 
 
+@pytest.mark.parametrize("configure", ["traditional", "naive", "adaptive"])
+@pytest.mark.parametrize("cap", ["50%", "0.5", "100%"])
+def test_a_cap_is_no_part_of_what_jobs_do_not_draw(files, configure, cap):
+    """The peak would be that of nodes as they are assumed, not of the table's."""
+    done = CliRunner().invoke(cli, options(files, "--configure", configure, "--cap", cap))
+    assert done.exit_code == 2
+    assert f"under policy.configure '{configure}' they draw what their configurations do" in (
+        done.output)
+
+
 def metrics(arguments):
     result = CliRunner().invoke(cli, [*arguments, "--json"], catch_exceptions=False)
     return json.loads(result.stdout)["metrics"]

@@ -102,7 +102,7 @@ def test_never_worse_is_not_yet_better(better, worse, cut, verdicts):
     assert {row[5] for row in large} == {"9 workloads x 1 runs"}
 
 
-def endpoints(**changed):
+def endpoints(canaries=-0.7, **changed):
     alike = {name: {"I": 1.0, "II": 1.0, "III": 1.0, "IV": 2.0} for name in (
         "HACC", "LAMMPS", "MILC", "miniAMR", "miniMD")}
     calm = {name: dict.fromkeys(("I", "II", "III", "IV"), 1.0) for name in (
@@ -110,7 +110,8 @@ def endpoints(**changed):
     return found(endpoints={
         "runs": 5, "execution": {**alike, **calm, **changed},
         "communication": {"I": 1.0, "II": 1.0, "III": 2.0, "IV": 9.0},
-        "correlation_time_stalls": 0.9, "correlation_bandwidth_stalls": -0.7})
+        "correlation_time_stalls": 0.9, "correlation_time_stalled": 0.8,
+        "correlation_bandwidth_stalls": canaries})
 
 
 def test_the_upper_end_of_a_stretch_counts_too():
@@ -118,6 +119,17 @@ def test_the_upper_end_of_a_stretch_counts_too():
     assert endpoints()[what][4] == "holds"
     assert endpoints(HACC={"I": 1.0, "II": 1.0, "III": 1.0, "IV": 10.2})[what][4] == "holds in part"
     assert endpoints(HACC={"I": 1.0, "II": 1.0, "III": 1.0, "IV": 1.0})[what][4] == "holds in part"
+
+
+@pytest.mark.parametrize(("canaries", "verdict"), [
+    (-0.7, "holds"), (-0.2, "fails"), (0.7, "fails")])
+def test_more_stalls_have_to_be_less_bandwidth(canaries, verdict):
+    rows = endpoints(canaries)
+    assert rows["bandwidth of canaries and stalls per flit correlate"][4] == verdict
+
+
+def test_what_a_profile_assumes_is_not_reproduced():
+    assert endpoints()["the same, Graph500 and HPCG"][4] == "not reproduced"
 
 
 def test_who_suffers_is_compared_by_name():

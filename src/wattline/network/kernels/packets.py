@@ -7,7 +7,7 @@ from typing import Any
 from wattline.model.kernel import constants, kernel
 from wattline.model.kernel_arrays import KernelArrays
 
-EVENTS, DEPTH, READY, SEED, HOPS, DETOURED, AWAITED = constants(7)
+EVENTS, DEPTH, READY, SEED, HOPS, DETOURED, AWAITED, ARRIVED = constants(8)
 """Places in `Yard.number`: how many events, links to look at and batches to release there are,
 the state of the random sequence, and what is counted."""
 
@@ -85,11 +85,14 @@ class Yard(KernelArrays):
 
 
 @kernel
-def run_packets(yard: Yard) -> None:
-    """Run all packets to their targets, or until those of the watched job have arrived."""
+def run_packets(yard: Yard, events: int) -> bool:
+    """Run packets to their targets, or until those of the watched job have arrived.
+
+    After so many events it stops, to go on when it is called again: whether there is more to do.
+    """
     number = yard.number
     total = yard.service.size
-    while True:
+    for _ in range(events):
         _release(yard)
         while number[DEPTH] > 0:
             number[DEPTH] -= 1
@@ -98,7 +101,7 @@ def run_packets(yard: Yard) -> None:
             if not yard.busy[e]:
                 _serve(yard, e)
         if number[AWAITED] == 0 or number[EVENTS] == 0:
-            return
+            return False
         yard.now[0], code = yard.times[0], yard.codes[0]
         _pop(yard)
         if code < total:
@@ -113,6 +116,7 @@ def run_packets(yard: Yard) -> None:
             _append(yard, e, yard.hop[packet], packet)
             if not yard.busy[e]:
                 _look_at(yard, e)
+    return True
 
 
 @kernel
@@ -332,3 +336,4 @@ def _send(yard: Yard, e: int, packet: int, after: int) -> None:
         yard.done[job] = max(yard.done[job], now + yard.service[e])
         yard.number[DETOURED] += not yard.minimal[yard.path[packet]]
         yard.number[AWAITED] -= job == yard.setting[WATCHED]
+        yard.number[ARRIVED] += 1

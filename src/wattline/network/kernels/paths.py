@@ -73,14 +73,15 @@ def _walk(wiring, here, there, place, out, used):
     `place` (0 to 1) says which, of all in the order of their links. Each link has the part of them
     that is as large as its part of the ways, so that other places are other paths.
     """
+    # Every link has a twin, so the way back is as long; all hops are then in the target's row.
     while here != there:
-        left = _hops(wiring, here, there)
+        left = _hops(wiring, there, here)
         if left >= 10_000:
             return -1
         place *= _ways_onward(wiring, here, there, left)
         for i in range(wiring.next_start[here], wiring.next_start[here + 1]):
             near = wiring.link_to[wiring.next_link[i]]
-            if near == there if left == 1 else _hops(wiring, near, there) == left - 1:
+            if near == there if left == 1 else _hops(wiring, there, near) == left - 1:
                 out[used] = wiring.next_link[i]
                 ways = _ways(wiring, near, there)
                 if place < ways:
@@ -104,7 +105,7 @@ def _ways_onward(wiring, here, there, left):
     total = 0.0
     for i in range(wiring.next_start[here], wiring.next_start[here + 1]):
         near = wiring.link_to[wiring.next_link[i]]
-        if _hops(wiring, near, there) == left - 1:
+        if _hops(wiring, there, near) == left - 1:
             total += _ways(wiring, near, there)
     return total
 

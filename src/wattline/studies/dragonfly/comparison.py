@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.analysis.intervals import half_interval
 from wattline.model.signal import FloatArray
 
 TIE = 1e-9
@@ -69,4 +70,4 @@ def _error(of_cases: Any) -> float:
     """Half of the 95 % interval of a mean over cases, of which those of one workload (row) are
     alike and so count as one; 0 where there is one workload."""
     means = of_cases.reshape(len(of_cases), -1).mean(axis=1)
-    return float(1.96 * means.std(ddof=1) / np.sqrt(len(means))) if len(means) > 1 else 0.0
+    return half_interval(means) if len(means) > 1 else 0.0

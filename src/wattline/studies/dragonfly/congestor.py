@@ -3,18 +3,18 @@
 On the real machine 200 nodes were held; a congestor ran on 64 of them and an application on 32.
 Here the nodes are runs of neighbours on an Aries-like machine, as a scheduler gives them out; the
 application exchanges halos. The congestor, which goes on for longer, is one of two: `all-to-all`
-from all its nodes, or `one-to-all` puts, which is what the broadcast of GPCNeT is by its name: one
-of four fifths of its nodes puts to the others. The machine has other users: jobs on the nodes that
-are not held, which exchange halos of a hundredth of what the congestor sends. All of it runs packet
-by packet, since the harm that a congestor does is full buffers that hold up packets of others, and
-the counters that placements read come from a run of the congestor and the other users.
+in rounds from all its nodes, or `one-to-all` puts, which is what the broadcast of GPCNeT is by its
+name: one of four fifths of its nodes puts to the others. The machine has other users: jobs on the
+nodes that are not held, of which some pairs of nodes talk. All of it runs packet by packet, since
+the harm that a congestor does is full buffers that hold up packets of others, and the counters that
+placements read come from a run of the congestor and the other users.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -26,21 +26,15 @@ from wattline.network.placement import Placer, Readings
 from wattline.network.routes import RouteBook
 from wattline.network.sensitivity import shipped_profiles
 from wattline.network.topology import Topology, aries
-from wattline.network.traffic import pattern
+from wattline.studies.dragonfly.beside import KINDS, congestor, halos, other_users, run_beside
 
 APPLICATIONS = ("minimd", "lammps", "milc", "miniamr", "qmcpack", "hpcg")
 PLACEMENTS = ("high-traffic-router", "random", "low-stall-router", "fewer-router",
               "low-traffic-router")
 HELD, CONGESTOR, APPLICATION = 200, 64, 32
 RUNS_OF_NODES = 10
-TASKS_PER_NODE = 8
-WORK_BYTES = 4096.0
-NOISE_BYTES = 32768.0
-KINDS = ("all-to-all", "one-to-all")
 BUSY_SHARE = 0.8
 """Part of the congestor's nodes that GPCNeT congests with; the others measure."""
-OTHER_NODES, OTHER_BYTES = 32, 4096.0
-"""Nodes of a job of other users, and what a node of it sends to each neighbour at most."""
 
 
 @dataclass(frozen=True)
@@ -58,26 +52,27 @@ def machine() -> Topology:
     return aries(groups=4, links_per_group_pair=24)
 
 
-def run_once(seed: int, kind: str = "all-to-all") -> dict[str, float]:
+def run_once(seed: int, kind: str = KINDS[0]) -> dict[str, float]:
     """Communication time of the application under each placement, over that without congestor."""
     book = aries_book()
     topology = book.topology
     rng = np.random.default_rng(seed)
     held = held_nodes(topology, rng)
-    congestor = np.sort(rng.choice(held, CONGESTOR, replace=False))
-    noise = _noise(congestor, kind)
-    others = _other_users(topology, held, rng)
-    readings = _counters(book, [noise, *others], rng)
-    free = np.setdiff1d(held, congestor)
+    taken = rng.choice(held, CONGESTOR, replace=False)
+    busy = taken if kind == "all-to-all" else taken[:int(BUSY_SHARE * CONGESTOR)]
+    noise = partial(congestor, busy, kind)
+    others = other_users(topology, held, rng)
+    readings = _counters(book, noise(1), others, rng)
+    free = np.setdiff1d(held, taken)
     times = {}
     for placement in ("none", *PLACEMENTS):
         alone = placement == "none"
         placer = Placer(topology, "fewer-router" if alone else placement, seed, readings)
         placer.free[:] = False
         placer.free[held if alone else free] = True
-        work = exchange_on(placer.place(APPLICATION), "halo3d", TASKS_PER_NODE, WORK_BYTES)
-        result = packet_times(book, [work, *others] if alone else [work, noise, *others],
-                              np.random.default_rng(seed), watched=0)
+        work = halos(placer.place(APPLICATION))
+        result = (packet_times(book, [work, *others], np.random.default_rng(seed), watched=0)
+                  if alone else run_beside(book, work, noise, others, seed))
         times[placement] = float(result.time_s[0])
     return {name: times[name] / times["none"] for name in PLACEMENTS}
 
@@ -97,32 +92,12 @@ def held_nodes(topology: Topology, rng: np.random.Generator, count: int = HELD,
     return np.sort(np.concatenate([np.arange(length) + start for start in starts]))
 
 
-def exchange_on(nodes: IntArray, name: str, tasks_per_node: int, message_bytes: float) -> Exchange:
-    traffic = pattern(name, len(nodes) * tasks_per_node)
-    return Exchange(nodes, np.repeat(nodes, tasks_per_node), traffic, message_bytes)
-
-
-def _noise(congestor: IntArray, kind: str) -> Exchange:
-    """What the congestor sends."""
-    if kind == "all-to-all":
-        return exchange_on(congestor, "all-to-all", 1, NOISE_BYTES)
-    busy = congestor[:int(BUSY_SHARE * len(congestor))]
-    # One node sends all that the others send together in the other kind.
-    return exchange_on(busy, "broadcast", 1, NOISE_BYTES * len(busy))
-
-
-def _other_users(topology: Topology, held: IntArray, rng: np.random.Generator) -> list[Exchange]:
-    """Jobs on every other run of nodes that are not held, each as busy as chance will have it."""
-    idle = np.setdiff1d(np.arange(topology.nodes), held)
-    jobs = np.split(idle[:len(idle) // OTHER_NODES * OTHER_NODES], len(idle) // OTHER_NODES)
-    return [exchange_on(nodes, "halo3d", 1, float(OTHER_BYTES * rng.random())) for nodes in jobs]
-
-
-def _counters(book: RouteBook, work: Sequence[Exchange], rng: np.random.Generator) -> Readings:
-    """Counters of each router before the application runs."""
+def _counters(book: RouteBook, noise: Exchange, others: Sequence[Exchange],
+              rng: np.random.Generator) -> Readings:
+    """Counters of each router before the application runs, while the congestor does."""
     topology = book.topology
-    packets = packet_times(book, work, rng)
-    seconds = float(packets.time_s.max())
+    packets = packet_times(book, [noise, *others], rng, watched=0)
+    seconds = float(packets.time_s[0])
     carried = packets.link_packets.astype(np.float64) * PACKET_BYTES
     return Readings(router_traffic(topology, carried, seconds),
                     router_stalls(topology, packets.link_stall_s, seconds))

@@ -10,6 +10,7 @@ from typing import Any
 from wattline.model.errors import InputError
 from wattline.network.traffic import PATTERNS
 from wattline.studies.dragonfly import congestor, endpoints
+from wattline.studies.dragonfly.beside import KINDS
 from wattline.studies.dragonfly.checkpoint import Checkpoint
 from wattline.studies.dragonfly.compare import Pool, Settings, chunks_of, compare
 from wattline.studies.dragonfly.comparison import PlacementComparison
@@ -110,7 +111,7 @@ def run_study(plan: StudyPlan, advance: Callable[[float], None] | None = None) -
     tables = _tables(plan)
     rules = plan.packets if "rules" in plan.parts else 0
     seeds = [plan.seed * 1000 + k for k in range(RUNS if plan.quick else 2 * RUNS)]
-    beside = [(seed, kind) for kind in congestor.KINDS for seed in seeds
+    beside = [(seed, kind) for kind in KINDS for seed in seeds
               if "congestor" in plan.parts]
     ends = [(seed,) for seed in seeds if "endpoints" in plan.parts]
     with Pool(plan.workers, advance) as pool:
@@ -126,7 +127,7 @@ def run_study(plan: StudyPlan, advance: Callable[[float], None] | None = None) -
         canaries = pool.map(endpoints.run_canaries, ends)
     stretch = {kind: congestor.summarize([run for call, run in zip(beside, stretched, strict=True)
                                           if call[1] == kind])
-               for kind in congestor.KINDS if beside}
+               for kind in KINDS if beside}
     return Study(plan, _random(made), ruled, rows["equal"], rows["stepped"], rows["mixed"],
                  rows["sizes"], stretch, shifted, canaries)
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from wattline.analysis.intervals import half_interval
 from wattline.model.errors import InputError
 from wattline.model.progress import silent
 from wattline.physics.configurations import ConfigurationTable
 from wattline.studies.rmap.filling import fill_tables
-from wattline.studies.rmap.report import Claim, improvement, interval
+from wattline.studies.rmap.report import Claim, improvement
 from wattline.studies.rmap.set_up import CHOICES, SetUp, all_set_ups
 from wattline.studies.rmap.study import RmapSetting, split_tables, study
 
@@ -74,7 +75,7 @@ def try_one(tables: Tables, setting: RmapSetting) -> Tried:
     gains = {}
     for claim in COMPARED:
         found = improvement(result, claim.traces, claim.policy, claim.against).mean(axis=0)
-        gains[claim.text] = float(found.mean()), interval(found)
+        gains[claim.text] = float(found.mean()), half_interval(found)
     at = list(setting.policies).index("adaptive_0")
     of_adaptive = result.figures[:, :, at].reshape(-1, result.figures.shape[-1]).sum(axis=0)
     return Tried(setting.set_up, setting.load, gains, float(of_adaptive[1] / of_adaptive[0]))

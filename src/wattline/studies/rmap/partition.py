@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from wattline.analysis.intervals import half_interval
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.progress import silent
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
 from wattline.policies.configuration.offers import make_offers
-from wattline.studies.rmap.report import interval
 from wattline.studies.rmap.set_up import SetUp
 from wattline.studies.rmap.study import RmapSetting, peak_w_per_node, ready_tables, run_one
 from wattline.studies.rmap.workloads import KINDS, make_trace
@@ -70,7 +70,7 @@ def _gains(
 
 def _with_interval(by_bound: FloatArray) -> dict[str, float | None]:
     """The mean, and half its 95 % interval over seeds: bounds of a seed are not independent."""
-    width = interval(by_bound.mean(axis=0))
+    width = half_interval(by_bound.mean(axis=0))
     return {"mean": float(by_bound.mean()), "interval_95": None if np.isnan(width) else width}
 
 

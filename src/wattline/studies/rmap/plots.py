@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from wattline.analysis.configuration_plots import save
-from wattline.studies.rmap.report import findings, interval
+from wattline.analysis.intervals import half_interval
+from wattline.studies.rmap.report import findings
 from wattline.studies.rmap.study import RmapResult
 
 _STYLE = {
@@ -90,7 +91,7 @@ def _draw_trace(panel: Any, result: RmapResult, figure: str, trace: str) -> None
         tint, mark = _STYLE[policy]
         beside = 0.004 * (place - len(result.setting.policies) / 2)  # so that intervals stay apart
         values = [result.of(figure, trace, bound, policy) for bound in bounds]
-        errors = [interval(one) if len(one) > 1 else 0.0 for one in values]
+        errors = [half_interval(one) if len(one) > 1 else 0.0 for one in values]
         panel.errorbar([bound + beside for bound in bounds], [one.mean() for one in values],
                        yerr=errors, color=tint,
                        marker=mark, markersize=5, linewidth=1.3, elinewidth=0.8, capsize=1.5,

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from wattline.analysis.intervals import half_interval
 from wattline.model.progress import silent
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
 from wattline.policies.configuration.offers import Offers, make_offers
-from wattline.studies.rmap.report import interval
 from wattline.studies.rmap.study import RmapSetting, peak_w_per_node, ready_tables, run_one
 from wattline.studies.rmap.workloads import make_trace
 
@@ -117,5 +117,5 @@ def _power_at_starts(run: Run, drawn_w: FloatArray) -> float:
 
 
 def _with_interval(values: FloatArray) -> dict[str, float | None]:
-    width = interval(values)
+    width = half_interval(values)
     return {"mean": float(values.mean()), "interval_95": None if np.isnan(width) else width}
