@@ -61,6 +61,20 @@ def test_jobs_that_are_seen_to_run_together_are_expected_to_end_together(late: b
     assert found.as_held.makespan_s == pytest.approx(30.4 if late else 35.0)
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_a_job_that_draws_more_than_it_says_keeps_others_waiting_in_the_simulation_too(
+    known: bool
+) -> None:
+    """Two jobs say 250 W each, under 600 W; the first is found to draw 400."""
+    jobs = [BedJob(1, 0.0, 10.0, 60.0, 1, 250.0), BedJob(2, 2.0, 5.0, 60.0, 1, 250.0)]
+    run = run_of(SeenJob(1, 0.0, 0.0, 10.0, 10.0, 0.0, 0.0),
+                 SeenJob(2, 2.0, 10.0, 15.0, 5.0, 2.0, 0.0))
+    setup = Setup(2, NodePower(), 600.0, {"power": "block", "placement": "first-fit"})
+    if known:  # a number of no job of the run says nothing
+        run = replace(run, measured=((1.0, 1, 400.0), (1.5, 99, 400.0)))
+    assert beside_simulation(run, jobs, setup).as_held.late_s_worst == (0.0 if known else 8.0)
+
+
 def tried(monkeypatch: pytest.MonkeyPatch, workload: Path, *seen: SeenJob) -> trying.TriedRun:
     bed = Bed(Path("/nowhere"), nodes=4, port=1)
     for name, instead in (("bring_up", lambda *_, **__: bed), ("take_down", lambda *_: None),

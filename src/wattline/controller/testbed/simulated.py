@@ -5,10 +5,11 @@ done; a real one holds them until its last process has gone, Slurm has said so, 
 seen it and Slurm's next tick starts another. Three simulations tell these apart: one in which jobs
 run for their work alone, one in which each holds its nodes longer by one constant, the median of
 what the run itself shows, and one that is told when the controller heard of each job, how long each
-held its nodes, and how long after the decision each was seen to run. From then on its limit counts,
-and with the end that it allows backfilling reckons: jobs that are seen to run in one look are
-expected to end together. What this simulation leaves is the start itself: in a crowded machine
-small differences change who is next, and the first two run away from the real one.
+held its nodes, how long after the decision each was seen to run, and what meters said of it. From
+when it is seen to run its limit counts, and with the end that it allows backfilling reckons: jobs
+that are seen to run in one look are expected to end together. What this simulation leaves is the
+start itself: in a crowded machine small differences change who is next, and the first two run away
+from the real one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wattline.books import Decision
+from wattline.books import Decision, Event, Measured
 from wattline.controller.testbed.accounted import SeenJob
 from wattline.controller.testbed.layout import NodePower
 from wattline.controller.testbed.running import BedRun
@@ -59,9 +60,9 @@ class BesideSimulation:
     with_overhead: Lateness
     """Each holds them longer by `overhead_s`."""
     as_held: Lateness
-    """Each holds them for as long as it did, from when the controller heard of it, and runs as long
-    after the decision as it was seen to; one of whose end it did not hear holds them longer than
-    its work by `overhead_s`. Nothing is measured in it."""
+    """Each holds them for as long as it did, from when the controller heard of it, runs as long
+    after the decision as it was seen to, and draws what was measured; one of whose end it did not
+    hear holds them longer than its work by `overhead_s`."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def beside_simulation(run: BedRun, jobs: Sequence[BedJob], setup: Setup) -> Besi
         _lateness(run.seen, asked, setup, _Told(
             lambda job: job.held_s if job.held_s >= 0.0 else asked[job.number].run_s + overhead_s,
             lambda job: job.submit_s if math.isnan(job.heard_s) else job.heard_s,
-            lambda job: job.delay_s if 0.0 <= job.delay_s <= job.held_s else 0.0)))
+            lambda job: job.delay_s if 0.0 <= job.delay_s <= job.held_s else 0.0, run.measured)))
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,8 @@ class _Told:
     arrives_s: Callable[[SeenJob], float] = attrgetter("submit_s")
     delay_s: Callable[[SeenJob], float] | None = None
     """So long of that it is not seen to run; None: all jobs run at once."""
+    measured: Sequence[tuple[float, int, float]] = ()
+    """Times, numbers of jobs, and watts."""
 
 
 def _lateness(
@@ -124,9 +127,12 @@ def _lateness(
     if told.delay_s is None:
         starts_s, end_s = _simulated(table, setup)
     else:  # few jobs take less time than it takes to compile
-        starts_s, end_s = ((len(seen) <= MOST_TOLD
-                            and call_plain(simulated_late, table, setup, delays_s))
-                           or simulated_late(table, setup, delays_s))
+        row = {job.number: row for row, job in enumerate(seen)}
+        measured = [(at_s - first_s, Measured(watts, row[number]))
+                    for at_s, number, watts in told.measured if number in row]
+        given = (table, setup, delays_s, measured)
+        starts_s, end_s = ((len(seen) <= MOST_TOLD and call_plain(simulated_late, *given))
+                           or simulated_late(*given))
     late_s = np.array([job.start_s - first_s for job in seen]) - starts_s
     return Lateness(float(np.median(np.abs(late_s))), float(late_s[np.abs(late_s).argmax()]),
                     end_s + first_s)
@@ -142,13 +148,14 @@ def _simulated(table: JobTable, setup: Setup) -> tuple[NDArray[np.float64], floa
 
 
 def simulated_late(
-    table: JobTable, setup: Setup, delays_s: Sequence[float]
+    table: JobTable, setup: Setup, delays_s: Sequence[float],
+    measured: Sequence[tuple[float, Event]],
 ) -> tuple[NDArray[np.float64], float]:
     """The same where jobs begin some time after the decision, which is the start that is told."""
     ready = asked_for(setup.scenario, trace=table, machine=setup.machine, cap=setup.cap_w,
                       policies=setup.policies).plan()
     teller = Teller(ready.jobs, ready.machine, along_axes(ready), ready.rules)
-    teller.delay_s = lambda row: delays_s[int(row)]
+    teller.delay_s, teller.further = lambda row: delays_s[int(row)], list(measured)
     starts_s = np.full(len(table), math.nan)
 
     def note(now_s: float, events: object, decisions: Sequence[Decision], answers: object) -> None:
