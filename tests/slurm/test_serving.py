@@ -398,7 +398,7 @@ def test_what_drained_nodes_draw_is_kept_from_the_cap(bed: Bed, tmp_path: Path) 
             slurm(bed, "scontrol", "update", drained, "state=resume")
 
 
-@pytest.mark.parametrize("away", ["restarted", "killed"])
+@pytest.mark.parametrize("away", [pytest.param("restarted", marks=pytest.mark.long), "killed"])
 def test_whatever_goes_wrong_nothing_is_lost_or_done_twice(bed: Bed, away: str) -> None:
     wanted = {"the controller is killed", f"slurmctld is {away}"}
     seed = next(seed for seed in itertools.count()
