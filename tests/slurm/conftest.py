@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.slurm.bedside import STARTED, runs, slurm, submit, until
+from wattline.controller.licences import LicenceNet
 from wattline.controller.testbed.bed import bring_up, take_down
 from wattline.controller.testbed.daemons import Daemons, missing_programs
 from wattline.controller.testbed.layout import Bed
+from wattline.live.slurm.commands import Commands
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +50,7 @@ def processes_of(folder: Path) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def empty(bed: Bed) -> Iterator[None]:
-    """Jobs of other tests are gone, and so are their controllers."""
+    """Jobs of other tests are gone, and so are their controllers and what these left of the cap."""
     slurm(bed, "scancel", "-p", "batch")
     until(lambda: not slurm(bed, "squeue", "-h"))
     # One node that the last test lost is not to fail all that follow; it is told all the same.
@@ -61,3 +63,4 @@ def empty(bed: Bed) -> Iterator[None]:
         process = STARTED.pop()
         process.kill()
         process.communicate()
+    LicenceNet(Commands(bed.environment)).lift()

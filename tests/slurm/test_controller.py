@@ -20,6 +20,7 @@ from wattline.controller.watching import Watcher, watts_of_licences
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import Commands
 from wattline.model.jobs import JobTable
+from wattline.scenario.asking import replay_journal
 from wattline.scenario.objects import Machine
 from wattline.scenario.opening import open_books
 
@@ -56,6 +57,25 @@ def test_a_workload_runs_under_the_cap_and_its_journal_replays(bed: Bed, tmp_pat
     assert beside.with_overhead.late_s_median <= 1.5
     assert abs(beside.with_overhead.late_s_worst) <= abs(beside.without.late_s_worst) + 1.0
     assert beside.as_held.late_s_median <= 1.5
+    asked_otherwise(tmp_path, 12)
+
+
+def asked_otherwise(folder: Path, jobs: int) -> None:
+    """What another policy would have done with the same journal, from the beginning and later."""
+    own, other = folder / "own.toml", folder / "other.toml"
+    own.write_text('[policy]\npower = "block"\nplacement = "first-fit"\n')
+    other.write_text('[policy]\norder = "sjf"\nbackfill = "conservative"\npower = "block"\n'
+                     'placement = "first-fit"\n')
+    assert replay_journal(folder / "journal", own, since="decision:5").equal
+    for since in (None, "decision:5"):
+        found = replay_journal(folder / "journal", other, since=since)
+        assert found.other is not None
+        assert found.other.run is not None
+        assert found.other.simulated
+        assert sum(found.other.starts.values()) == jobs
+        assert np.isfinite(found.other.run.schedule.end_s).all()
+        assert found.other.run.power_w_peak <= CAP_W + 1e-6
+    assert not found.equal
 
 
 def controller(bed: Bed, cap_w: float = CAP_W, **more) -> Controller:

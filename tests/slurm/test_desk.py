@@ -6,12 +6,14 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.slurm.bedside import runs, slurm, submit, until
+from tests.unit.cli.test_energy_commands import ok
 from wattline.controller.testbed.layout import Bed
 from wattline.controller.testbed.running import replays
 
@@ -29,10 +31,11 @@ def wattline(*words: str) -> subprocess.CompletedProcess[str]:
                           text=True, check=False, timeout=120)
 
 
-def said(*words: str) -> str:
-    done = wattline(*words)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """What a command prints; in this process, which has loaded all that it needs."""
+
+    return partial(ok, capsys=capsys)
 
 
 @pytest.fixture
@@ -55,7 +58,7 @@ def config(bed: Bed, tmp_path: Path) -> Iterator[tuple[str, str]]:
 
 
 def test_an_operator_lowers_raises_and_reserves_the_cap(
-    bed: Bed, config: tuple[str, str], tmp_path: Path
+    bed: Bed, config: tuple[str, str], tmp_path: Path, said: Callable[..., str]
 ) -> None:
     """Six idle nodes draw 540 W; under 800 W one of them can have a job of 300 W, and not two."""
     assert said("power", "set", "--live", *config, "--cap", "800W").startswith("the cap is 800 W")

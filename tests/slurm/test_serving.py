@@ -16,11 +16,10 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from tests.slurm.bedside import OURS, STARTED, runs, slurm, submit, until
+from tests.slurm.bedside import OURS, STARTED, finish, runs, slurm, submit, until
 from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.controller import Controller
 from wattline.controller.lease import age_s, renew, watchdog
-from wattline.controller.licences import LicenceNet
 from wattline.controller.serving import serving
 from wattline.controller.testbed.agents import agents_of
 from wattline.controller.testbed.faults import deck
@@ -29,7 +28,6 @@ from wattline.controller.testbed.running import Conditions, replays, run_workloa
 from wattline.controller.testbed.workload import BedJob
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import Commands
-from wattline.model.errors import WattlineError
 from wattline.scenario.asking import replay_journal
 
 SITE = """nodes = "n[0001-0006]"
@@ -160,6 +158,28 @@ def test_where_caps_are_not_enough_the_last_job_is_suspended_and_goes_on_later(
         cycles(here, lambda: drawn_w(bed) >= 1140.0, 10.0)
 
 
+def test_where_caps_are_not_enough_the_last_job_is_requeued_and_begins_again(
+    bed: Bed, tmp_path: Path
+) -> None:
+    """The same 660 W; a job that was requeued waits held, for the controller to start it again."""
+    cap = tmp_path / "cap"
+    cap.write_text("1300")
+    more = 'cap_file = "cap"\nwhen_short = "requeue"\n'
+    with serving(site(bed, tmp_path, more), act=True) as here:
+        first, last = started(bed, here, count=2, nodes=2, watts=240)
+        cap.write_text("620")
+        said = cycles(here, lambda: drawn_w(bed) <= 620.0, 20.0)
+        assert f"job {last} was requeued: caps of nodes are not enough" in said
+        assert slurm(bed, "squeue", "-h", "-j", last, "-O", "State:9,PriorityLong") == "PENDING  0"
+        assert runs(bed, first)
+        cap.write_text("1300")
+        cycles(here, lambda: runs(bed, last))
+        cycles(here, lambda: drawn_w(bed) >= 1140.0, 10.0)
+    assert "Restarts=1" in slurm(bed, "scontrol", "show", "job", last)
+    journal, = (tmp_path / "controller").glob("*.journal")
+    assert replays(journal)
+
+
 def test_jobs_that_draw_more_than_they_say_are_brought_down_and_counted(
     bed: Bed, tmp_path: Path
 ) -> None:
@@ -216,74 +236,6 @@ def test_nodes_are_switched_off_for_a_job_to_fit_and_on_again(bed: Bed, tmp_path
     assert replays(journal)
 
 
-def test_licences_follow_the_cap(bed: Bed, tmp_path: Path) -> None:
-    cap = tmp_path / "cap"
-    cap.write_text("1300")
-    here = site(bed, tmp_path, 'cap_file = "cap"\nlicences = true\n')
-
-    def left() -> int:
-        said = slurm(bed, "scontrol", "show", "licenses", "watts")
-        numbers = dict(part.split("=") for part in said.split() if "=" in part)
-        return int(numbers["Total"]) - int(numbers["Reserved"])
-
-    try:
-        with serving(here, act=True) as controller:
-            controller.cycle()
-            assert left() == 1300
-            cap.write_text("1000")
-            controller.cycle()
-            assert left() == 1000
-            slurm(bed, "scontrol", "delete", "ReservationName=wattline-cap")
-            said = cycles(controller, lambda: left() == 1000)
-            said += controller.cycle().remarks
-            assert any("removed the reservation wattline-cap" in each for each in said)
-            other = here.model_copy(update={"folder": str(tmp_path / "other")})
-            with (pytest.raises(WattlineError, match="acts on the Slurm of"),
-                  serving(other, act=True)):
-                pass
-            assert left() == 1000
-        assert left() == 2400, "a clean stop gives them all back"
-        with serving(here.model_copy(update={"mode": "guard"}), act=True) as controller:
-            controller.cycle()
-            controller.cycle()
-            assert left() == 1000 - 6 * 90
-    finally:
-        slurm(bed, "scontrol", "delete", "ReservationName=wattline-cap")
-
-
-def test_a_job_without_watts_holds_them_as_licences_when_it_is_started(
-    bed: Bed, tmp_path: Path
-) -> None:
-    here = site(bed, tmp_path, "licences = true\n")
-    try:
-        with serving(here, act=True) as controller:
-            bare = submit(bed, 30, 250, *OURS, "-N", "2", "-t", "1")
-            says = submit(bed, 30, 250, *OURS, "-N", "1", "-t", "1", "-L", "watts:260")
-            cycles(controller, lambda: runs(bed, bare) and runs(bed, says))
-            held = {job: slurm(bed, "squeue", "-h", "-j", job, "-O", "Licenses:40")
-                    for job in (bare, says)}
-            assert held == {bare: "watts:600", says: "watts:260"}
-    finally:
-        LicenceNet(Commands(here.environment)).lift()
-
-
-@pytest.mark.parametrize("power", ['"dvfs"', '{ name = "adaptive", strategy = "dvfs" }'])
-def test_a_job_that_fits_because_jobs_are_slowed_starts_beside_licences(
-    bed: Bed, tmp_path: Path, power: str
-) -> None:
-    """Three jobs of 480 W say 1,440 W together; under 1,300 W they run slower."""
-    here = site(bed, tmp_path, f"licences = true\n[policy]\npower = {power}\n")
-    try:
-        with serving(here, act=True) as controller:
-            started(bed, controller, count=2, nodes=2, watts=240)
-            third = submit(bed, 30, 240, *OURS, "-N", "2", "-t", "1", "-L", "watts:480")
-            said = cycles(controller, lambda: runs(bed, third))
-            assert not any("did not" in each for each in said)
-            cycles(controller, lambda: drawn_w(bed) <= 1300.0, 10.0)
-    finally:
-        LicenceNet(Commands(here.environment)).lift()
-
-
 def test_in_guard_mode_slurm_decides_and_the_cap_holds(bed: Bed) -> None:
     jobs = [BedJob(number, 0.3 * number, 3.0, 60.0, 1 + number % 2, 250.0) for number in range(5)]
     found = run_workload(bed, jobs, Conditions(1000.0, "guard"))
@@ -338,22 +290,38 @@ def test_a_killed_controller_comes_back_with_the_same_books(bed: Bed, tmp_path: 
         assert len(decided) == 1, decided
 
 
-def test_a_controller_whose_disk_is_full_stops_and_says_so(bed: Bed, tmp_path: Path) -> None:
+def test_a_controller_whose_disk_is_full_leaves_its_jobs_to_slurm_and_says_so(
+    bed: Bed, tmp_path: Path
+) -> None:
+    """Two jobs of four nodes: one waits until the other is done. A third comes later."""
     place = tmp_path / "controller"
     place.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)],
                       check=False).returncode:
         pytest.skip("no small disk can be mounted here")
+    four = (*OURS, "-N", "4", "-t", "1", "-L", "watts:800")
     try:
-        file = site_file(bed, tmp_path, "save = 3600\n")
+        file = site_file(bed, tmp_path, 'save = 3600\nlease = "3s"\n')
         running = Process(file).until_ready()
+        first, waiting = submit(bed, 60, 200, *four), submit(bed, 60, 200, *four)
+        until(lambda: runs(bed, first))
         subprocess.run(["dd", "if=/dev/zero", f"of={place}/fill", "bs=4k"], check=False,
                        stderr=subprocess.DEVNULL)
-        submit(bed, 5, 200, *OURS, "-N", "1", "-t", "1")
-        said = running.process.communicate(timeout=30)[1]
+        said = running.process.communicate(timeout=60)[1]
         assert running.process.returncode == 1
         assert "cannot be written" in said
+        assert "1 waiting job left to Slurm, with watts as licences under 1,300 W" in said
         assert "Traceback" not in said
+        assert runs(bed, first)
+        later = submit(bed, 60, 200, *OURS, "-N", "1", "-t", "1")
+        until(lambda: age_s(place) > 3.0)
+        here, heard = read_configuration(file), list[str]()
+        watchdog(here, Slurm(Commands(here.environment)), heard.append,
+                 stop=iter([False, True]).__next__)
+        assert f"job {later} was released" in heard
+        finish(bed, first, 4)
+        until(lambda: runs(bed, waiting) and runs(bed, later))
+        assert drawn_w(bed) <= 1300.0
     finally:
         subprocess.run(["umount", str(place)], check=True)
 
@@ -430,7 +398,7 @@ def test_what_drained_nodes_draw_is_kept_from_the_cap(bed: Bed, tmp_path: Path) 
             slurm(bed, "scontrol", "update", drained, "state=resume")
 
 
-@pytest.mark.parametrize("away", ["restarted", "killed"])
+@pytest.mark.parametrize("away", [pytest.param("restarted", marks=pytest.mark.long), "killed"])
 def test_whatever_goes_wrong_nothing_is_lost_or_done_twice(bed: Bed, away: str) -> None:
     wanted = {"the controller is killed", f"slurmctld is {away}"}
     seed = next(seed for seed in itertools.count()

@@ -15,6 +15,8 @@ import pytest
 from tests.slurm.bedside import OURS, runs, slurm, submit, until
 from tests.slurm.test_serving import cap_w, cycles, drawn_w, site
 from wattline.books import explain
+from wattline.controller.answers import fairshare
+from wattline.controller.configuration import read_configuration
 from wattline.controller.controller import Controller
 from wattline.controller.serving import serving
 from wattline.controller.status import ahead
@@ -111,10 +113,13 @@ def test_an_energy_budget_lets_a_job_wait_under_a_cap_that_has_room(
     cycles(here, lambda: runs(bed, second), 40)
 
 
-def shares_file(tmp_path: Path) -> Path:
+def shares_file(tmp_path: Path, daemon: int = 50, games: int = 50) -> Path:
+    """Two accounts with a user each."""
     file = tmp_path / "shares.toml"
-    file.write_text("".join(f'[[account]]\nname = "{user}"\nshare = 50\n'
-                            for user in ("daemon", "games")))
+    file.write_text("".join(
+        f'[[account]]\nname = "of-{user}"\nshare = {share}\n'
+        f'[[account]]\nname = "{user}"\nparent = "of-{user}"\nshare = 1\n'
+        for user, share in (("daemon", daemon), ("games", games))))
     return file
 
 
@@ -127,6 +132,38 @@ def test_who_has_drawn_less_comes_first(bed: Bed, serve: Serve, tmp_path: Path) 
     other = ours(bed, 6, 200, "--uid=games")
     cycles(here, lambda: runs(bed, other))
     assert not runs(bed, again)
+
+
+def next_start(here: Controller) -> str:
+    """The job that a cycle decides to start next."""
+    decided: list[str] = []
+
+    def done() -> bool:
+        decided.extend(str(each.job) for each in here.cycle().decisions if each.kind == "start")
+        return bool(decided)
+
+    until(done)
+    return decided[0]
+
+
+def test_of_two_who_drew_the_same_the_one_with_the_larger_share_comes_first(
+    bed: Bed, serve: Serve, tmp_path: Path
+) -> None:
+    """With equal shares the first that came would be: they drew the same to a second or so."""
+    here = serve('[policy]\norder = { name = "energy-share", shares = '
+                 f'"{shares_file(tmp_path, daemon=80, games=20)}" }}\n')
+    drew = [ours(bed, 3, 200, f"--uid={user}") for user in ("daemon", "games")]
+    cycles(here, lambda: all(runs(bed, job) for job in drew))
+    small = ours(bed, 6, 200, "--uid=games")
+    large = ours(bed, 6, 200, "--uid=daemon")
+    cycles(here, lambda: large in here.books.roll)
+    found = fairshare(here, read_configuration(tmp_path / "site.toml"), {}).result
+    factor = {each["name"]: each["factor"] for each in found["accounts"]}
+    assert factor["daemon"] > factor["games"]
+    priority = {each["job"]: each["priority"] for each in found["waiting"]}
+    assert priority[large] > priority[small]
+    slurm(bed, "scancel", *drew)
+    assert next_start(here) == large
 
 
 def test_in_guard_mode_shares_of_joules_become_slurms_priorities(

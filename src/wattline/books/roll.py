@@ -85,6 +85,10 @@ class Roll:
     def row(self, key: Key) -> int:
         return self._rows[key]
 
+    def find(self, key: Key) -> int:
+        """The row of a job; -1 where it is not on the roll."""
+        return self._rows.get(key, -1)
+
     def key(self, row: int) -> Key:
         return self.jobs[row].job
 

@@ -65,6 +65,19 @@ def decided_w(jobs: Iterable[Told], drawn_w: float, cap_w: float) -> float:
     return max(cap_w, sum(held))
 
 
+def unattended_w(
+    jobs: Iterable[SlurmJob], nodes: int, idle_w: float, cap_w: float, *, active_w: float
+) -> float:
+    """How many licences jobs may hold together once nobody follows what they do.
+
+    What the cap leaves above a machine without jobs: however jobs come and go, nodes beside them
+    draw no more than that. Of jobs that run without licences, `active_w` on each node counts.
+    """
+    bare = sum(len(job.node_list) for job in jobs
+               if job.state in (*ACTIVE, *STARTING, *ENDING) and WATTS not in job.licenses)
+    return cap_w - nodes * idle_w - bare * (active_w - idle_w)
+
+
 def _new_part(licences_w: float, idle_w: float) -> float:
     """Of a job's licences what its nodes did not draw before it."""
     return max(licences_w - idle_w, 0.0) / licences_w if licences_w > 0.0 else 0.0
@@ -110,6 +123,10 @@ class LicenceNet:
                 f"{self.total:,}: some will not start; slurm.conf needs Licenses={WATTS}:N, as "
                 "many as all nodes draw busy")
         self._short = short
+
+    def left(self) -> int:
+        """How many jobs may hold now, by what Slurm itself says."""
+        return max(self.count() - (self._there() or 0), 0)
 
     def lift(self) -> None:
         """Leave Slurm all licences that it has."""

@@ -10,7 +10,7 @@ highest of many such readings would always be above what a job draws.
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -92,16 +92,20 @@ class Meters:
         self.hear(now_s)
         found: list[Event] = []
         throttled = set(self.throttled())
+        drawn_w = defaultdict(lambda: math.nan, (
+            (name, self.node_w(name, now_s)) for name in self.watcher.names))
         for name, told in self.watcher.told.items():
             if told.running and told.nodes and not told.suspended:
-                found += self._job(name, told, throttled, now_s)
+                job_w = self.watcher.drawn_w(told, drawn_w.__getitem__)
+                found += self._job(name, told, throttled, now_s, job_w)
         for name in set(self._jobs) - set(self.watcher.told):
             for kept in (self._jobs, self._held, self._told_w):
                 kept.pop(name, None)
         return found + self._rest(now_s)
 
-    def _job(self, name: str, told: Told, throttled: set[str], now_s: float) -> list[Event]:
-        drawn_w = self.watcher.drawn_w(told, lambda each: self.node_w(each, now_s))
+    def _job(
+        self, name: str, told: Told, throttled: set[str], now_s: float, drawn_w: float
+    ) -> list[Event]:
         power = self._jobs.setdefault(name, _JobPower())
         before_w = self._told_w.get(name, told.watts)
         lowered = throttled and not throttled.isdisjoint(self.watcher.node_names(told.nodes))

@@ -48,3 +48,13 @@ def resting_w(books: Books) -> float:
     """What is kept from the cap for such nodes."""
     row = books.reservations.get(NAME)
     return 0.0 if row is None else float(books.state.windows[row].watts)
+
+
+def cap_now_w(books: Books) -> float:
+    """The cap that holds now, less what is reserved."""
+    return float(books.state.clock[0].cap_w)
+
+
+def all_nodes_cap_w(books: Books) -> float:
+    """The same for those who count nodes that take no jobs too."""
+    return cap_now_w(books) + resting_w(books)

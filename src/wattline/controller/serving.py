@@ -17,11 +17,11 @@ from wattline.controller.alone import alone_at
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk
-from wattline.controller.handing_back import hand_back, keep_off, kept_off
+from wattline.controller.handing_back import keep_off, kept_off
 from wattline.controller.joules.keeping import LedgerKeeper
 from wattline.controller.joules.memory import recalled
 from wattline.controller.keeping_cap import CapKeeper
-from wattline.controller.lease import hand_over, renew
+from wattline.controller.lease import renew
 from wattline.controller.licences import LicenceNet, allowed_w, decided_w
 from wattline.controller.metering import Meters
 from wattline.controller.modes import ModeKeeper, mode_at_start, open_modes
@@ -29,12 +29,13 @@ from wattline.controller.passing import pass_on_held, take_back
 from wattline.controller.priorities import SharePriorities, shares_of
 from wattline.controller.recalling import ran_before, recall
 from wattline.controller.remembering import Remembered, open_remembered
-from wattline.controller.resting import RestingNodes, resting_w
+from wattline.controller.resting import RestingNodes, all_nodes_cap_w, cap_now_w
 from wattline.controller.sharing.licences import allowed_above_w
 from wattline.controller.sharing.parts import read_section
 from wattline.controller.sharing.starting import SharedStarter
 from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.showing import MachineWriter
+from wattline.controller.stopping import leave, leaving_to_slurm, switch_on
 from wattline.controller.target import FileSource, Target, TopicSource
 from wattline.controller.watching import Watcher, watts_of_licences
 from wattline.live.fleet import Fleet
@@ -61,8 +62,8 @@ def serving(
     `mode` holds whatever the site's file says, and whatever was ordered before; `slurm` and `fleet`
     take the place of those that the file names. Differences between
     those books and what Slurm shows are found by the first look, as at any other time. At the end
-    caps are restored and the books saved; after a failure nothing is saved, and the journal has
-    what the next start needs.
+    caps are restored and the books saved; after a failure nothing is saved, the journal has what
+    the next start needs, and what waits is left to Slurm.
     """
     folder = Path(site.folder)
     refused = f"another controller holds {folder}: two would start the same jobs"
@@ -74,42 +75,18 @@ def serving(
                 site, kept, slurm or _slurm(site), fleet or fleet_of(site, act=act), act=act,
                 clock=clock, mode=mode)
             with nullcontext() if keeper is None else closing(keeper):
-                yield controller
+                with leaving_to_slurm(site, controller, modes):
+                    yield controller
                 if keeper is not None:
                     keeper.restore()
                     keeper.meters.hear(clock())
             if ledger is not None:
                 ledger.close()
             if act:
-                _switch_on(folder, controller)
-            if act and modes.decides:
+                switch_on(folder, controller)
                 with suppress(SlurmError):  # the watchdog does it later
-                    _leave(site, controller)
+                    leave(site, controller, modes)
             kept.end(controller.books)
-
-
-def _switch_on(folder: Path, controller: Controller) -> None:
-    """Nodes that are off because of us come on again, or are left to Slurm's own power saving."""
-    off = controller.watcher.off | kept_off(folder)
-    if not off:
-        return
-    try:
-        left = hand_back(controller.slurm, off)
-    except SlurmError as error:
-        controller.notes.append(f"nodes that were switched off stay off: {error}")
-        return
-    keep_off(folder, left)
-    controller.notes.append(f"{len(off - left)} nodes that were switched off are on again"
-                            + (f"; {','.join(sorted(left))} still go down, and Slurm switches them "
-                               "on when a job needs them" if left else ""))
-
-
-def _leave(site: SiteConfig, controller: Controller) -> None:
-    """What becomes of waiting jobs; licences stay as they are where Slurm starts jobs by them."""
-    if site.when_stopped == "guard":
-        hand_over(site, controller.slurm, all_nodes_cap_w(controller.books))
-    elif site.licences:
-        LicenceNet(controller.slurm.commands).lift()
 
 
 def _slurm(site: SiteConfig) -> Slurm:
@@ -271,16 +248,6 @@ def _measured(meters: Meters, now_s: float) -> tuple[float, float]:
     """What the machine draws, and of when the readings are on average."""
     times_s = [report.time_s for report in meters.latest.values()]
     return meters.machine_w(now_s), sum(times_s) / len(times_s) if times_s else math.nan
-
-
-def cap_now_w(books: Books) -> float:
-    """The cap that holds now, less what is reserved."""
-    return float(books.state.clock[0].cap_w)
-
-
-def all_nodes_cap_w(books: Books) -> float:
-    """The same for those who count nodes that take no jobs too."""
-    return cap_now_w(books) + resting_w(books)
 
 
 def _allow(net: LicenceNet, modes: ModeKeeper, controller: Controller) -> bool:

@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wattline.books import Decision
 from wattline.books.explaining import reason_in_short
 from wattline.books.waiting import joules_left, waiting_rows
@@ -33,6 +36,8 @@ EVERY_S = 1.0
 KEPT = 30
 """Decisions and remarks that are shown."""
 MOST_JOBS = 20_000
+HOLDING = frozenset((*ACTIVE, *STARTING, *ENDING))
+"""States in which a job has its nodes."""
 MOST_REASONS = 200
 """Waiting jobs whose reason is said: each takes a look at the books."""
 
@@ -109,7 +114,7 @@ class MachineWriter:
         watcher = self.controller.watcher
         job_of: dict[str, str] = {}
         for job in watcher.seen:
-            for node in job.node_list if job.state in (*ACTIVE, *STARTING, *ENDING) else ():
+            for node in job.node_list if job.state in HOLDING else ():
                 job_of[node] = f"{job_of[node]},{job.label}" if node in job_of else job.label
         state, watts = [], []
         for name in watcher.names:
@@ -122,33 +127,35 @@ class MachineWriter:
 
     def _jobs(self) -> list[str]:
         """All jobs, each as JSON: most are as they were a second ago, and are not written anew."""
-        books = self.controller.books
+        books, watcher = self.controller.books, self.controller.watcher
         why = {row: reason_in_short(books, row) for row in waiting_rows(books)[:MOST_REASONS]}
-        live = books.state.live[: len(books.roll)]
-        power_w, watts, units = (live[name].tolist() for name in ("power_w", "watts", "units"))
-        node_idle_w = books.machine.power_w_idle / books.machine.node_count
+        power_w, added_w = self._figures()
+        find, named, obstacles = books.roll.find, watcher.named, watcher.obstacles
         before, self._written = self._written, {}
-        for job in self.controller.watcher.seen[:MOST_JOBS]:
-            waits, row = job.state in WAITING, self._row(job)
-            drawn_w = adds_w = None
-            if row >= 0 and waits:
-                adds_w = _known(max(watts[row] - node_idle_w * units[row], 0.0))
+        for job in watcher.seen[:MOST_JOBS]:  # thousands, once per second
+            label = job.label
+            row = find(named.get(label, ""))
+            drawn_w = adds_w = reason = None
+            if job.state in WAITING:
+                adds_w = added_w[row] if row >= 0 else None
+                reason = obstacles[label].reason if label in obstacles else job.reason
+                reason = why.get(row, reason)
             elif row >= 0:
-                drawn_w = _known(power_w[row])
-            obstacle = self.controller.watcher.obstacles.get(job.label)
-            reason = job.reason if obstacle is None else obstacle.reason
-            said = (drawn_w, adds_w, why.get(row, reason) if waits else None)
-            known = before.get(job.label)
+                drawn_w = power_w[row]
+            said = (drawn_w, adds_w, reason)
+            known = before.get(label)
             if known is None or known.job is not job or known.said != said:
                 known = _Written(job, said, json.dumps(_shown(job, *said)))
-            self._written[job.label] = known
+            self._written[label] = known
         return [each.text for each in self._written.values()]
 
-    def _row(self, job: SlurmJob) -> int:
-        """Of the books; -1 where they do not know it."""
-        watcher, roll = self.controller.watcher, self.controller.books.roll
-        name = watcher.named.get(job.label, "")
-        return roll.row(name) if name in roll else -1
+    def _figures(self) -> tuple[list[float | None], list[float | None]]:
+        """Of each job of the books, what it draws and what it would add to its idle nodes."""
+        books = self.controller.books
+        live = books.state.live[: len(books.roll)]
+        node_idle_w = books.machine.power_w_idle / books.machine.node_count
+        added_w = np.maximum(live["watts"] - node_idle_w * live["units"], 0.0)
+        return _known_all(live["power_w"]), _known_all(added_w)
 
 
 def _shown(
@@ -182,6 +189,13 @@ def read_machine(folder: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def _known_all(values: NDArray[np.float64]) -> list[float | None]:
+    found: list[float | None] = values.tolist()
+    for place in np.flatnonzero(~np.isfinite(values)).tolist():
+        found[place] = None
+    return found
 
 
 def _known(value: float) -> float | None:

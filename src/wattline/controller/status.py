@@ -8,6 +8,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -131,6 +132,14 @@ def ahead(books: Books) -> list[dict[str, Any]]:
     return sorted(found, key=lambda each: each["start_s"])
 
 
+def note_stop(folder: Path, licences: int, cap_w: float) -> None:
+    """Say in the status what a clean stop has left behind; the next controller's has it no more."""
+    with suppress(WattlineError, OSError):  # nobody reads it where the disk is full
+        said = read_status(folder, running=False)
+        said["stopped"] = {"time_s": time.time(), "licences": licences, "cap_w": cap_w}
+        write_whole(folder / FILE, _text(_plain(said)))
+
+
 def read_status(folder: Path, *, running: bool = True) -> dict[str, Any]:
     """What the controller of a folder last said; with `running`, only of one that runs."""
     try:
@@ -144,11 +153,19 @@ def read_status(folder: Path, *, running: bool = True) -> dict[str, Any]:
         raise InputError(f"{folder / FILE} cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError):
         raise WattlineError(f"{folder / FILE} is no status of a controller") from None
-    if running and not _runs(pid, host, time_s):
+    if running and ("stopped" in said or not _runs(pid, host, time_s)):
         _say_if_it_begins(folder)
-        raise WattlineError(f"no controller runs in {folder}: the last one was heard of "
-                            f"{time.time() - time_s:,.0f} s ago")
+        raise WattlineError(f"no controller runs in {folder}: {_last(said, time_s)}")
     return dict(said)
+
+
+def _last(said: Mapping[str, Any], time_s: float) -> str:
+    """What became of the last one, and what it has left to Slurm."""
+    left = said.get("stopped")
+    if left is None:
+        return f"the last one was heard of {time.time() - time_s:,.0f} s ago"
+    return (f"the last one was stopped {time.time() - left['time_s']:,.0f} s ago; under its cap of "
+            f"{left['cap_w']:,.0f} W it left {left['licences']:,} licences called watts to Slurm")
 
 
 def _say_if_it_begins(folder: Path) -> None:

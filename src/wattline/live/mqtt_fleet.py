@@ -69,6 +69,8 @@ class MqttFleet:
             if node in self._nodes:
                 self._nodes[node].gaps = Gaps(life, number, back=back)
                 self._nodes[node].base_j = self._nodes[node].energy_j = base_j
+        self._reporting = {topic(cluster, node, "report"): (node, known)
+                           for node, known in self._nodes.items()}
         self._clock, self._silent_s = clock, silent_s
         self._lock = threading.Lock()
         self._came: list[NodeReport] = []
@@ -138,14 +140,15 @@ class MqttFleet:
         return said
 
     def _hear(self, where: str, payload: bytes) -> None:
-        _, _, name, what = where.split("/")
+        if (known := self._reporting.get(where)) is not None:
+            self._hear_report(*known, payload)
+            return
+        name = where.split("/")[2]
         node = self._nodes.get(name)
         if node is None:
             self._remark(f"{name} reports and is none of this fleet's nodes")
-        elif what == "state":
-            node.state = payload.decode(errors="replace")
         else:
-            self._hear_report(name, node, payload)
+            node.state = payload.decode(errors="replace")
 
     def _hear_report(self, name: str, node: _Node, payload: bytes) -> None:
         try:

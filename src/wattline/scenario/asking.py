@@ -19,6 +19,7 @@ from wattline.books import (
     Cancelled,
     CapChanged,
     Changed,
+    Event,
     Measured,
     NodesDown,
     NodesUp,
@@ -51,7 +52,7 @@ from wattline.scenario.journals import (
     journal_at,
     plan_of,
 )
-from wattline.scenario.load import load
+from wattline.scenario.load import fields_of, validate
 from wattline.scenario.model import CapPlan, Scenario
 from wattline.scenario.start_delays import StartDelays
 from wattline.scenario.work_seen import WorkSeen
@@ -141,8 +142,13 @@ def answered_here(
     if isinstance(scenario, Scenario):
         return ask_another(journal, scenario, place, assume_requested, allow_code=allow_code)
     named = is_file(scenario) or str(scenario).startswith("bundled:")
-    return ask_another(journal, load(scenario), place, assume_requested,
+    return ask_another(journal, _policies_in(scenario, journal), place, assume_requested,
                        allow_code=allow_code or named)
+
+
+def _policies_in(scenario: str | Path, journal: str | Path) -> Scenario:
+    """A scenario's file; its jobs are the journal's, so it need not name any."""
+    return validate({"trace": {"file": str(journal)}, **fields_of(scenario)}, str(scenario))
 
 
 def ask_another(
@@ -296,14 +302,26 @@ class _Question:
         """Let the world do what the journal says, and call jobs as it does."""
         if len(self.ready.jobs) != len(self.jobs):
             raise InputError(f"{self.source}: not all of its jobs fit the machine")
-        own, jobs = teller.submissions, self.jobs
-        teller.submissions = lambda row: replace(own(row), job=jobs[row].job,
-                                                 after=jobs[row].after)
+        own = teller.submissions
+        teller.submissions = lambda row: self._named(own(row), self.jobs[row])
         if not self.own_cap:
             teller.caps = teller.caps[:0]
-        teller.further = [(entry.time_s, event) for entry in self.entries[self.place:]
-                          for event in entry.events if isinstance(event, OUTSIDE)
-                          and not (self.own_cap and isinstance(event, CapChanged))]
+        teller.further = [*self._first_cap(), *(
+            (entry.time_s, event) for entry in self.entries[self.place:]
+            for event in entry.events if isinstance(event, OUTSIDE)
+            and not (self.own_cap and isinstance(event, CapChanged)))]
+
+    def _named(self, job: Submitted, said: Submitted) -> Submitted:
+        """A job as the journal calls it; users and the like as its books were told before."""
+        found = replace(job, job=said.job, after=said.after)
+        return found if self.from_s is None else replace(found, names=said.names, codes=said.codes)
+
+    def _first_cap(self) -> list[tuple[float, Event]]:
+        """The cap that the journal's books were opened under, as a live machine's are."""
+        cap_w = float(self.head.get("cap_w", "inf"))
+        if self.own_cap or self.from_s is not None or cap_w == float("inf"):
+            return []
+        return [(-float("inf"), CapChanged(cap_w))]
 
     def _remarks(self) -> tuple[str, ...]:
         """What was assumed, and what of the journal was left out."""

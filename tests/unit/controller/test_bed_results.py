@@ -40,6 +40,41 @@ def test_a_job_whose_end_was_not_heard_is_compared_by_its_work() -> None:
     assert (alone.overhead_s, alone.as_held.makespan_s) == (0.0, 5.0)
 
 
+def seen_late(*seen: SeenJob) -> list[SeenJob]:
+    """Jobs 1 and 2 were decided upon at 0.0 and 0.4 s, and seen to run in one look, at 3 s."""
+    told = {1: 3.0, 2: 2.6}
+    return [replace(job, delay_s=told.get(job.number, 0.0)) for job in seen]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_jobs_that_are_seen_to_run_together_are_expected_to_end_together(late: bool) -> None:
+    """Of four nodes two are free and job 3 needs three. Where job 1 is expected to end before
+    job 2, all of its nodes are needed then and job 4 has to wait; where both end together, one is
+    left over for job 4."""
+    jobs = [BedJob(1, 0.0, 20.0, 60.0, 1, 250.0), BedJob(2, 0.4, 30.0, 60.0, 1, 250.0),
+            BedJob(3, 1.0, 5.0, 60.0, 3, 250.0), BedJob(4, 4.0, 10.0, 60.0, 1, 250.0)]
+    seen = [SeenJob(1, 0.0, 0.0, 20.0, 20.0, 0.0), SeenJob(2, 0.4, 0.4, 30.4, 30.0, 0.4),
+            SeenJob(3, 1.0, 20.0, 25.0, 5.0, 1.0), SeenJob(4, 4.0, 4.0, 14.0, 10.0, 4.0)]
+    setup = Setup(4, NodePower(), 2000.0, {"power": "block", "placement": "first-fit"})
+    found = beside_simulation(run_of(*(seen_late(*seen) if late else seen)), jobs, setup)
+    assert found.as_held.late_s_worst == (0.0 if late else 4.0 - 25.0)
+    assert found.as_held.makespan_s == pytest.approx(30.4 if late else 35.0)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_job_that_draws_more_than_it_says_keeps_others_waiting_in_the_simulation_too(
+    known: bool
+) -> None:
+    """Two jobs say 250 W each, under 600 W; the first is found to draw 400."""
+    jobs = [BedJob(1, 0.0, 10.0, 60.0, 1, 250.0), BedJob(2, 2.0, 5.0, 60.0, 1, 250.0)]
+    run = run_of(SeenJob(1, 0.0, 0.0, 10.0, 10.0, 0.0, 0.0),
+                 SeenJob(2, 2.0, 10.0, 15.0, 5.0, 2.0, 0.0))
+    setup = Setup(2, NodePower(), 600.0, {"power": "block", "placement": "first-fit"})
+    if known:  # a number of no job of the run says nothing
+        run = replace(run, measured=((1.0, 1, 400.0), (1.5, 99, 400.0)))
+    assert beside_simulation(run, jobs, setup).as_held.late_s_worst == (0.0 if known else 8.0)
+
+
 def tried(monkeypatch: pytest.MonkeyPatch, workload: Path, *seen: SeenJob) -> trying.TriedRun:
     bed = Bed(Path("/nowhere"), nodes=4, port=1)
     for name, instead in (("bring_up", lambda *_, **__: bed), ("take_down", lambda *_: None),
@@ -93,7 +128,7 @@ def test_a_job_that_slurm_never_took_is_lost(
     bed.logs.mkdir(parents=True)
     (bed.logs / "emulator.jsonl").touch()
     submitter = Submitter(bed, JOBS[:1], failed={1: "job 1 was not submitted: no"})
-    monkeypatch.setattr(running.Story, "read", lambda _: running.Story(0, {}, {}))
+    monkeypatch.setattr(running.Story, "read", lambda _: running.Story(0, {}, {}, {}))
     monkeypatch.setattr(running, "joules_of", lambda *_: ())
     monkeypatch.setattr(running, "replays", lambda _: True)
 

@@ -82,3 +82,12 @@ def test_too_few_licences_for_jobs_that_are_to_run_are_said_once(slurm: Scontrol
         net.say_too_few(watts)
     said, = net.remarks
     assert "hold 2,401 licences called watts and Slurm has 2,400" in said
+
+
+def test_what_is_left_is_what_slurm_says(slurm: Scontrol) -> None:
+    net = LicenceNet(slurm)  # type: ignore[arg-type]
+    assert net.left() == 2400
+    net.allow(1000.0)
+    assert (net.left(), LicenceNet(slurm).left()) == (1000, 1000)  # type: ignore[arg-type]
+    slurm.total = 1200  # somebody configures fewer than are taken away
+    assert LicenceNet(slurm).left() == 0  # type: ignore[arg-type]

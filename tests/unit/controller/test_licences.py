@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from wattline.controller.licences import allowed_w, decided_w
+from wattline.controller.licences import allowed_w, decided_w, unattended_w
 from wattline.controller.watching import Told
 from wattline.live.slurm.reading import SlurmJob
 
@@ -91,6 +91,33 @@ def test_whatever_starts_by_it_the_machine_stays_under_the_cap() -> None:
         running.append(job(fits[0].label, "RUNNING", fits[0].nodes, fits[0].licenses["watts"]))
         assert used + fits[0].licenses["watts"] + 90.0 * (free - fits[0].nodes) <= 1500.0
     assert len(running) >= 4
+
+
+@pytest.mark.parametrize("busy", [0, 3, 8])
+@pytest.mark.parametrize("seed", range(10))
+def test_while_nobody_looks_no_jobs_that_find_licences_exceed_the_cap(seed: int, busy: int) -> None:
+    """Whatever ran when the number was set is over: any others may hold it, on any nodes."""
+    draw = random.Random(seed)
+    cap_w = draw.uniform(800.0, 2500.0)
+    ran = [job(str(number), "RUNNING", 1, 300) for number in range(busy)]
+    allowed = unattended_w(ran, 8, 90.0, cap_w, active_w=300.0)
+    assert allowed == cap_w - 8 * 90.0
+    for _ in range(20):
+        drawn_w, used, free = 8 * 90.0, 0, 8
+        while free:
+            wide = draw.randint(1, free)
+            watts = wide * draw.randint(60, 400)
+            if used + watts > allowed:
+                break
+            drawn_w += max(watts - 90.0 * wide, 0.0)
+            used, free = used + watts, free - wide
+        assert drawn_w <= cap_w + 1e-6
+
+
+def test_while_nobody_looks_jobs_without_licences_count_as_usual() -> None:
+    bare = replace(job("1", "RUNNING", 2, 500), licenses={})
+    over = replace(bare, state="COMPLETED")
+    assert unattended_w([bare, over], 6, 90.0, 1300.0, active_w=300.0) == 1300 - 4 * 90 - 2 * 300
 
 
 def told(label: str, watts: int, *, running: bool = True) -> Told:

@@ -28,6 +28,9 @@ class SeenJob:
     """From the decision to start it until the books were told of its end: so long it held nodes."""
     heard_s: float = math.nan
     """When the books were told of it."""
+    delay_s: float = math.nan
+    """From the decision to start it until the books were told that it runs: its limit counts from
+    there."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +77,12 @@ class Accounted:
 
     def jobs(
         self, labels: Mapping[str, BedJob], begin_s: float, held: Mapping[str, float],
-        heard: Mapping[str, float],
+        heard: Mapping[str, float], delay: Mapping[str, float],
     ) -> tuple[SeenJob, ...]:
         """Those that completed, in the order of their numbers."""
         found = [SeenJob(job.number, self.submit_s[label] - begin_s, self.begun_s[label] - begin_s,
                          self.ended_s[label] - begin_s, held.get(label, math.nan),
-                         heard.get(label, math.nan) - begin_s)
+                         heard.get(label, math.nan) - begin_s, delay.get(label, math.nan))
                  for label, job in labels.items() if label in self.begun_s]
         return tuple(sorted(found, key=lambda job: job.number))
 

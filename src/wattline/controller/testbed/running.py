@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wattline.books import Ended, Submitted, read_journal
+from wattline.books import Ended, Measured, Started, Submitted, read_journal
 from wattline.controller.hands import REFUSED
 from wattline.controller.licences import LicenceNet
 from wattline.controller.testbed.accounted import (
@@ -117,6 +117,8 @@ class BedRun:
     """Times since the beginning, and watts."""
     seen: tuple[SeenJob, ...] = ()
     """The jobs that completed, as Slurm's accounting has them."""
+    measured: tuple[tuple[float, int, float], ...] = ()
+    """When the books were told that a job draws other watts than it said, its number, and these."""
     end_forgotten: tuple[str, ...] = ()
     """Of those that finished, jobs that did their work and whose end Slurm has forgotten: one that
     is killed comes back with what it had saved, and lets them run into their limit."""
@@ -268,7 +270,7 @@ def _result(
     curve = tuple((each["time_s"] - begin_s, each["power_w"]) for each in log if "power_w" in each
                   and each["time_s"] >= begin_s)
     journal = Story.read(controller.journal)
-    done = told.jobs(labels, begin_s, journal.held_s, journal.heard_s)
+    done = told.jobs(labels, begin_s, journal.held_s, journal.heard_s, journal.delay_s)
     joules = joules_of(controller.folder / "ledger.db", bed.cluster, labels, log)
     waits = [job.start_s - job.submit_s for job in done]
     return BedRun(
@@ -283,6 +285,8 @@ def _result(
         doubled=told.doubled, refused=tuple(sorted(end.refused)), requeued=told.requeued,
         makespan_s=max((job.end_s for job in done), default=0.0),
         wait_s_mean=sum(waits) / len(waits) if waits else math.nan, power_w=curve, seen=done,
+        measured=tuple((at_s - begin_s, labels[label].number, watts)
+                       for at_s, label, watts in journal.measured if label in labels),
         faults=faults, remarks=(
             *submitter.failed.values(), *submitter.forgotten, *controller.remarks(), *end.remarks),
     )
@@ -312,23 +316,31 @@ class Story:
     """How long jobs held their nodes: from the last decision to start them to their end as told."""
     heard_s: dict[str, float]
     """When the books first heard of them."""
+    delay_s: dict[str, float]
+    """From that decision until the books were told that they run."""
+    measured: tuple[tuple[float, str, float], ...] = ()
+    """When the books were told that a job draws other watts than it said, and how many."""
 
     @classmethod
     def read(cls, journal: Path) -> Story:
         start_s: dict[str, float] = {}
         heard_s: dict[str, float] = {}
-        held_s, decisions = {}, 0
+        held_s, delay_s, measured, decisions = {}, {}, [], 0
         for entry in read_journal(journal.read_text(encoding="utf-8"), str(journal)).entries():
             for event in entry.events:
                 if isinstance(event, Submitted):
                     heard_s.setdefault(str(event.job), entry.time_s)
                 if isinstance(event, Ended) and str(event.job) in start_s:
                     held_s[str(event.job)] = entry.time_s - start_s[str(event.job)]
+                if isinstance(event, Measured) and event.job is not None:
+                    measured.append((entry.time_s, str(event.job), event.watts))
+                if isinstance(event, Started) and str(event.job) in start_s:
+                    delay_s[str(event.job)] = entry.time_s - start_s[str(event.job)]
             decisions += len(entry.decisions or ())
             for decision in entry.decisions or ():
                 if decision.kind == "start":
                     start_s[str(decision.job)] = entry.time_s
-        return cls(decisions, held_s, heard_s)
+        return cls(decisions, held_s, heard_s, delay_s, tuple(measured))
 
 
 def replays(journal: Path) -> bool | None:

@@ -13,6 +13,7 @@ import hmac
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from wattline.live.fleet import NodeReport
 from wattline.live.sensor import Quality
@@ -57,8 +58,7 @@ class Order:
     last: int = 0
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """A report as it came: whose readings, from which number on they are kept, and some of them."""
 
     life: int

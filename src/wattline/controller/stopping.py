@@ -1,0 +1,80 @@
+"""What a controller leaves behind: at a clean stop, and where it cannot go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wattline.controller.handing_back import hand_back, keep_off, kept_off
+from wattline.controller.lease import hand_over
+from wattline.controller.licences import LicenceNet, unattended_w
+from wattline.controller.resting import all_nodes_cap_w
+from wattline.controller.sharing.licences import allowed_above_w
+from wattline.controller.status import note_stop
+from wattline.live.slurm.commands import SlurmError
+from wattline.model.errors import WattlineError
+from wattline.model.units import counted
+
+if TYPE_CHECKING:
+    from wattline.controller.configuration import SiteConfig
+    from wattline.controller.controller import Controller
+    from wattline.controller.modes import ModeKeeper
+
+
+def switch_on(folder: Path, controller: Controller) -> None:
+    """Nodes that are off because of us come on again, or are left to Slurm's own power saving."""
+    off = controller.watcher.off | kept_off(folder)
+    if not off:
+        return
+    try:
+        left = hand_back(controller.slurm, off)
+    except SlurmError as error:
+        controller.notes.append(f"nodes that were switched off stay off: {error}")
+        return
+    keep_off(folder, left)
+    controller.notes.append(f"{len(off - left)} nodes that were switched off are on again"
+                            + (f"; {','.join(sorted(left))} still go down, and Slurm switches them "
+                               "on when a job needs them" if left else ""))
+
+
+def leave(site: SiteConfig, controller: Controller, modes: ModeKeeper) -> None:
+    """What becomes of waiting jobs, and of licences, which go on to keep the cap that holds."""
+    cap_w, net = all_nodes_cap_w(controller.books), LicenceNet(controller.slurm.commands)
+    if modes.decides and site.when_stopped == "guard":
+        hand_over(site, controller.slurm, cap_w)
+    elif modes.decides and site.licences:
+        # Held jobs wait for the next controller; those of others go on to start.
+        net.allow(_unattended_w(site, controller, cap_w))
+    if site.licences or site.when_stopped == "guard":
+        note_stop(Path(site.folder), net.left(), cap_w)
+
+
+def _unattended_w(site: SiteConfig, controller: Controller, cap_w: float) -> float:
+    seen = controller.watcher.seen
+    if site.parts is not None:
+        return allowed_above_w(site.parts, seen, cap_w, controller.books.power_w)
+    return unattended_w(seen, len(site.node_names), site.node_idle_w, cap_w,
+                        active_w=site.node_active_w)
+
+
+@contextmanager
+def leaving_to_slurm(site: SiteConfig, controller: Controller, modes: ModeKeeper) -> Iterator[None]:
+    """Where a controller that decides cannot go on, as on a full disk, Slurm gets what waits."""
+    try:
+        yield
+    except (WattlineError, OSError) as error:
+        if not controller.act or not modes.decides:
+            raise
+        raise WattlineError(f"{error}; {_left(site, controller)}") from None
+
+
+def _left(site: SiteConfig, controller: Controller) -> str:
+    cap_w = all_nodes_cap_w(controller.books)
+    try:
+        labels = hand_over(site, controller.slurm, cap_w)
+    except (SlurmError, OSError) as error:
+        return f"waiting jobs stay held until the watchdog, or the next start: {error}"
+    return (f"{counted(len(labels), 'waiting job')} left to Slurm, with watts as licences under "
+            f"{cap_w:,.0f} W")

@@ -1,0 +1,117 @@
+"""Watts as licences on a real Slurm: they follow the cap, and keep it when nobody runs."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.slurm.bedside import OURS, runs, slurm, submit, until
+from tests.slurm.test_serving import Process, cycles, drawn_w, site, site_file, started
+from wattline.controller.configuration import read_configuration
+from wattline.controller.licences import LicenceNet
+from wattline.controller.serving import serving
+from wattline.controller.speaking import live_order, live_status
+from wattline.controller.testbed.layout import Bed
+from wattline.live.slurm.commands import Commands
+from wattline.model.errors import WattlineError
+
+
+def test_licences_follow_the_cap(bed: Bed, tmp_path: Path) -> None:
+    cap = tmp_path / "cap"
+    cap.write_text("1300")
+    here = site(bed, tmp_path, 'cap_file = "cap"\nlicences = true\n')
+
+    def left() -> int:
+        said = slurm(bed, "scontrol", "show", "licenses", "watts")
+        numbers = dict(part.split("=") for part in said.split() if "=" in part)
+        return int(numbers["Total"]) - int(numbers["Reserved"])
+
+    try:
+        with serving(here, act=True) as controller:
+            controller.cycle()
+            assert left() == 1300
+            cap.write_text("1000")
+            controller.cycle()
+            assert left() == 1000
+            slurm(bed, "scontrol", "delete", "ReservationName=wattline-cap")
+            said = cycles(controller, lambda: left() == 1000)
+            said += controller.cycle().remarks
+            assert any("removed the reservation wattline-cap" in each for each in said)
+            other = here.model_copy(update={"folder": str(tmp_path / "other")})
+            with (pytest.raises(WattlineError, match="acts on the Slurm of"),
+                  serving(other, act=True)):
+                pass
+            assert left() == 1000
+        # Nobody counts idle nodes any more, and what others start must stay under the cap.
+        assert left() == 1000 - 6 * 90, "a clean stop leaves the net below the cap that held"
+        with pytest.raises(WattlineError, match="cap of 1,000 W it left 460 licences"):
+            live_status(tmp_path / "site.toml")
+        with serving(here.model_copy(update={"mode": "guard"}), act=True) as controller:
+            controller.cycle()
+            controller.cycle()
+            assert left() == 1000 - 6 * 90
+    finally:
+        slurm(bed, "scontrol", "delete", "ReservationName=wattline-cap")
+
+
+def test_a_cap_that_was_ordered_outlives_a_clean_stop_and_a_new_start(
+    bed: Bed, tmp_path: Path
+) -> None:
+    """900 W leave 360 above six idle nodes. While nobody follows which nodes are idle, a job of
+    400 W has to wait, though it would fit beside the other."""
+    file = site_file(bed, tmp_path, "licences = true\n")
+    here = read_configuration(file)
+    net = LicenceNet(Commands(here.environment))
+    try:
+        running = Process(file).until_ready()
+        live_order(file, "set_cap", watts=900.0)
+        until(lambda: net.left() == 900)
+        assert running.end(signal.SIGTERM) == 0
+        assert net.left() == 900 - 6 * 90
+        with pytest.raises(WattlineError, match="cap of 900 W it left 360 licences"):
+            live_status(file)
+        small, wide = (submit(bed, 30, 150, "-N", nodes, "-t", "1", "-L", f"watts:{watts}")
+                       for nodes, watts in (("1", 200), ("2", 400)))
+        until(lambda: runs(bed, small))
+        until(lambda: slurm(bed, "squeue", "-h", "-j", wide, "-o", "%r") == "Licenses")
+        Process(file).until_ready()
+        until(lambda: net.left() == 900)
+        assert live_status(file)["cap_w"] == 900.0
+        until(lambda: runs(bed, wide))
+    finally:
+        net.lift()
+
+
+def test_a_job_without_watts_holds_them_as_licences_when_it_is_started(
+    bed: Bed, tmp_path: Path
+) -> None:
+    here = site(bed, tmp_path, "licences = true\n")
+    try:
+        with serving(here, act=True) as controller:
+            bare = submit(bed, 30, 250, *OURS, "-N", "2", "-t", "1")
+            says = submit(bed, 30, 250, *OURS, "-N", "1", "-t", "1", "-L", "watts:260")
+            cycles(controller, lambda: runs(bed, bare) and runs(bed, says))
+            held = {job: slurm(bed, "squeue", "-h", "-j", job, "-O", "Licenses:40")
+                    for job in (bare, says)}
+            assert held == {bare: "watts:600", says: "watts:260"}
+    finally:
+        LicenceNet(Commands(here.environment)).lift()
+
+
+@pytest.mark.parametrize("power", ['"dvfs"', '{ name = "adaptive", strategy = "dvfs" }'])
+def test_a_job_that_fits_because_jobs_are_slowed_starts_beside_licences(
+    bed: Bed, tmp_path: Path, power: str
+) -> None:
+    """Three jobs of 480 W say 1,440 W together; under 1,300 W they run slower."""
+    here = site(bed, tmp_path, f"licences = true\n[policy]\npower = {power}\n")
+    try:
+        with serving(here, act=True) as controller:
+            started(bed, controller, count=2, nodes=2, watts=240)
+            third = submit(bed, 30, 240, *OURS, "-N", "2", "-t", "1", "-L", "watts:480")
+            said = cycles(controller, lambda: runs(bed, third))
+            assert not any("did not" in each for each in said)
+            cycles(controller, lambda: drawn_w(bed) <= 1300.0, 10.0)
+    finally:
+        LicenceNet(Commands(here.environment)).lift()

@@ -1,0 +1,103 @@
+"""What a controller leaves behind: the net below its cap, and nothing that is held for ever."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pytest
+from tests.unit.controller.test_modes import SITE, OneSlurm, ordered
+
+from wattline.controller import serving as serving_module
+from wattline.controller.configuration import SiteConfig, read_configuration
+from wattline.controller.serving import run, serving
+from wattline.controller.speaking import live_status
+from wattline.live.slurm.commands import SlurmError
+from wattline.model.errors import WattlineError
+
+
+@pytest.fixture
+def slurm(monkeypatch: pytest.MonkeyPatch) -> OneSlurm:
+    made = OneSlurm()
+    monkeypatch.setattr(serving_module, "Slurm", lambda commands: made)
+    return made
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> SiteConfig:
+    (tmp_path / "site.toml").write_text(SITE)
+    return read_configuration(tmp_path / "site.toml")
+
+
+@pytest.mark.parametrize("cap_w", [None, 700.0, 400.0])
+@pytest.mark.parametrize("when_stopped", ["held", "guard"])
+@pytest.mark.parametrize("mode", ["decide", "guard"])
+def test_a_clean_stop_leaves_no_more_licences_than_the_cap_that_held(
+    slurm: OneSlurm, site: SiteConfig, mode: str, when_stopped: str, cap_w: float | None
+) -> None:
+    """Four nodes draw 360 W idle; the site's cap is 900 W."""
+    said = site.model_copy(update={"when_stopped": when_stopped, "mode": mode})
+    with serving(said, act=True) as here:
+        here.cycle()
+        if cap_w is not None:
+            ordered(here, said, "set_cap", watts=cap_w)
+        here.cycle()
+    assert slurm.commands.allowed() == (cap_w or 900.0) - 360.0
+    with serving(said, act=True) as here:  # and goes on under it
+        here.cycle()
+        assert here.books.state.clock[0].cap_w == (cap_w or 900.0)
+
+
+def test_what_a_clean_stop_has_left_is_said_until_the_next_start(
+    slurm: OneSlurm, site: SiteConfig
+) -> None:
+    file = Path(site.folder).parent / "site.toml"
+    with serving(site, act=True) as here:
+        here.cycle()
+        ordered(here, site, "set_cap", watts=700.0)
+        assert live_status(file)["cap_w"] == 700.0
+    with pytest.raises(WattlineError, match="was stopped 0 s ago; under its cap of 700 W it left"):
+        live_status(file)
+    with serving(site, act=True) as here:
+        here.cycle()
+        assert live_status(file)["cap_w"] == 700.0
+
+
+def no_room(*given: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_on_a_full_disk_what_waits_is_left_to_slurm_under_licences(
+    slurm: OneSlurm, site: SiteConfig, monkeypatch: pytest.MonkeyPatch, answers: bool
+) -> None:
+    slurm.submit("1", nodes=2)
+    slurm.submit("2", nodes=2)
+    slurm.submit("3", comment="")
+    if not answers:
+        monkeypatch.setattr(OneSlurm, "release", lambda *given, **more: fails())
+    wanted = ("2 waiting jobs left to Slurm, with watts as licences under 900 W" if answers
+              else "waiting jobs stay held until the watchdog, or the next start: no answer")
+    monkeypatch.setattr(serving_module, "renew", no_room)
+    # The first cycle would start the first job: it must not, and both wait.
+    monkeypatch.setattr(OneSlurm, "start", lambda *given, **more: fails())
+    with (pytest.raises(WattlineError, match=f"No space left on device.*{wanted}"),
+          serving(site, act=True) as here):
+        run(here, 0.0, lambda cycle: None, cycles=3)
+    assert [slurm.jobs[label].held for label in "123"] == [not answers, not answers, True]
+    assert slurm.jobs["1"].licenses == {"watts": 600}
+    assert slurm.commands.allowed() <= 900
+
+
+def fails() -> None:
+    raise SlurmError("no answer")
+
+
+@pytest.mark.parametrize(("act", "mode"), [(False, "decide"), (True, "guard"), (True, "decide")])
+def test_only_a_controller_that_starts_jobs_has_some_to_leave(
+    slurm: OneSlurm, site: SiteConfig, act: bool, mode: str
+) -> None:
+    with (pytest.raises(WattlineError, match="the disk is full") as error,
+          serving(site, act=act, mode=mode)):
+        raise WattlineError("the disk is full")
+    assert ("left to Slurm" in str(error.value)) == (act and mode == "decide")
