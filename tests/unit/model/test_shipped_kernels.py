@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import subprocess
 import sys
 
 import pytest
@@ -46,3 +48,27 @@ def test_code_of_other_sources_is_said_to_be_that(shipped):
     assert told.startswith(COMPILING)
     assert "of other sources" in told
     assert HERE not in told
+
+
+FOREIGN = """
+import sys
+from pathlib import Path
+from wattline.model import before_compiling, kernel_cache
+
+kernel_cache.SHIPPED = Path(sys.argv[1])
+before_compiling[:] = [print]
+from tests.support.small_kernels import double, triple
+print(double(2.0), triple(2.0))
+"""
+
+
+@pytest.mark.compiled
+def test_with_code_for_another_numba_kernels_are_compiled_and_right(tmp_path):
+    built = tmp_path / "_kernels" / "py311-numba0.1.2-x86_64-0123456789abcdef"
+    (built / "tests.support.small_kernels").mkdir(parents=True)
+    done = subprocess.run([sys.executable, "-c", FOREIGN, str(built.parent)], text=True,
+                          env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
+                          capture_output=True, check=True)
+    said, answers = done.stdout.splitlines()
+    assert "is for Python 3.11, numba 0.1.2 on x86_64, and here is" in said
+    assert answers.split() == ["4.0", "6.0"]
