@@ -1,6 +1,6 @@
 """Compile what the docs, examples, studies and main commands need, into the package.
 
-    scripts/build_kernels.py [--into FOLDER] [--work FOLDER] [--only TEXT]
+    scripts/build_kernels.py [--into FOLDER] [--work FOLDER] [--only TEXT] [--jobs N]
 
 Run it before a wheel is built: what it leaves in src/wattline/_kernels goes into the wheel, for
 this family of processors and these versions of Python and numba (the folder's name says which);
@@ -99,8 +99,10 @@ def programs() -> dict[str, list[str]]:
 class Build:
     """Programs that are run with one cache, each of them once."""
 
-    def __init__(self, work: Path, programs: Mapping[str, list[str]]) -> None:
+    def __init__(self, work: Path, programs: Mapping[str, list[str]],
+                 side_by_side: int | None = None) -> None:
         self._work = work
+        self._side_by_side = side_by_side or os.cpu_count()
         self._programs = programs
         self._environment = _environment(work)
         self.state = self._run("its state", ["-c", STATE]).strip()
@@ -119,7 +121,7 @@ class Build:
         self._done = len(self._programs) - len(todo)
         if self._done:
             print(f"{self._done} of {len(self._programs)} known from before", flush=True)
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        with ThreadPoolExecutor(self._side_by_side) as pool:
             for _ in pool.map(self._compile, todo):
                 pass
 
@@ -168,13 +170,14 @@ def main() -> None:
     parser.add_argument("--into", type=Path, default=PACKAGE / "_kernels")
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "kernels")
     parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, help="programs side by side; one per core unless said")
     options = parser.parse_args()
     began = time.monotonic()
     chosen = {name: each for name, each in programs().items() if options.only in name}
     # What the package has already would be found, and not be compiled into the folder of work.
     shutil.rmtree(options.into, ignore_errors=True)
     options.work.mkdir(parents=True, exist_ok=True)
-    build = Build(options.work.absolute(), chosen)
+    build = Build(options.work.absolute(), chosen, options.jobs)
     try:
         build.run()
     except KeyboardInterrupt:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+KERNEL = "_kernels/py311-numba0.68.1-x86_64-0123456789abcdef/wattline.engine.loop/it.code"
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +28,9 @@ def built(tmp_path_factory) -> Path:
     for name in files:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_bytes((ROOT / name).read_bytes())
+    kernel = source / "src" / "wattline" / KERNEL
+    kernel.parent.mkdir(parents=True)
+    kernel.write_bytes(b"machine code")
     subprocess.run([sys.executable, "-m", "hatchling", "build", "-d", str(folder / "dist")],
                    cwd=source, check=True, capture_output=True)
     return folder / "dist"
@@ -48,6 +52,12 @@ def test_the_wheel_has_the_package_its_data_and_the_examples(wheel):
     assert "wattline/py.typed" in there
     assert {name.split("/")[0].split("-")[0] for name in there} == {"wattline"}
     assert not [name for name in there if name.endswith(".pyc") or "tests" in name.split("/")]
+
+
+def test_kernels_that_were_built_are_in_the_wheel_and_in_no_source_archive(wheel, built):
+    assert wheel.read(f"wattline/{KERNEL}") == b"machine code"
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        assert not [name for name in archive.getnames() if "/_kernels/" in name]
 
 
 def test_its_description_is_complete_and_names_no_machine(wheel):

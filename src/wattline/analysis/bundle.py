@@ -42,10 +42,17 @@ def content_policy() -> str:
 
 def script_json(value: Mapping[str, Any]) -> str:
     """JSON that may stand in a script element, whatever the texts in it say."""
-    text = json.dumps(_finite(value), separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    try:
+        text = _json(value)
+    except (TypeError, ValueError):  # gaps are rare; to look for them takes longer than to write
+        text = _json(_finite(value))
     for sign, escaped in _IN_SCRIPTS.items():
         text = text.replace(sign, escaped)
     return text
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 
 
 def _finite(value: Any) -> Any:

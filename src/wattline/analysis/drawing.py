@@ -14,6 +14,7 @@ import numpy as np
 
 from wattline.analysis.describe import date_text, unix_start_s
 from wattline.model.run import Run
+from wattline.model.signal import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,6 +96,19 @@ def write_time(axes: Axes, runs: Mapping[str, Run]) -> None:
             formats=["%Y", "%b", "%d %b", "%H:%M", "%H:%M", "%S"],
             zero_formats=["", "%b %Y", "%d %b", "%d %b", "%H:%M", "%H:%M"],
         ))
+
+
+def shade(axes: Axes, low: Any, high: FloatArray, x: FloatArray, **look: Any) -> None:
+    """Fill steps between two heights, given the edges of the spans.
+
+    As `axes.stairs` does, which asks each corner for itself how far it reaches.
+    """
+    from matplotlib.patches import StepPatch
+
+    steps = StepPatch(high, x, baseline=low, fill=True, linewidth=0, **look)
+    steps.sticky_edges.y.append(np.min(low))
+    axes.add_artist(steps)
+    axes.update_datalim([(x[0], min(np.min(low), np.min(high))), (x[-1], np.max(high))])
 
 
 def thousands(axes: Axes) -> None:

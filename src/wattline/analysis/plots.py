@@ -20,6 +20,7 @@ from wattline.analysis.drawing import (
     INK,
     clock_of,
     legend_above,
+    shade,
     sheet,
     span_of,
     thousands,
@@ -180,10 +181,9 @@ def use_by_size(run: Run) -> Figure:
     clock = clock_of({"": run})
     figure, (axes,) = sheet()
     below = np.zeros(edge_s.size - 1)
-    shades = colormaps["cividis"](np.linspace(0.98, 0.05, max(len(layers), 1)))
-    for shade, (label, units) in zip(shades, layers, strict=False):
-        axes.stairs(below + units, clock.x(edge_s), baseline=below, fill=True, linewidth=0,
-                    color=shade, label=label)
+    colours = colormaps["cividis"](np.linspace(0.98, 0.05, max(len(layers), 1)))
+    for colour, (label, units) in zip(colours, layers, strict=False):
+        shade(axes, below, below + units, clock.x(edge_s), facecolor=colour, label=label)
         below = below + units
     axes.axhline(run.units, color=INK, linewidth=0.8)
     axes.set_ylim(0, run.units * 1.04)
@@ -242,8 +242,8 @@ def _draw_band(axes: Axes, found: series.Band, scale: Scale, runs: Mapping[str, 
     x, y = _stair(found, scale, runs)
     colour = COLOURS[number % len(COLOURS)]
     if found.high is not found.mean:
-        axes.stairs(found.high / scale.size, x, baseline=found.low / scale.size, fill=True,
-                    color=colour, alpha=0.25, linewidth=0)
+        shade(axes, found.low / scale.size, found.high / scale.size, x, facecolor=colour,
+              alpha=0.25)
     axes.step(x, y, where="post", color=colour, linewidth=1.2)
 
 

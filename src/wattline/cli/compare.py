@@ -11,6 +11,7 @@ import click
 
 from wattline.analysis.folders import file_stem, run_folder
 from wattline.cli.choices import ScenarioCommand
+from wattline.cli.drawing import load_plots
 from wattline.cli.output import json_option, print_comparison, print_json, progress
 from wattline.cli.per_job_output import (
     chapters,
@@ -108,6 +109,7 @@ def command(
             from wattline.analysis.report import report
 
             with progress("drawing the report") as advance:
+                load_plots()
                 page = report(runs, folder / "report", advance, chapters=chapters(beside))
     figures = against_other_caps(runs, figures)
     alike = all_alike(figures, variations)

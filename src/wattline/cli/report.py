@@ -8,6 +8,7 @@ import click
 
 from wattline.analysis.folders import run_folder
 from wattline.cli.choices import Choice
+from wattline.cli.drawing import load_plots
 from wattline.cli.output import json_option, print_comparison, print_json, progress
 from wattline.cli.simulating import say_assumed, say_caps, whole_or_gone
 from wattline.model.errors import InputError
@@ -43,6 +44,7 @@ def command(folders: tuple[Path, ...], out: Path | None, pictures: str, as_json:
     folder = target.parent if target.suffix.lower() == ".html" else target
     run_folder("report", str(folder))  # a place that cannot be written is found out now
     with whole_or_gone(folder), progress("drawing") as advance:
+        load_plots()
         page = report(runs, target, advance, pictures)
     rows = compare_table(runs)
     if as_json:

@@ -17,7 +17,7 @@ from typing import Any
 
 from wattline.books.record import Record
 from wattline.engine.world import Simulated
-from wattline.model import COMPILING, before_compiling
+from wattline.model import COMPILING, before_compiling, kernel_cache
 from wattline.model.clock import file_age_s
 from wattline.model.kernel import PLAIN, is_compiled
 from wattline.model.waiting import waiting
@@ -91,7 +91,7 @@ def compile_or_wait(parts: Parts, loop: Any) -> None:
 
 def _wait_for(lock: Path) -> None:
     while before_compiling:
-        before_compiling.pop()(COMPILING)
+        before_compiling.pop()(kernel_cache.announced(COMPILING))
     with waiting():
         while is_held(lock):
             time.sleep(0.02)

@@ -17,12 +17,11 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from wattline.model.clock import file_age_s
-from wattline.model.plugins import installed
+from wattline.model.plugins import installed, version_of
 
 HOME = Path(__file__).resolve().parent.parent
 SHIPPED = HOME / "_kernels"
@@ -79,8 +78,27 @@ def _modules(folder: Path) -> list[tuple[str, str]]:
 def state_name() -> str:
     """A name for the sources, Python, numba, its checks, and the family of processors."""
     checks = "-checked" if os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0") else ""
-    version = f"py{sys.version_info[0]}{sys.version_info[1]}-numba{metadata.version('numba')}"
+    version = f"py{sys.version_info[0]}{sys.version_info[1]}-numba{version_of('numba')}"
     return f"{version}-{platform.machine()}{checks}-{_contents()}"
+
+
+def announced(compiling: str) -> str:
+    """What is said of a compilation: also why code that was built into the package is of no use."""
+    built = sorted(path.name for path in SHIPPED.glob("py*-numba*"))
+    if not built or state_name() in built:
+        return compiling
+    theirs, here = _for_what(built[0]), _for_what(state_name())
+    if theirs == here:
+        return f"{compiling}; the code built into this package is of other sources, and passed over"
+    return f"{compiling}; the code built into this package is for {theirs}, and here is {here}"
+
+
+def _for_what(state: str) -> str:
+    """In words, all but the sources."""
+    python, numba, family, *checked = state.split("-")[:-1]
+    version = f"{python[2]}.{python[3:]}"
+    return " with ".join([f"Python {version}, numba {numba.removeprefix('numba')} on {family}",
+                          *checked])
 
 
 def _contents() -> str:

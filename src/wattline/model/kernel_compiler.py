@@ -49,7 +49,8 @@ class _Announcement(event.Listener):  # type: ignore[misc]
         if not module.startswith(("numba.", "wattline.traces.")):
             shared = module.startswith("wattline.shared_nodes.")
             while before_compiling:
-                before_compiling.pop()(COMPILING_SHARED if shared else COMPILING)
+                before_compiling.pop()(
+                    kernel_cache.announced(COMPILING_SHARED if shared else COMPILING))
         self._wait.begin()
 
     def on_end(self, event: Any) -> None:

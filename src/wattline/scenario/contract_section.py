@@ -115,11 +115,11 @@ class ContractSection(Section):
     cycle_s: Seconds = Field(1.0, ge=0.01)
     trace_start: Seconds = Field(0.0, ge=0)
     """Where in a log its jobs begin."""
-    signal: FileName | SignalSection = SignalSection()
+    signal: FileName | SignalSection = SignalSection.unset()
     signal_start: Seconds = Field(0.0, ge=0)
     programme: str | None = None
     """Whose terms hold: a shipped one, or a file; see docs/demand-response.md."""
-    prices: PriceSection = PriceSection()
+    prices: PriceSection = PriceSection.unset()
     pue: Number = Field(1.0, ge=1, le=10)
     """Power of the facility over that of its servers: bids and bills are at the meter."""
     meter_noise: Fraction = Field(0.0, ge=0, le=1)

@@ -271,9 +271,9 @@ class Scenario(Section):
 
     name: Name = "scenario"
     trace: TraceSection
-    machine: MachineSection = MachineSection()
-    policy: PolicySection = PolicySection()
-    power: PowerSection = PowerSection()
+    machine: MachineSection = MachineSection.unset()
+    policy: PolicySection = PolicySection.unset()
+    power: PowerSection = PowerSection.unset()
     reservations: tuple[ReservationSection, ...] = ()
     shares: dict[str, Annotated[Number, Field(le=MOST_WEIGHT)]] = Field(default_factory=dict)
     """Shares of users, by name or number, for the order `multifactor`; made to sum to 1."""
