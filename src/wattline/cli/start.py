@@ -6,10 +6,7 @@ import atexit
 import os
 import signal
 import sys
-from importlib import import_module
-from types import ModuleType
 
-PLUG_INS = "pydantic.plugin._loader"
 INTERRUPTED = "interrupted; nothing half-written was kept"
 
 
@@ -19,7 +16,8 @@ def main() -> None:
         signal.signal(signal.SIGINT, leave)
     status: list[int] = []
     atexit.register(end_at_once, status)  # the first that is registered is the last that is called
-    do_without_plug_ins()
+    # It would look for plug-ins in all that is installed; a command has no use for them.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from wattline.cli.main import main as run
 
     try:
@@ -28,27 +26,6 @@ def main() -> None:
         if isinstance(end.code, int):
             status.append(end.code)
         raise
-
-
-def do_without_plug_ins() -> None:
-    """Let pydantic not look for plug-ins in all that is installed: a command has no use for them.
-
-    What would look takes longer to load than to be told so. An empty module is in its place, whose
-    other names, should pydantic ask for any, are those of the real one.
-    """
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    if os.environ["PYDANTIC_DISABLE_PLUGINS"] != "__all__" or PLUG_INS in sys.modules:
-        return
-    empty = ModuleType(PLUG_INS)
-
-    def real(name: str) -> object:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        sys.modules.pop(PLUG_INS, None)
-        return getattr(import_module(PLUG_INS), name)
-
-    vars(empty).update(get_plugins=tuple, __getattr__=real)
-    sys.modules[PLUG_INS] = empty
 
 
 def leave(number: int, frame: object) -> None:

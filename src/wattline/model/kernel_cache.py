@@ -17,11 +17,12 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from wattline.model.clock import file_age_s
-from wattline.model.plugins import installed, version_of
+from wattline.model.plugins import installed
 
 HOME = Path(__file__).resolve().parent.parent
 SHIPPED = HOME / "_kernels"
@@ -78,7 +79,7 @@ def _modules(folder: Path) -> list[tuple[str, str]]:
 def state_name() -> str:
     """A name for the sources, Python, numba, its checks, and the family of processors."""
     checks = "-checked" if os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0") else ""
-    version = f"py{sys.version_info[0]}{sys.version_info[1]}-numba{version_of('numba')}"
+    version = f"py{sys.version_info[0]}{sys.version_info[1]}-numba{metadata.version('numba')}"
     return f"{version}-{platform.machine()}{checks}-{_contents()}"
 
 

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from tests.support.plain import plain_environment
 
-from wattline.cli.start import PLUG_INS, do_without_plug_ins
-
 TINY = Path(__file__).parents[3] / "examples" / "tiny.swf"
 NOT_NEEDED = ("numpy.ma", "pandas", "matplotlib", "rich", "yaml", "jinja2", "sqlalchemy", "h5py",
               "highspy", "wattline.books.events", "wattline.scenario.twin.planning",
@@ -26,9 +24,9 @@ def test_simulating_a_log_loads_neither_plots_nor_tables_nor_twins() -> None:
 
 
 def test_what_is_installed_is_looked_through_once() -> None:
-    code = ("import os\nfrom wattline.cli import main\nfrom wattline.model import plugins\n"
-            "asked, real = [], plugins._entry_points\n"
-            "plugins._entry_points = lambda: asked.append(1) or real()\n"
+    code = ("import importlib.metadata as installed, os\nfrom wattline.cli import main\n"
+            "asked, real = [], installed.distributions\n"
+            "installed.distributions = lambda: asked.append(1) or real()\n"
             "os.environ['PYDANTIC_DISABLE_PLUGINS'] = '__all__'\n"
             f"main.cli.main(['simulate', {str(TINY)!r}, '--no-folder'], standalone_mode=False)\n"
             "from wattline.model.kernel_cache import packages\npackages()\n"
@@ -36,37 +34,6 @@ def test_what_is_installed_is_looked_through_once() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                           check=False, env=plain_environment())
     assert done.returncode == 0, done.stderr
-
-
-def test_a_command_loads_no_reader_of_mail_to_look_for_plug_ins() -> None:
-    """Python's own list of what is installed needs one, and pydantic asks for it."""
-    code = (f"import sys\nsys.argv = ['wattline', 'simulate', {str(TINY)!r}, '--no-folder']\n"
-            "import os\nleave = os._exit\n"
-            "def say(status):\n"
-            "    print(*({'importlib.metadata', 'email.message'} & set(sys.modules)),\n"
-            "          'pydantic' in sys.modules, file=sys.stderr, flush=True)\n"
-            "    leave(status)\n"
-            "os._exit = say\nfrom wattline.cli.start import main\nmain()\n")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                          env=plain_environment())
-    assert done.stderr.splitlines()[-1] == "True"
-
-
-def test_what_else_pydantic_asks_of_its_loader_is_the_real_ones(monkeypatch) -> None:
-    monkeypatch.delitem(sys.modules, PLUG_INS, raising=False)
-    monkeypatch.setenv("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    do_without_plug_ins()
-    empty = sys.modules[PLUG_INS]
-    assert tuple(empty.get_plugins()) == ()
-    assert empty.PYDANTIC_ENTRY_POINT_GROUP == "pydantic"
-    assert sys.modules[PLUG_INS] is not empty
-
-
-def test_plug_ins_that_somebody_wants_are_looked_for(monkeypatch) -> None:
-    monkeypatch.delitem(sys.modules, PLUG_INS, raising=False)
-    monkeypatch.setenv("PYDANTIC_DISABLE_PLUGINS", "one-of-them")
-    do_without_plug_ins()
-    assert PLUG_INS not in sys.modules
 
 
 def test_only_the_scenario_itself_has_its_validator_made() -> None:

@@ -6,13 +6,13 @@ import os
 import platform
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
 from wattline.model import COMPILING, COMPILING_SHARED, kernel_cache
-from wattline.model.plugins import version_of
 
-HERE = (f"Python {sys.version_info[0]}.{sys.version_info[1]}, numba {version_of('numba')} on "
+HERE = (f"Python {sys.version_info[0]}.{sys.version_info[1]}, numba {version('numba')} on "
         f"{platform.machine()}")
 
 
@@ -52,6 +52,7 @@ def test_code_of_other_sources_is_said_to_be_that(shipped):
 
 FOREIGN = """
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from wattline.model import before_compiling, kernel_cache
 
