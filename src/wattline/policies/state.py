@@ -27,6 +27,7 @@ from wattline.policies.state_records import (
     Job,
     Live,
     NodeRun,
+    QueueBlock,
     Release,
     ReleaseBlock,
     Step,
@@ -39,6 +40,9 @@ Flags = NDArray[np.int8]
 
 BLOCK = 32
 """Entries in a block of the release list (see releases.py)."""
+
+QUEUE_BLOCK = 32
+"""Places of the queue of which bounds are kept together (see queue_blocks.py)."""
 
 NODE_BLOCK = 64
 """Nodes whose free ones are counted together (see placement/nodes.py)."""
@@ -63,8 +67,9 @@ TO_COME, BEGUN, OVER = range(3)
 """Stages of a reservation; a row that is over may be used for the next."""
 
 
-SCRATCH = frozenset(("actions", "scratch", "scratch_nodes"))
-"""Arrays of the state that hold nothing between two decisions."""
+SCRATCH = frozenset(("actions", "scratch", "scratch_nodes", "queue_blocks"))
+"""Arrays of the state that hold nothing between two decisions, or nothing that is not found anew
+where they are empty."""
 
 
 class State(KernelArrays):
@@ -78,6 +83,7 @@ class State(KernelArrays):
         "jobs",
         "live",
         "queue",
+        "queue_blocks",
         "aside",
         "releases",
         "blocks",
@@ -99,6 +105,7 @@ class State(KernelArrays):
     jobs: Table[Job]
     live: Table[Live]
     queue: Table[Entry]
+    queue_blocks: Table[QueueBlock]
     aside: Table[Entry]
     releases: Table[Release]
     blocks: Table[ReleaseBlock]
@@ -118,7 +125,7 @@ class State(KernelArrays):
     windows: Table[Window]
 
     def copy(self) -> State:
-        """A state of its own; of arrays that hold nothing between decisions only their room."""
+        """A state of its own; of arrays that need not be kept only their room."""
         return State(**{
             name: np.zeros_like(getattr(self, name)) if name in SCRATCH
             else copied(getattr(self, name)) for name in self.FIELDS})
@@ -177,6 +184,7 @@ def _by_row(rows: int, slots: int, windows: int) -> dict[str, tuple[int, type[Re
         "jobs": (rows, Job),
         "live": (rows, Live),
         "queue": (rows + 2, Entry),
+        "queue_blocks": ((rows + 2) // QUEUE_BLOCK + 1, QueueBlock),
         "aside": (rows + 1, Entry),
         "timers": (rows + 256, Timer),
         "actions": (rows + 2 * slots + 64, ActionRecord),
