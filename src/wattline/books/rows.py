@@ -14,7 +14,7 @@ from wattline.books.roll import OVER_STATES
 from wattline.books.timers import ELIGIBLE, WAKE_UP
 from wattline.model.jobs import IntArray
 from wattline.policies.state import BLOCK, REFUSED, State, rooms
-from wattline.policies.state_records import ActionRecord
+from wattline.policies.state_records import ActionRecord, QueueBlock
 
 LEAST_ROWS = 1024
 """Room for jobs that arrays always have."""
@@ -54,6 +54,7 @@ def only_rows(state: State, record: Record, kept: IntArray, rows: int) -> State:
     arrays: dict[str, Any] = {"jobs": jobs, "live": live}
     queued = state.queue[clock.queue_first: clock.queue_last]
     arrays["queue"] = _renamed(queued, room["queue"], new)
+    arrays["queue_blocks"] = QueueBlock.table(room["queue_blocks"])
     arrays["aside"] = _renamed(state.aside[: clock.aside], room["aside"], new)
     arrays["actions"] = _moved(state.actions[:0], room["actions"])
     steps = state.profile[clock.step_first: clock.step_last]

@@ -12,6 +12,12 @@ from wattline.policies.contract import (
     least_units,
     queue_key,
 )
+from wattline.policies.queue_blocks import (
+    bound_inserted,
+    bound_moved_down,
+    bound_moved_up,
+    lower_bounds,
+)
 from wattline.policies.state import QUEUED, State
 
 
@@ -38,6 +44,7 @@ def enqueue(st: State, policy: Composition, job: int) -> None:
     entry.units = st.live[job].units
     entry.requested_s = st.live[job].requested_s
     entry.key = key
+    bound_inserted(st, index, clock.queue_last)
     clock.queue_last += 1
     st.live[job].state = QUEUED
     if clock.stopped and index - first < clock.examined:
@@ -76,6 +83,8 @@ def sort_part(st: State, policy: Composition, first: int, end: int) -> None:
         entry.units = size
         entry.requested_s = requested_s
         entry.key = key
+        if index < position:
+            bound_inserted(st, index, position)
 
 
 @kernel
@@ -92,10 +101,18 @@ def drop_entries(st: State, first: int, end: int) -> None:
         for index in range(first - 1, clock.queue_first - 1, -1):
             st.queue[index + gap] = st.queue[index]
         clock.queue_first += gap
+        bound_moved_up(st, clock.queue_first, end, gap)
     else:
-        for index in range(end, clock.queue_last):
-            st.queue[index - gap] = st.queue[index]
+        move_down(st, end, clock.queue_last, gap)
         clock.queue_last -= gap
+
+
+@kernel
+def move_down(st: State, first: int, end: int, gap: int) -> None:
+    """Move the entries [first, end) by `gap` places towards the front."""
+    for index in range(first, end):
+        st.queue[index - gap] = st.queue[index]
+    bound_moved_down(st, first - gap, end - gap, gap)
 
 
 @kernel
@@ -110,6 +127,8 @@ def swap_entries(st: State, one: int, other: int) -> None:
     b.units = units
     b.requested_s = requested_s
     b.key = key
+    lower_bounds(st, one)
+    lower_bounds(st, other)
 
 
 @kernel
@@ -122,7 +141,6 @@ def _before(st: State, key: float, job: int, index: int) -> bool:
 def _make_room(st: State) -> None:
     clock = st.clock[0]
     first = clock.queue_first
-    for index in range(first, clock.queue_last):
-        st.queue[index - first] = st.queue[index]
+    move_down(st, first, clock.queue_last, first)
     clock.queue_last -= first
     clock.queue_first = 0

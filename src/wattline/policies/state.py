@@ -28,6 +28,7 @@ from wattline.policies.state_records import (
     Live,
     NodeRun,
     NoRoom,
+    QueueBlock,
     Release,
     ReleaseBlock,
     Step,
@@ -40,6 +41,9 @@ Flags = NDArray[np.int8]
 
 BLOCK = 32
 """Entries in a block of the release list (see releases.py)."""
+
+QUEUE_BLOCK = 32
+"""Places of the queue of which bounds are kept together (see queue_blocks.py)."""
 
 NODE_BLOCK = 64
 """Nodes whose free ones are counted together (see placement/nodes.py)."""
@@ -68,8 +72,9 @@ MOST_NO_ROOM = 32
 """Searches of the plan that found nothing, kept while others are made."""
 
 
-SCRATCH = frozenset(("actions", "scratch", "scratch_nodes", "no_room"))
-"""Arrays of the state that hold nothing between two decisions."""
+SCRATCH = frozenset(("actions", "scratch", "scratch_nodes", "no_room", "queue_blocks"))
+"""Arrays of the state that hold nothing between two decisions, or nothing that is not found anew
+where they are empty."""
 
 
 class State(KernelArrays):
@@ -83,6 +88,7 @@ class State(KernelArrays):
         "jobs",
         "live",
         "queue",
+        "queue_blocks",
         "aside",
         "releases",
         "blocks",
@@ -105,6 +111,7 @@ class State(KernelArrays):
     jobs: Table[Job]
     live: Table[Live]
     queue: Table[Entry]
+    queue_blocks: Table[QueueBlock]
     aside: Table[Entry]
     releases: Table[Release]
     blocks: Table[ReleaseBlock]
@@ -125,7 +132,7 @@ class State(KernelArrays):
     windows: Table[Window]
 
     def copy(self) -> State:
-        """A state of its own; of arrays that hold nothing between decisions only their room."""
+        """A state of its own; of arrays that need not be kept only their room."""
         return State(**{
             name: np.zeros_like(getattr(self, name)) if name in SCRATCH
             else copied(getattr(self, name)) for name in self.FIELDS})
@@ -185,6 +192,7 @@ def _by_row(rows: int, slots: int, windows: int) -> dict[str, tuple[int, type[Re
         "jobs": (rows, Job),
         "live": (rows, Live),
         "queue": (rows + 2, Entry),
+        "queue_blocks": ((rows + 2) // QUEUE_BLOCK + 1, QueueBlock),
         "aside": (rows + 1, Entry),
         "timers": (rows + 256, Timer),
         "actions": (rows + 2 * slots + 64, ActionRecord),

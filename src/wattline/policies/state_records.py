@@ -131,6 +131,13 @@ class Entry(Record):
     key: float
 
 
+class QueueBlock(Record):
+    """Bounds of a block of places in the queue: no entry there is below them."""
+
+    units: int
+    requested_s: float
+
+
 class Release(Record):
     """Units that a running job is expected to give back."""
 

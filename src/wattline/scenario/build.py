@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wattline.analysis.result import Result
 from wattline.books.opening import units_of
@@ -133,12 +133,13 @@ class Plan:
 def plan(
     scenario: Scenario, trace: Trace | None = None, policy: Policy | None = None, *,
     chosen: Mapping[str, Chosen] | None = None, allow_code: bool = False,
-    machine: Machine | None = None,
+    machine: Machine | None = None, grounds: Grounds | None = None,
 ) -> Plan:
     """Read or generate the jobs and make the policies, unless they are given.
 
     `chosen` has, by axis, policies whose names lead nowhere. `machine` is the scenario's own, where
     it was made before: to read the names of thousands of nodes takes longer than the rest.
+    `grounds` remember what the last plan stood on, for who makes one after the other.
 
     `allow_code`: whoever calls knows that the user wants the code that the policy names to run.
     """
@@ -161,11 +162,8 @@ def plan(
     check_kept(scenario, policy is not None)
     if trace is None:
         trace = read_trace(scenario)
-    machine = machine or make_machine(scenario, trace)
-    trace = _in_cores(trace, machine, scenario.machine.granularity)
-    jobs, dropped = fitting(trace.jobs, machine, scenario.machine.granularity,
-                            scenario.trace.drop_larger)
-    assumed = assumptions(scenario, trace, jobs, dropped)
+    ground = (grounds or Grounds()).of(scenario, trace, machine)
+    machine, trace, jobs, dropped, assumed = ground
     scenario = _resolved(_with_date(scenario, trace), machine)
     _check_placement(scenario, machine)
 
@@ -189,6 +187,44 @@ def plan(
     assumed = (*assumed, *setting.made.assumed, *assumed_outside(setting))
     return Plan(scenario, trace, jobs, machine, made, rules, assumed, dropped, setting.made.bounds,
                 setting.made.tables, left_out)
+
+
+class Ground(NamedTuple):
+    """What plans of the same jobs on the same machine have in common."""
+
+    machine: Machine
+    trace: Trace
+    """The log with sizes as the machine counts them."""
+    jobs: JobTable
+    dropped: Dropped | None
+    assumed: tuple[str, ...]
+
+
+class Grounds:
+    """The ground of the last plan: of the points of a sweep most stand on the same."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Any, Ground] | None = None
+
+    def of(self, scenario: Scenario, trace: Trace, machine: Machine | None = None) -> Ground:
+        """The ground of a scenario with these jobs, made anew where anything that it rests on is
+        another than the last time."""
+        rests_on = (trace, machine, scenario.machine, scenario.trace.drop_larger,
+                    scenario.power.idle_fraction, name_of(scenario.policy.configure))
+        last = self._last
+        # Traces and machines that are equal and not the same take longer to compare than to use.
+        if (last is None or last[0][0] is not trace or last[0][1] is not machine
+                or last[0][2:] != rests_on[2:]):
+            self._last = last = rests_on, _ground(scenario, trace, machine)
+        return last[1]
+
+
+def _ground(scenario: Scenario, trace: Trace, machine: Machine | None) -> Ground:
+    machine = machine or make_machine(scenario, trace)
+    trace = _in_cores(trace, machine, scenario.machine.granularity)
+    jobs, dropped = fitting(trace.jobs, machine, scenario.machine.granularity,
+                            scenario.trace.drop_larger)
+    return Ground(machine, trace, jobs, dropped, assumptions(scenario, trace, jobs, dropped))
 
 
 def assumptions(
@@ -364,9 +400,5 @@ def cap_over_time(scenario: Scenario) -> Signal | None:
     if scenario.twin is not None:
         return plan(scenario).rules.cap_w
     scenario, _ = without_cap(with_nodes(scenario))
-    trace = read_trace(scenario)
-    machine = make_machine(scenario, trace)
-    trace = _in_cores(trace, machine, scenario.machine.granularity)
-    jobs, _ = fitting(trace.jobs, machine, scenario.machine.granularity,
-                      scenario.trace.drop_larger)
-    return make_rules(scenario, jobs, machine).cap_w
+    ground = _ground(scenario, read_trace(scenario), None)
+    return make_rules(scenario, ground.jobs, ground.machine).cap_w

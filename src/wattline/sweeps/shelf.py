@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from wattline.model.files import replacing
 from wattline.model.jobs import COLUMNS, JobTable
-from wattline.scenario.build import read_trace
+from wattline.scenario.build import Grounds, read_trace
 from wattline.scenario.bundled_logs import file_named
-from wattline.scenario.model import Scenario
+from wattline.scenario.model import Scenario, TraceSection
 from wattline.scenario.named_files import file_digest
 from wattline.traces import Trace
 from wattline.traces.trace import CleaningReport, RuleCount
@@ -33,13 +33,17 @@ class Shelf:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.grounds = Grounds()
+        """What the last point stood on: machine and jobs are most often those of the next."""
         self._held: OrderedDict[str, Trace] = OrderedDict()
         self._last: tuple[Any, str] = (None, "")
         """What the last scenario asked for, and the name of that."""
+        self._files: tuple[TraceSection | None, list[Path]] = (None, [])
+        """The files that say the jobs of the last scenario."""
 
     def trace(self, scenario: Scenario) -> Trace:
         """The jobs of a scenario, from memory, from the shelf, or from where they come from."""
-        asked = scenario.trace, scenario.machine, _stamps(scenario)
+        asked = scenario.trace, scenario.machine, self._stamps(scenario.trace)
         if asked != self._last[0]:  # to find the name takes longer than to compare
             self._last = asked, trace_name(scenario)
         name = self._last[1]
@@ -51,6 +55,14 @@ class Shelf:
             self._held.popitem(last=False)
         return found
 
+    def _stamps(self, section: TraceSection) -> list[tuple[int, int]]:
+        """When the files that say the jobs were changed, and how large they are."""
+        if section != self._files[0] or not all(map(os.path.isfile, self._files[1])):
+            named = (section.file, section.map, section.parameters.get("types"))
+            self._files = section, _files(named)
+        found = [os.stat(file) for file in self._files[1]]
+        return [(status.st_mtime_ns, status.st_size) for status in found]
+
     def _fetch(self, scenario: Scenario, name: str) -> Trace:
         if scenario.trace.file is None:
             return read_trace(scenario)  # to generate is as quick as to read
@@ -60,14 +72,6 @@ class Shelf:
             with replacing(place) as draft:
                 write_trace(read_trace(scenario), draft)
         return map_trace(place)
-
-
-def _stamps(scenario: Scenario) -> list[tuple[int, int]]:
-    """When the files that say the jobs were changed, and how large they are."""
-    section = scenario.trace
-    named = (section.file, section.map, section.parameters.get("types"))
-    found = [os.stat(file) for file in _files(named)]
-    return [(status.st_mtime_ns, status.st_size) for status in found]
 
 
 def _files(named: Iterable[Any]) -> list[Path]:

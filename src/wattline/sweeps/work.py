@@ -41,7 +41,8 @@ def run_point(shelf: Shelf, number: int, scenario: Scenario, allow_code: bool) -
     """The figures of one point, or its error."""
     begin_s = time.perf_counter()
     try:
-        ready = plan(scenario, shelf.trace(scenario), allow_code=allow_code)
+        ready = plan(scenario, shelf.trace(scenario), allow_code=allow_code,
+                     grounds=shelf.grounds)
         run = ready.plain_run()
         found: Row = {"figures": flattened(totals(run)), "engine_s": run.engine_s,
                       "remarks": list(run.remarks)}

@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wattline.advice.futures.arrivals import with_arrivals
 from wattline.advice.futures.candidates import CURRENT, read_choices
+from wattline.advice.futures.history import History
 from wattline.advice.futures.policy import Question, broken_part, check_figures, planned
 from wattline.advice.futures.run_times import RunTimes, asks_nothing
 from wattline.advice.futures.running import FIGURES, Now, plan_of
@@ -66,6 +67,8 @@ class SelfTuning:
     assumed: tuple[str, ...]
     limits: tuple[str, ...] = ()
     """What each look ahead had to keep."""
+    history: History = field(default_factory=History)
+    """What the run times of looks ahead were drawn from."""
 
     @property
     def left_out(self) -> dict[str, str]:
@@ -106,7 +109,7 @@ class SelfTuning:
                 "switches": [{"time_s": each.time_s, "to": each.to} for each in self.switches],
                 "limits": list(self.limits), "left_out": self.left_out,
                 "decisions": self.decisions, "seconds": self.seconds,
-                "assumed": list(self.assumed)}
+                "run_times": self.history.to_dict(), "assumed": list(self.assumed)}
 
 
 def self_tune(
@@ -153,8 +156,9 @@ def self_tune(
     return SelfTuning(
         run, objective, {name: question.goal.value(each) for name, each in figures.items()},
         figures, tuple(supervisor.switches), supervisor.decisions, time.monotonic() - begin_s,
-        (supervisor.assumed, *(choice.said for choice in choices if choice.said),
-         *_refused(figures), *_broken(figures[TUNED], limits)), tuple(limits))
+        (supervisor.assumed, *supervisor.history.said,
+         *(choice.said for choice in choices if choice.said),
+         *_refused(figures), *_broken(figures[TUNED], limits)), tuple(limits), supervisor.history)
 
 
 def _check_of_both(goal: Expression, whole: Mapping[str, float]) -> None:
@@ -201,6 +205,7 @@ class _Supervisor:
         self.decisions = 0
         self.chosen = CURRENT
         self.assumed = ""
+        self.history = History()
 
     def run(self, every_s: float, tell: Callable[[float], None] | None) -> Result:
         ready = self.ready
@@ -214,7 +219,8 @@ class _Supervisor:
             self._look(world)
             if tell is not None:
                 tell(float(world.record.meter[0].done) / len(ready.jobs))
-        return ready.finished(world.finish())
+        run = ready.finished(world.finish())
+        return replace(run, remarks=(*run.remarks, *self.history.said))
 
     def _look(self, world: Supervised) -> None:
         state = world.state
@@ -227,8 +233,10 @@ class _Supervisor:
                                                      until_s, self.arrivals)
         here = world.moment(jobs, rules)
         unasked = asks_nothing(jobs, ready.trace.cleaning, ready.jobs)
-        times = RunTimes(jobs.take(here.ended), unasked[here.ended])
+        over = jobs.take(here.ended)
+        times = RunTimes(over, unasked[here.ended])
         now = Now(ready, here, rules, until_s, times, (), unasked=unasked[here.log_row])
+        self.history.note(at_s, times, over, bool(unasked[here.log_row].any()))
         draws = now.draws(question.samples, question.seed + self.decisions)
         self.decisions += 1
         ones = (Candidate(here, None if name == self.chosen else _composed(own),

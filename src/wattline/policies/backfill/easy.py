@@ -50,9 +50,10 @@ from wattline.policies.contract import (
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.leaders import sort_front, sort_rest, sorted_until
 from wattline.policies.profile import add_to_profile, earliest, plan_running
-from wattline.policies.queue import drop_entries, sort_queue
+from wattline.policies.queue import drop_entries, move_down, sort_queue
+from wattline.policies.queue_blocks import lower_bounds
 from wattline.policies.releases import first_release_s
-from wattline.policies.state import BLOCK, State
+from wattline.policies.state import BLOCK, QUEUE_BLOCK, State
 
 
 @decides_from_view()
@@ -124,7 +125,8 @@ def _backfill(
     and one that helps nobody in the queue no look at its entries.
     """
     clock = st.clock[0]
-    kept = position
+    kept = position  # started jobs leave a gap, [kept, gone): it is closed once, at the end
+    gone = position
     end = clock.queue_last
     while position < end:
         if (clock.free == 0 or clock.stopped or exhausted(st, policy.admission)
@@ -135,13 +137,9 @@ def _backfill(
         sort_rest(st, policy.order, policy, position)
         if as_queued(st, policy.configuration):
             until = min(end, sorted_until(st, policy.order))
-            hopeful, least, least_s = _next_hopeful(st, policy, position, until)
-            if kept != position:
-                _move_up(st, position, hopeful, kept)
+            position, least, least_s = _next_hopeful(st, policy, position, until)
             smallest = min(smallest, least)
             shortest_s = min(shortest_s, least_s)
-            kept += hopeful - position
-            position = hopeful
             if position == until:
                 continue
         entry = st.queue[position]
@@ -161,14 +159,16 @@ def _backfill(
             least = least_units(st, policy.configuration, entry.job, entry.units)
             smallest = min(smallest, least)
             shortest_s = min(shortest_s, entry.requested_s)
-            if kept != position:
-                st.queue[kept] = st.queue[position]
-            kept += 1
+        else:
+            if kept < gone:
+                move_down(st, gone, position, gone - kept)
+            kept += position - gone
+            gone = position + 1
         position += 1
     clock.smallest = smallest
     clock.shortest_s = shortest_s
     clock.reached = position - clock.queue_first
-    drop_entries(st, kept, position)
+    drop_entries(st, kept, gone)
 
 
 class Room(NamedTuple):
@@ -212,34 +212,56 @@ def _next_hopeful(
 ) -> tuple[int, int, float]:
     """The first entry from `position` on that could perhaps start now, or `end`.
 
-    With it, the least units of those before it, and the least time they ask for. A long queue is
-    mostly entries that are too large or too long. To see that takes a few comparisons with bounds
-    that hold for all; what passes them is looked at closely. The time asked for comes first: it
-    nearly always decides, and a processor that can foresee a comparison does not wait for it.
+    With it, the least units of those before it, and the least time they ask for, or less. A long
+    queue is mostly entries that are too large or too long. To see that takes a few comparisons with
+    bounds that hold for all, most often those of a whole block; what passes them is looked at
+    closely.
     """
-    queue = st.queue
     room = _room(st, policy)
     least = st.clock[0].units + 1
     least_s = float("inf")
-    for index in range(position, end):
-        units = queue[index].units
-        if units <= room.few:
-            return index, least, least_s
-        requested_s = queue[index].requested_s
-        if requested_s <= room.longest_fast_s and units <= room.most and (
-            units <= room.fast_units or requested_s <= room.longest_s
-        ):
-            return index, least, least_s
-        least = min(least, units)
-        least_s = min(least_s, requested_s)
+    while position < end:
+        block = st.queue_blocks[position // QUEUE_BLOCK]
+        until = min((position // QUEUE_BLOCK + 1) * QUEUE_BLOCK, end)
+        if _is_hopeful(room, block.units, block.requested_s):
+            hopeful, units, requested_s = _look_through(st, room, position, until)
+            least = min(least, units)
+            least_s = min(least_s, requested_s)
+            if hopeful < until:
+                return hopeful, least, least_s
+        else:
+            least = min(least, block.units)
+            least_s = min(least_s, block.requested_s)
+        position = until
     return end, least, least_s
 
 
 @kernel
-def _move_up(st: State, first: int, end: int, kept: int) -> None:
-    """Close the gap that started jobs left before the entries [first, end)."""
-    for index in range(end - first):
-        st.queue[kept + index] = st.queue[first + index]
+def _look_through(st: State, room: Room, first: int, end: int) -> tuple[int, int, float]:
+    """The same for [first, end) of one block; one without hope is known by its bounds then."""
+    least = st.clock[0].units + 1
+    least_s = float("inf")
+    for index in range(first, end):
+        units = st.queue[index].units
+        requested_s = st.queue[index].requested_s
+        if _is_hopeful(room, units, requested_s):
+            return index, least, least_s
+        least = min(least, units)
+        least_s = min(least_s, requested_s)
+    to_its_end = end % QUEUE_BLOCK == 0 or end == st.clock[0].queue_last
+    if first % QUEUE_BLOCK == 0 and to_its_end:
+        block = st.queue_blocks[first // QUEUE_BLOCK]
+        block.units = least
+        block.requested_s = least_s
+    return end, least, least_s
+
+
+@kernel
+def _is_hopeful(room: Room, units: int, requested_s: float) -> bool:
+    """Whether a job could start now, or some of jobs of which none is smaller or shorter."""
+    return bool(units <= room.few or (
+        requested_s <= room.longest_fast_s and units <= room.most
+        and (units <= room.fast_units or requested_s <= room.longest_s)))
 
 
 @kernel_part
@@ -366,6 +388,7 @@ def _plan_around_windows(st: State, scope: Everything, policy: Composition) -> N
             add_to_profile(st, start_s, start_s + duration_s, -entry.units)
         if stays:
             st.queue[kept] = st.queue[position]
+            lower_bounds(st, kept)
             kept += 1
         position += 1
     drop_entries(st, kept, position)
