@@ -32,8 +32,10 @@ from wattline.physics.regression.learning import (
     FEWEST,
     fit_widely,
     learn_slopes,
+    learned_from,
     load_priors,
     save_priors,
+    slopes_of,
 )
 from wattline.physics.regression.learning import learn_priors as common_priors
 from wattline.physics.regression.terms import SHIPPED, Priors
@@ -123,7 +125,8 @@ def fit(
     share = part_of(train)
     believed = SHIPPED if priors is None else load_priors(priors)
     if priors is not None:
-        said = (*said, *_not_believed(tables, kind, believed, str(priors)))
+        said = (*said, *_not_believed(tables, kind, believed, str(priors)),
+                *_seen_before(tables, str(priors)))
     found = Fitted(tables, {"kind": kind, "sample": sample, "train": share, "seed": seed}, said)
     for done, (name, one) in enumerate(tables.items()):
         try:
@@ -162,6 +165,13 @@ def _not_believed(tables: Mapping[str, ConfigurationTable], kind: str, believed:
     return found
 
 
+def _seen_before(tables: Mapping[str, ConfigurationTable], source: str) -> list[str]:
+    """Applications whose configurations, those to be checked among them, taught the priors."""
+    seen = set(learned_from(source))
+    return [f"{name}: {source} was learned from an application of this name too; errors on one "
+            "that the priors have not seen may be larger" for name in tables if name in seen]
+
+
 def learn_priors(
     table: str | Path, output: str | Path, *, sockets: int = 2, columns: ColumnMap = None,
     progress: Callable[[float], None] = silent,
@@ -191,10 +201,8 @@ def learn_priors(
     classic = usable.pop(CLASSIC, {})
     others = {name: one for alike in usable.values() for name, one in alike.items()}
     used = sorted((*classic, *others))
-    share = len(classic) / len(used)
-    learned = common_priors(fit_widely(
-        classic, sockets, lambda part: progress(share * part))) if classic else SHIPPED
-    slopes = learn_slopes(others, lambda part: progress(share + (1.0 - share) * part))
+    learned = common_priors(fit_widely(classic, sockets, progress)) if classic else SHIPPED
+    slopes = learn_slopes({name: slopes_of(tables[name]) for name in used})
     save_priors(learned._replace(power_slopes=slopes["power"], time_slopes=slopes["time"]), used,
                 output)
     return used

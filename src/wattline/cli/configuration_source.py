@@ -13,7 +13,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 map_option = click.option(
     "--map", "columns", multiple=True, metavar="NAME=COLUMN|FILE",
     help="Which column of the table is what, like gpu_cap_w=POWER_LIMIT, or a TOML file with "
-         "[columns]; a name that is not known becomes a setting. May be given several times.")
+         "[columns]; a name that is not known becomes a setting. Several are "
+         "separated by commas, or given one by one.")
 
 
 def source_options(command: F) -> F:

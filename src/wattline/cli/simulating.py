@@ -37,7 +37,7 @@ def say_beforehand(plan: Plan, said: set[str] | None = None) -> None:
     from wattline.scenario.remarks import cleaned, remarks
 
     said = set() if said is None else said
-    for line in (*cleaned(plan.trace), *remarks(plan)):
+    for line in (*cleaned(plan.trace, run_times_used=plan.tables is None), *remarks(plan)):
         if line not in said:
             click.echo(f"wattline: {line}", err=True)
         said.add(line)

@@ -30,7 +30,8 @@ def command(
     """Run every study and set each published figure beside ours.
 
     Verdicts: holds; holds on average (not at every point); holds in part (of a range); holds,
-    larger; holds, smaller; fails; not reproduced (not tried, or not possible here).
+    larger; holds, smaller; fitted (agrees because something was inferred from it); fails; not
+    reproduced (not tried, or not possible here).
     """
     from wattline.studies.every import study_all
 

@@ -94,6 +94,10 @@ def _meant(mistakes: list[Any]) -> list[Any]:
     return meant + [mistake for mistake in mistakes if field_of(mistake) != first]
 
 
+def _field(mistake: Any) -> str:
+    return ".".join(str(part) for part in mistake["loc"] if not _is_alternative(part))
+
+
 def shown(value: Any) -> str:
     """A value in an error, in the words of JSON and not of Python; a long one by its beginning."""
     plain = value is None or isinstance(value, bool | list | tuple | dict)
@@ -140,7 +144,7 @@ def first_said(found: list[Any], model: Any = None, *, as_json: bool = False) ->
     """
     mistakes = _meant(found)
     first = mistakes[0]
-    field = ".".join(str(part) for part in first["loc"] if not _is_alternative(part))
+    field = _field(first)
     message = str(first["msg"]).removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
         message = "there is no such field"
@@ -167,5 +171,6 @@ def first_said(found: list[Any], model: Any = None, *, as_json: bool = False) ->
     elif "input" in first and not isinstance(first["input"], dict):
         text = shown(first["input"])
         message += "" if text in message else f" (it is {text})"
-    more = f" ({counted(len(mistakes) - 1, 'more mistake')})" if len(mistakes) > 1 else ""
+    others = len({_field(mistake) for mistake in mistakes}) - 1  # one field in no form is one
+    more = f" ({counted(others, 'more mistake')})" if others else ""
     return f"{field}: {message}{more}" if field else message + more

@@ -46,10 +46,12 @@ class RatedNode:
     """What nobody said and no table shows."""
     unknown: str = ""
     """Why the rated maximum is not known."""
+    measured_w: float = 0.0
+    """The most that a node was seen to draw, which is the least that is reckoned with."""
 
     @property
     def power_w_max(self) -> float:
-        return self.base_power_w + self.devices_w_max
+        return max(self.base_power_w + self.devices_w_max, self.measured_w)
 
     @property
     def devices_w_max(self) -> float:
@@ -100,6 +102,7 @@ def rate_node(
     assumed, found = [], []
     for name, values in caps.items():
         count, low, high = given.get(name, (0, None, None))
+        _check_count(table, name, count)
         if not count:
             count, why = _count(table, name)
             assumed += [why] if why else []
@@ -109,6 +112,8 @@ def rate_node(
                              f"'{table.application}' was run under {most:g} W")
         found.append(Device(name, count, float(values.min()) if low is None else low,
                             most if high is None else high))
+    for name in set(uncapped) & set(given):
+        _check_count(table, name, given[name][0])
     unknown = [name for name in uncapped if given.get(name, (0, None, None))[2] is None]
     found += [Device(name, given[name][0], given[name][1] or given[name][2] or 0.0,
                      given[name][2] or 0.0) for name in uncapped if name not in unknown]
@@ -120,8 +125,17 @@ def rate_node(
     why = "" if caps or found else "the table has no cap, so nothing says what a node may draw"
     if unknown:
         why = f"what a {unknown[0]} may draw is not known"
+    drawn_w = float(np.max(table.power_w / table.nodes)) if table.source == "measured" else 0.0
     return RatedNode(tuple(found), BASE_POWER_W if base_power_w is None else base_power_w,
-                     tuple(assumed), why)
+                     tuple(assumed), why, drawn_w)
+
+
+def _check_count(table: ConfigurationTable, device: str, count: int) -> None:
+    """A node cannot have fewer of a device than runs have used."""
+    used = float(np.max(table.settings.get(f"{device}s", 0.0)))
+    if count and count < used:
+        raise InputError(f"the device '{device}' is given {count} to a node, and "
+                         f"'{table.application}' was run on {used:g}")
 
 
 def _count(table: ConfigurationTable, device: str) -> tuple[int, str]:
@@ -139,13 +153,14 @@ def node_remark(table: ConfigurationTable, node: RatedNode) -> str:
                 "--node-power-max")
     if table.names == CLASSIC:
         return ""
-    said = [f"the worst case takes {node.power_w_max:g} W for a node "
-            f"({', '.join(str(one) for one in node.devices)})"]
+    reckoned_w = node.base_power_w + node.devices_w_max
+    devices = ", ".join(str(one) for one in node.devices)
+    said = [f"the worst case takes {node.power_w_max:g} W for a node ({devices})"]
+    if node.measured_w > reckoned_w:
+        said = [f"the worst case takes {node.power_w_max:g} W for a node, which were measured; its "
+                f"devices ({devices}) and the rest make {reckoned_w:g} W, so it has more devices "
+                "or draws more beside them"]
     if node.assumed:
         said.append(f"assumed: {', '.join(node.assumed)} (--device, --base-power, "
                     "--node-power-max)")
-    drawn_w = float(np.max(table.power_w / table.nodes))
-    if drawn_w > node.power_w_max:
-        said.append(f"yet up to {drawn_w:g} W of a node were measured, so it draws more beside its "
-                    "devices (--base-power)")
     return "; ".join(said) if len(said) > 1 else ""

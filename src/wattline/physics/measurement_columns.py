@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,9 +50,9 @@ def parse_map(given: str | Path | Mapping[str, str] | Iterable[str] | None) -> d
     if isinstance(given, Mapping):
         return {str(name): str(column) for name, column in given.items()}
     if isinstance(given, (str, Path)):
-        given = str(given).split(",") if "=" in str(given) else [str(given)]
+        given = [str(given)]
     found: dict[str, str] = {}
-    for text in given:
+    for text in (part for each in given for part in _pairs(str(each))):
         name, equals, column = str(text).partition("=")
         if equals and name.strip() and column.strip():
             found[name.strip()] = column.strip()
@@ -60,6 +61,11 @@ def parse_map(given: str | Path | Mapping[str, str] | Iterable[str] | None) -> d
         else:
             found |= _map_of_file(text)
     return found
+
+
+def _pairs(text: str) -> list[str]:
+    """The pairs of one text, which may be several between commas; or the name of a file."""
+    return re.split(r",(?=[^,=]+=)", text)  # a column's own name may have a comma
 
 
 def _map_of_file(path: str) -> dict[str, str]:

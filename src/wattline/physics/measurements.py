@@ -17,7 +17,7 @@ from wattline.model.errors import InputError
 from wattline.model.reading import read_unpacked, separator
 from wattline.model.units import plain_number
 from wattline.physics.configurations import ConfigurationTable
-from wattline.physics.dimensions import kind_of
+from wattline.physics.dimensions import device_of, is_cap, kind_of
 from wattline.physics.measurement_columns import (
     COLUMN_NAMES,
     Columns,
@@ -30,6 +30,8 @@ from wattline.physics.repeated_runs import OtherSettings, spread_note
 ColumnMap = str | Path | Mapping[str, str] | Iterable[str] | None
 """A TOML file with a table [columns], or pairs of a name and a column."""
 
+UNCAPPED = ("none", "no", "off", "inf", "max", "unlimited", "uncapped", "n/a", "na", "nan", "-")
+"""What people write for the cap of a run that had none."""
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 AS_LISTED = "it is used as listed"
 """What is said to be done where the two powers of a table contradict each other."""
@@ -170,7 +172,7 @@ def _row(
     for setting in columns.settings:
         values.append(
             _cores(where, header, at, cells, values[0]) if setting == "cores" else
-            _number(where, header, at[setting], cells, whole=kind_of(setting) == "count"))
+            _setting(where, header, at[setting], cells, setting))
     for column in ("time_s", "power_w"):
         values.append(_number(where, header, at[column], cells))
     return name, tuple(values)
@@ -216,6 +218,15 @@ def _cores(
                              f"not a multiple of {nodes:g} nodes")
         return total / nodes
     return _number(where, header, at if at >= 0 else columns["ranks"], cells, whole=True)
+
+
+def _setting(where: str, header: Sequence[str], at: int, cells: list[str], name: str) -> float:
+    """A setting of a run. Models need a number of a run without a cap too, and nothing knows it."""
+    if is_cap(name) and cells[at].strip().casefold() in UNCAPPED:
+        raise InputError(f"{where}: {header[at]} is '{cells[at].strip()}', must be a number above "
+                         f"0; for a run without a cap write the most that a {device_of(name)} may "
+                         "draw, which no run exceeds")
+    return _number(where, header, at, cells, whole=kind_of(name) == "count")
 
 
 def _number(

@@ -37,8 +37,9 @@ class Clash:
         return name in self.names and (other in self.others) != self.except_others
 
     def why(self, name: str, other: str) -> str:
+        with_it = f"'{other}'" if other else "without a name"
         return (f"policy.{self.axis} '{name}' does not go with policy.{self.other_axis} "
-                f"'{other}': {self.reason}")
+                f"{with_it}: {self.reason}")
 
 
 def _clash(

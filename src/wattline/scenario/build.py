@@ -125,8 +125,8 @@ class Plan:
             configurations={} if self.tables is None else columns_of(self.tables, self.jobs),
             assumed=self.assumed,
         )
-        said = (*cleaned_lines(self.trace), *remarks(self), *not_run(self, found), *self.assumed,
-                *budget_lines(found))
+        said = (*cleaned_lines(self.trace, run_times_used=self.tables is None), *remarks(self),
+                *not_run(self, found), *self.assumed, *budget_lines(found))
         return replace(found, remarks=tuple(dict.fromkeys(said)))
 
 

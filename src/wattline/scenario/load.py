@@ -20,7 +20,8 @@ from wattline.model.reading import (
     read_text,
 )
 from wattline.policies.declaration import AXES
-from wattline.policies.registry import files_of, is_place
+from wattline.policies.going_together import is_moldable
+from wattline.policies.registry import files_of, find, is_place
 from wattline.scenario.bundled_logs import is_bundled
 from wattline.scenario.model import Scenario
 from wattline.scenario.other_files import other_kind, other_table
@@ -162,8 +163,20 @@ def changed(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
                 # `policy.power = "wait"` becomes a table when one of its parameters is set.
                 inner = target[section] = {"name": inner}
             target = inner
-        target[last] = value
+        target[last] = _kept(target.get(last), value) if name == "policy.configure" else value
     return result
+
+
+def _kept(before: Any, value: Any) -> Any:
+    """Another rule for configurations, by its name alone, chooses among the same ones.
+
+    It keeps the parameters of the rule before that are its own too: the table, above all.
+    """
+    if not (isinstance(before, dict) and isinstance(value, str)
+            and is_moldable(str(before.get("name"))) and is_moldable(value)):
+        return value
+    known = find("configure", value).parameters.model_fields
+    return {name: given for name, given in before.items() if name in known} | {"name": value}
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, Any]:

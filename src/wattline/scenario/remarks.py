@@ -18,10 +18,15 @@ from wattline.scenario.unused import unused
 from wattline.traces import Trace
 
 
-def cleaned(trace: Trace) -> list[str]:
-    """What the reader did to the log, a line for each rule."""
+def cleaned(trace: Trace, *, run_times_used: bool = True) -> list[str]:
+    """What the reader did to the log, a line for each rule.
+
+    Where jobs run for the time of a configuration, run times above requests say nothing.
+    """
     found = list(trace.remarks)
     for rule in trace.cleaning.touched:
+        if rule.name == "overrun" and not run_times_used:
+            continue
         jobs = f"{rule.jobs:,} job" + ("" if rule.jobs == 1 else "s")
         lost = f" Joules left out: {joules_text(rule.energy_j)}." if rule.lacks_joules else ""
         found.append(f"{trace.source}: {jobs}: {rule.statement}{lost}")
@@ -96,9 +101,10 @@ def _of_rule(choice: Any) -> list[str]:
     found = ["jobs run for the time of their configuration; the run times of the log are not used"]
     if given["name"] != "adaptive" and "threshold" in given:
         found.append(f"policy.configure.threshold has no effect on '{given['name']}'")
-    if given["name"] == "fixed" and "cores" not in given and "cap_w" not in given:
-        found.append("policy.configure 'fixed' without cores and cap_w takes the most cores and "
-                     "the highest cap of each table, like 'traditional'")
+    if given["name"] == "fixed" and not any(
+            given.get(what) for what in ("cores", "cap_w", "settings")):
+        found.append("policy.configure 'fixed' without cores, cap_w and settings takes the most "
+                     "cores and the highest cap of each table, like 'traditional'")
     return found
 
 

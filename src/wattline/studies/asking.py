@@ -43,14 +43,20 @@ def _esp(progress: Progress, seed: int = 1, mix: str = "light", boot: float = 12
             "cases": {case.name: esp.figures(case) for case in found}}
 
 
-def _fairshare(progress: Progress, seed: int = 1, beta: float = 0.7,
+def _fairshare(progress: Progress, seed: int = 1, seeds: int = 20, beta: float = 0.7,
                half_life: str = "1d") -> dict[str, Any]:
     from wattline.model.units import parse_duration
     from wattline.studies.fairshare import study as fairshare
-    from wattline.studies.fairshare.published import rows
+    from wattline.studies.fairshare.published import compared, rows
 
-    found = fairshare.study(seed, beta=beta, half_life_s=parse_duration(half_life))
-    return {"seed": seed, "beta": beta, "published": rows(found), **fairshare.figures(found)}
+    if seeds < 1:
+        raise InputError(f"seeds is {seeds}, must be 1 or more")
+    given = {"beta": beta, "half_life_s": parse_duration(half_life)}
+    several = fairshare.over_seeds(range(seed, seed + seeds), **given)
+    return {"seed": seed, "beta": beta, "published": rows(several),
+            **fairshare.figures(fairshare.study(seed, **given)),
+            "over_seeds": {"seeds": list(several.seeds), "wait_s": compared(several.wait_s),
+                           "stretch": compared(several.stretch)}}
 
 
 def _hetero(progress: Progress, seed: int = 1, start: float | None = None,

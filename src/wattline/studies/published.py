@@ -12,6 +12,7 @@ VERDICTS: Mapping[str, str] = {
     "holds in part": "part of a published range, or more than it",
     "holds, larger": "the same direction, more of it, up to five times as much",
     "holds, smaller": "the same direction, less of it, down to half",
+    "fitted": "agrees because something that is not printed was inferred from it",
     "fails": "tried, and not found",
     "not reproduced": "not tried, or not possible here",
 }

@@ -13,6 +13,7 @@ from wattline.cli.main import cli, main
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.physics.devices import rate_node
+from wattline.physics.measurement_columns import parse_map
 from wattline.physics.measurements import read_measurements
 from wattline.physics.overprovisioning import choose
 from wattline.physics.regression import fit, fit_and_check, load_models, save_models
@@ -130,13 +131,66 @@ def test_configure_shows_the_settings_and_says_what_it_assumed(path):
     assert said["node"]["power_w_max"] == 2830.0
     assert "the worst case takes 2830 W for a node (4 x gpu of 700 W); assumed: 30 W" in notes
     assert "measured" not in notes
-    low = ask("configure", "sim", "--power", "9kW", "--table", path, "--json", "--device",
-              "gpu=2", "--base-power", "310W")[1]
-    assert "yet up to 2390 W of a node were measured, so it draws more beside its devices" in low
     done = CliRunner().invoke(cli, ["configure", "sim", "--power", "9kW", "--table", str(path),
                                     "--device", "gpu=4", "--base-power", "310W"])
     assert "gpus  gpu cap W" in done.stdout
     assert "assumed" not in done.stderr
+
+
+@pytest.mark.parametrize(("device", "refused"), [
+    ("gpu=2", True), ("gpu=3:200-700", True), ("gpu=4", False), ("gpu=8", False)])
+def test_fewer_devices_than_runs_used_are_refused(table, tmp_path, device, refused):
+    (tmp_path / "t.csv").write_text("nodes,gpus,time_s,power_w\n1,4,10,2000\n2,4,6,4000\n")
+    uncapped = read_measurements(tmp_path / "t.csv", "a")["a"]
+    for one in (table, uncapped):
+        if refused:
+            with pytest.raises(InputError, match=f"{device[4]} to a node, and '.*' was run on 4"):
+                rate_node(one, [device], 310.0)
+        else:
+            assert rate_node(one, [device], 310.0).measured_w > 0
+
+
+BOTH = "nodes,cores,cap_w,gpu_cap_w,time_s,power_w\n" + "".join(
+    f"{nodes},16,80,{cap},{(2000 - cap) / nodes},{nodes * (316 + cap)}\n"
+    for nodes in (1, 2, 4) for cap in (200, 480, 720))
+
+
+@pytest.mark.parametrize(("base", "node_w", "nodes"), [
+    ([], 1036.0, 1), (["--base-power", "100W"], 1036.0, 1), (["--base-power", "300W"], 1180.0, 1)])
+def test_the_worst_case_reckons_with_what_was_measured(tmp_path, base, node_w, nodes):
+    """A GPU is taken for one, as nothing counts them: 30 + 2 x 80 + 720 W."""
+    (tmp_path / "both.csv").write_text(BOTH)
+    said, notes = ask("configure", "both", "--power", "2kW", "--table", tmp_path / "both.csv",
+                      "--json", *base)
+    assert said["node"]["power_w_max"] == node_w
+    assert said["worst_case"]["nodes"] == nodes
+    assert said["worst_case"]["power_w"] <= 2000.0
+    assert not said["worst_case_above_bound"]
+    assert ("1036 W for a node, which were measured" in notes) == (node_w == 1036.0)
+
+
+@pytest.mark.parametrize("word", ["none", "None", "inf", "unlimited", "-"])
+@pytest.mark.parametrize("column", ["gpu_cap_w", "POWER_LIMIT"])
+def test_a_run_without_a_cap_is_told_how_to_be_written(tmp_path, word, column):
+    (tmp_path / "t.csv").write_text(f"nodes,gpus,{column},time_s,power_w\n1,4,200,10,900\n"
+                                    f"1,4,{word},8,2500\n")
+    with pytest.raises(InputError, match=f"{column} is '{word}', must be a number above 0; for a "
+                                         "run without a cap write the most that a gpu may draw"):
+        read_measurements(tmp_path / "t.csv", "a", f"gpu_cap_w={column}")
+
+
+def test_a_word_in_another_column_is_no_cap(tmp_path):
+    (tmp_path / "t.csv").write_text("nodes,gpus,gpu_cap_w,time_s,power_w\n1,none,200,10,900\n")
+    with pytest.raises(InputError, match=r"gpus is 'none', must be a number above 0$"):
+        read_measurements(tmp_path / "t.csv", "a")
+
+
+@pytest.mark.parametrize("given", [
+    "nodes=HOSTS,gpus=G,gpu_cap_w=W", ["nodes=HOSTS,gpus=G", "gpu_cap_w=W"],
+    ("nodes=HOSTS", "gpus=G", "gpu_cap_w=W")])
+def test_a_map_is_read_the_same_with_commas_and_one_by_one(given):
+    assert parse_map(given) == {"nodes": "HOSTS", "gpus": "G", "gpu_cap_w": "W"}
+    assert parse_map(["x=a, b", "y=c"]) == {"x": "a, b", "y": "c"}
 
 
 def test_a_spread_of_runs_is_shown(tmp_path):
@@ -259,6 +313,9 @@ def test_the_study_of_schedulers_takes_its_bounds_from_the_devices(path):
                   "--bounds", "50%,100%", "--json")
     assert said["peak_w"] == 8 * 4 * 700.0
     assert said["turnaround_s"]["large"]["0.5"]["adaptive_0"] > 0
+    text = CliRunner().invoke(cli, ["study", "rmap", "--table", str(path), "--nodes", "8", "--jobs",
+                                    "2", "--seeds", "1"], catch_exceptions=False).stdout
+    assert "100 % of a bound is 22,400 W: 2,800 W a node, all its devices" in text
 
 
 def test_a_mistake_in_a_map_is_one_line_and_status_2(path, capsys, monkeypatch):

@@ -11,7 +11,7 @@ from wattline.cli.main import cli
 from wattline.model.errors import InputError
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.regression import fit, load_models, save_models
-from wattline.physics.regression.learning import learn_priors, load_priors
+from wattline.physics.regression.learning import learn_priors, learn_slopes, load_priors
 from wattline.physics.regression.terms import SHIPPED
 
 
@@ -130,6 +130,43 @@ def test_priors_of_other_settings_are_said_and_those_of_no_model_refused(tmp_pat
     assert not any("says nothing" in line for line in own.remarks)
     with pytest.raises(InputError, match="the quadratic model has no priors"):
         wl.fit(cores, priors=tmp_path / "c.json", kind="quadratic", **asked)
+
+
+@pytest.mark.parametrize("kind", ["smooth", "mixed"])
+def test_slopes_of_cores_and_caps_are_learned_and_used(tmp_path, kind):
+    table = written(tmp_path / "c.csv")
+    wl.learn_priors(table, tmp_path / "c.json")
+    priors = load_priors(tmp_path / "c.json")
+    assert set(priors.time_slopes) == set(priors.power_slopes) == {"nodes", "cores", "cap_w"}
+    found = [wl.fit(table, app="a", kind=kind, priors=given).models["a"]
+             for given in (None, tmp_path / "c.json")]
+    smooth = [getattr(one, "smooth", one) for one in found]
+    assert smooth[0].time.slopes != smooth[1].time.slopes
+    assert smooth[1].time.slopes == tuple(priors.time_slopes[name]
+                                          for name in ("nodes", "cores", "cap_w"))
+
+
+def test_tables_of_one_application_count_once_for_a_slope():
+    each = {"a1": -1.0, "a2": -3.0, "b": -0.5, "c": -0.6}
+    found = {name: {"power": {}, "time": {"nodes": slope}} for name, slope in each.items()}
+    by_table, of_three = learn_slopes(found), learn_slopes(found, lambda name: name[0])
+    assert by_table["time"]["nodes"].mean == pytest.approx(-0.8)
+    assert of_three["time"]["nodes"].mean == pytest.approx(-0.6)
+    assert learn_slopes(found, lambda name: name[0] == "c")["time"] == {}
+    assert of_three["power"] == {}
+
+
+def test_priors_that_have_seen_the_application_are_said(tmp_path):
+    table = of_gpus(tmp_path / "t.csv")
+    wl.learn_priors(table, tmp_path / "p.json")
+    renamed = tmp_path / "u.csv"
+    renamed.write_text(table.read_text().replace("\na,", "\nz,"))
+    asked = {"train": 0.5, "keep": False, "priors": tmp_path / "p.json"}
+    seen = wl.fit(table, app="a", **asked).remarks
+    assert any("a: " in line and "was learned from an application of this name too" in line
+               for line in seen)
+    assert not any("was learned from" in line
+                   for line in wl.fit(renamed, app="z", **asked).remarks)
 
 
 def test_a_model_keeps_what_was_believed_of_its_slopes(tmp_path):

@@ -234,6 +234,9 @@ def test_the_esp_study_keeps_its_caps():
     told = rows(cases)
     assert [row[4] for row in told] == ["holds", *["not reproduced"] * (len(told) - 1)]
     assert [row[5].partition(";")[0] for row in told][1:3] == ["inferred", "cap kept"]
+    assert [row[1] for row in told if "never ran" in row[5]] == [
+        "power and utilisation, 60 %, mostly large jobs, SHUT"]
+    assert any("3 of profile P8" in row[5] for row in told)
     found = {case.name: esp.figures(case) for case in cases}
     assert found["none"]["peak_w"] == 1_774_080
     for name in ("70-reserved", "60-shut", "40-dvfs"):
@@ -245,6 +248,13 @@ def test_the_esp_study_keeps_its_caps():
     # At full speed the whole machine is above 60 %: those jobs are refused, and said to be.
     assert found["60-shut"]["refused"] == {"P8": 3}
     assert all(case["jobs_run"] + sum(case["refused"].values()) == 230 for case in found.values())
+
+
+def test_an_infinite_cap_is_none():
+    table = jobs((0, 7, 50), (1, 4, 100), (2, 3, 30), (5, 10, 20))
+    without, infinite = run(table), run(table, PowerCap(math.inf))
+    assert infinite.energy_j == without.energy_j
+    assert infinite.schedule.start_s.tolist() == without.schedule.start_s.tolist()
 
 
 def test_light_esp_has_eight_profiles_with_the_work_of_the_benchmark():

@@ -88,10 +88,12 @@ def test_traditional_takes_fewer_nodes_where_the_request_cannot_be_powered():
 
 
 def test_fixed_uses_the_given_cores_and_cap():
-    done = run(jobs_of((0.0, 8, 40.0)), {"app": table()}, (traditional,), 8, 1000.0, cap_w=50.0)
+    done = run(jobs_of((0.0, 8, 40.0)), {"app": table()}, (traditional,), 8, 1000.0,
+               asked={"cap_w": 50.0})
     assert (done.schedule.nodes[0], done.schedule.end_s[0]) == (8, 32.0)
     with pytest.raises(InputError, match="no configuration with 8 cores and a cap of 70 W"):
-        run(jobs_of((0.0, 8, 40.0)), {"app": table()}, (traditional,), 8, 1000.0, cap_w=70.0)
+        run(jobs_of((0.0, 8, 40.0)), {"app": table()}, (traditional,), 8, 1000.0,
+            asked={"cap_w": 70.0})
 
 
 def test_naive_uses_more_nodes_at_lower_power():

@@ -10,7 +10,7 @@ from wattline.analysis import rundir
 from wattline.cli.main import cli, main
 from wattline.policies.placement.varied import THROTTLE
 from wattline.scenario.build import plan
-from wattline.scenario.load import validate
+from wattline.scenario.load import changed, validate
 
 TABLE = """application,nodes,cores,cap_w,time_s,power_w
 app,2,8,50,125,200
@@ -196,6 +196,89 @@ def test_what_a_rule_does_not_take_from_the_user_is_said(files, rule, said):
     result = CliRunner().invoke(cli, options(files, "--cap", "1kW", "--configure", *rule),
                                 catch_exceptions=False)
     assert said in result.stderr
+
+
+GPUS = "application,nodes,gpus,gpu_cap_w,time_s,power_w\n" + "".join(
+    f"app,{n},{g},{w},{round(9600 / n / g / (w / 100) ** 0.5)},{n * (100 + g * w)}\n"
+    for n in (2, 4) for g in (1, 2) for w in (100, 400))
+
+
+def of_gpus(files, *more):
+    (files / "table.csv").write_text(GPUS)
+    return options(files, "--cap", "9kW", "--configure", "fixed", *more)
+
+
+@pytest.mark.parametrize(("given", "gpus", "cap_w"), [
+    ([], 2, 400), (["gpus=1"], 1, 400), (["gpu_cap_w=100"], 2, 100),
+    (["gpus=1", "gpu_cap_w=100"], 1, 100)])
+def test_fixed_takes_any_settings_of_a_table(files, given, gpus, cap_w):
+    asked = [part for one in given for part in ("--set", f"policy.configure.settings.{one}")]
+    said = CliRunner().invoke(cli, of_gpus(files, *asked, "--json"), catch_exceptions=False)
+    found = json.loads(said.stdout)["metrics"]
+    # Both jobs run at once on 4 of the 12 nodes each.
+    assert found["power_w"]["peak"] == 2 * 4 * (100 + gpus * cap_w)
+    assert ("like 'traditional'" in said.stderr) == (not given)
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    (["cores=2"], "'app' has no setting 'cores'; it has gpus, gpu_cap_w"),
+    (["settings.tiles=2"], "'app' has no setting 'tiles'; it has gpus, gpu_cap_w"),
+    (["settings.gpus=3"], "has no configuration with"),
+    (["settings.gpus=0"], "must be above 0"),
+    (["cores=1", "settings.cores=2"], "give cores or settings.cores, not both")])
+def test_settings_that_a_table_has_not_are_refused(files, capsys, given, message):
+    asked = [part for one in given for part in ("--set", f"policy.configure.{one}")]
+    with pytest.raises(SystemExit) as stopped:
+        main(of_gpus(files, *asked))
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+KEPT = {"table": "t.csv", "map": "nodes=N", "margin": 0.1}
+
+
+@pytest.mark.parametrize("before", ["traditional", "fixed", "naive", "adaptive"])
+@pytest.mark.parametrize("after", ["traditional", "fixed", "naive", "adaptive"])
+def test_another_rule_keeps_the_table_of_the_scenario(before, after):
+    own = {"fixed": {"cores": 8}}.get(before, {})
+    fields = {"policy": {"configure": {"name": before, **KEPT, **own}}}
+    found = changed(fields, {"policy.configure": after})["policy"]["configure"]
+    assert found == {"name": after, **KEPT, **(own if after == "fixed" else {})}
+    new = changed(fields, {"policy.configure": after, "policy.configure.table": "u.csv"})
+    assert new["policy"]["configure"]["table"] == "u.csv"
+
+
+@pytest.mark.parametrize("choice", ["requested", "claims", {"name": "naive"}, "mine:Rule"])
+def test_what_chooses_from_no_table_keeps_none(choice):
+    fields = {"policy": {"configure": {"name": "naive", **KEPT}}}
+    assert changed(fields, {"policy.configure": choice})["policy"]["configure"] == choice
+
+
+def test_a_choice_without_a_name_is_not_called_by_an_empty_one(files, capsys):
+    with pytest.raises(SystemExit):
+        main(options(files, "--power-policy", "lending", "--cap", "1kW"))
+    said = capsys.readouterr().err
+    assert "does not go with policy.configure without a name: lending needs" in said
+
+
+def test_a_field_that_is_right_in_none_of_its_forms_is_one_mistake(files, capsys):
+    with pytest.raises(SystemExit):
+        main(options(files, "--configure", "adaptive", "--threshold", "-5%", "--cap", "1kW"))
+    said = capsys.readouterr().err
+    assert "threshold: must be at least 0 (it is '-5%')" in said
+    assert "more mistake" not in said
+
+
+@pytest.mark.parametrize("rule", [[], ["--configure", "naive", "--cap", "5kW"]])
+def test_run_times_above_requests_are_said_where_they_are_used(files, rule):
+    (files / "jobs.csv").write_text(JOBS.replace("1,0,50,60", "1,0,50,40"))
+    arguments = [*options(files), *rule]
+    if not rule:
+        arguments = [word for word in arguments if word != "--configurations"
+                     and not word.endswith("table.csv")]
+    said = CliRunner().invoke(cli, arguments, catch_exceptions=False).stderr
+    assert ("A run time above the request is kept" in said) == (not rule)
+    assert ("run times of the log are not used" in said) == bool(rule)
 
 
 def test_shares_of_power_are_weighed_by_queue(files):

@@ -36,7 +36,7 @@ def calls(monkeypatch):
 
 def test_a_verdict_is_one_of_those_of_all_pages():
     assert set(VERDICTS) == {"holds", "holds on average", "holds in part", "holds, larger",
-                             "holds, smaller", "fails", "not reproduced"}
+                             "holds, smaller", "fitted", "fails", "not reproduced"}
     for word in ("nearly", "20 % less", "holds, within the range", "missing"):
         with pytest.raises(ValueError, match="is none of: holds; holds on average"):
             rows_from([("1", "x", "1", "2", word, "")])

@@ -8,7 +8,7 @@ import pytest
 import wattline as wl
 from wattline.model.errors import InputError
 from wattline.physics.regression import Fit, shipped_models
-from wattline.physics.regression.terms import SHIPPED
+from wattline.physics.regression.terms import SHIPPED, Slope
 from wattline.studies.rmap import unseen as module
 from wattline.studies.rmap.unseen import (
     UnseenTable,
@@ -35,8 +35,31 @@ def tables():
 
 
 def test_tables_of_one_application_are_left_out_together(tables, monkeypatch):
-    monkeypatch.setattr(module, "learn_priors", lambda models, of, knows: set(models))
-    assert priors_without("sc", tables) == {"BT-MZ", "SPhot", "NSM"}
+    told = {}
+
+    def learned(models, of, knows):
+        told["models"] = set(models)
+        return SHIPPED
+
+    def slopes(found, of):
+        told["slopes"] = set(found)
+        return {"power": {"nodes": Slope(0.9, 0.1)}, "time": {"nodes": Slope(-0.9, 0.1)}}
+
+    monkeypatch.setattr(module, "learn_priors", learned)
+    monkeypatch.setattr(module, "learn_slopes", slopes)
+    priors = priors_without("sc", tables, tables)
+    assert told == {kind: {"BT-MZ", "SPhot", "NSM"} for kind in ("models", "slopes")}
+    assert (priors.power_slopes["nodes"].mean, priors.time_slopes["nodes"].mean) == (0.9, -0.9)
+
+
+def test_the_smooth_model_knows_the_slopes_of_the_others(tables):
+    steep = Slope(-3.0, 0.01)
+    knowing = SHIPPED._replace(time_slopes=dict.fromkeys(("nodes", "cores", "cap_w"), steep))
+    without, told = (_judge(tables["SC"], priors, (1,), 0.1).as_dict()["time"]
+                     for priors in (SHIPPED, knowing))
+    assert told["capping"] == without["capping"]
+    assert told["smooth"] > without["smooth"], "nobody's time falls so steeply"
+    assert told["mixed"] != without["mixed"]
 
 
 def test_all_kinds_are_trained_on_a_tenth_and_the_mixed_one_has_the_power_of_capping(tables):

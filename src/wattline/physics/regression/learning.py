@@ -3,7 +3,7 @@
 What all applications of a site have in common, how their times fall with cores and what a cap costs
 them, need not be measured again with each new one: it is what is believed before. The middle of a
 coefficient over the applications is its mean, their spread its width. Tables of nodes, cores and a
-cap for each socket teach the capping model; tables of other settings teach the smooth one how time
+cap for each socket teach the capping model; tables of any settings teach the smooth one how time
 and power go with each setting, by its name.
 """
 
@@ -23,7 +23,6 @@ from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.regression.base import Grid
 from wattline.physics.regression.bayes import one_thread
 from wattline.physics.regression.capping import CappingModel, fit_capping
-from wattline.physics.regression.smooth import fit_smooth, slopes_found
 from wattline.physics.regression.terms import PARTS, SHIPPED, Prior, Priors, Slope
 
 FORMAT = "wattline-priors"
@@ -42,9 +41,10 @@ _FIRST_GUESS_SD: Mapping[str, Mapping[str, float]] = {
 }
 _SLOPE_GUESS_SD = 0.5
 """How far slopes of applications are thought to be apart, of which nothing is known yet."""
-_WIDE_SLOPE = Slope(0.0, 2.0)
 Learned = tuple[str, CappingModel]
 """An application, and a model of one of its tables."""
+TableSlopes = Mapping[str, Mapping[str, float]]
+"""Of one table: for power and for time, the slope along each setting that it determines."""
 
 
 def fit_widely(
@@ -109,25 +109,46 @@ def _in_common(values: Sequence[float], guess: float) -> tuple[float, float]:
     return middle, float(max(WIDENED * width, NARROWEST * guess))
 
 
+def slopes_of(table: ConfigurationTable) -> TableSlopes:
+    """The slopes that a whole table determines: those of the line in logarithms that fits best.
+
+    A smooth model of a whole table follows its bends and needs no slope. Where little is measured
+    the line has to do, over the whole range, so it is that line which is learned.
+    """
+    points = np.log(table.points())
+    varied = np.flatnonzero(np.ptp(points, axis=0) > 0)
+    names = [Grid.of(table).names[at] for at in varied]
+    terms = np.column_stack([np.ones(len(points)), points[:, varied]])
+    free = len(points) - terms.shape[1]
+    if free < 1 or np.linalg.matrix_rank(terms) < terms.shape[1]:
+        return {part: {} for part in PARTS}
+    found = {}
+    spread = np.diag(np.linalg.inv(terms.T @ terms))[1:]
+    for part, measured in (("power", table.power_w), ("time", table.time_s)):
+        slopes, rest, _, _ = np.linalg.lstsq(terms, np.log(measured))
+        known = spread * float(rest[0]) / free < _SLOPE_GUESS_SD**2
+        found[part] = {name: float(slope) for name, slope, sure
+                       in zip(names, slopes[1:], known, strict=True) if sure}
+    return found
+
+
 def learn_slopes(
-    tables: Mapping[str, ConfigurationTable],
-    progress: Callable[[float], None] = lambda fraction: None,
+    found: Mapping[str, TableSlopes], application_of: Callable[[str], str] = str
 ) -> dict[str, dict[str, Slope]]:
-    """How power and time go with each setting that three applications or more determine."""
-    values: dict[str, dict[str, list[float]]] = {part: {} for part in PARTS}
-    with one_thread():
-        for done, table in enumerate(tables.values()):
-            grid = Grid.of(table)
-            wide = dict.fromkeys(grid.names, _WIDE_SLOPE)
-            model = fit_smooth(table, grid, Priors((), (), wide, wide))
-            for part in PARTS:
-                slopes, variances = slopes_found(getattr(model, part), model.logs)
-                for name, slope, variance in zip(grid.names, slopes, variances, strict=True):
-                    if variance < _SLOPE_GUESS_SD**2:
-                        values[part].setdefault(name, []).append(float(slope))
-            progress((done + 1) / len(tables))
-    return {part: {name: Slope(*_in_common(found, _SLOPE_GUESS_SD))
-                   for name, found in values[part].items() if len(found) >= FEWEST}
+    """How power and time go with each setting that three applications or more determine.
+
+    `found` is what the tables determine, by name; `application_of` says which tables are of one
+    application.
+    """
+    values: dict[str, dict[str, dict[str, list[float]]]] = {part: {} for part in PARTS}
+    for table, of_table in found.items():
+        for part in PARTS:
+            for name, slope in of_table[part].items():
+                by_application = values[part].setdefault(name, {})
+                by_application.setdefault(application_of(table), []).append(slope)
+    return {part: {name: Slope(*_in_common([float(np.mean(one)) for one in slopes.values()],
+                                           _SLOPE_GUESS_SD))
+                   for name, slopes in values[part].items() if len(slopes) >= FEWEST}
             for part in PARTS}
 
 
@@ -142,8 +163,15 @@ def save_priors(priors: Priors, applications: list[str], path: str | Path) -> No
     write_whole(path, json.dumps(content, indent=1) + "\n")
 
 
-def load_priors(path: str | Path) -> Priors:
-    """The priors of a file; every coefficient must be there."""
+def learned_from(path: str | Path) -> list[str]:
+    """The applications that the priors of a file have seen."""
+    names = _content(path).get("learned_from", [])
+    if not isinstance(names, list):
+        raise InputError(f"{path}: the priors are damaged (learned_from is no list)")
+    return [str(name) for name in names]
+
+
+def _content(path: str | Path) -> dict[str, Any]:
     try:
         content: Any = json.loads(read_text(path))
     except ValueError as error:
@@ -151,6 +179,12 @@ def load_priors(path: str | Path) -> Priors:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f"{path} is no file of priors; `wattline fit TABLE --learn-priors FILE` "
                          "makes one")
+    return content
+
+
+def load_priors(path: str | Path) -> Priors:
+    """The priors of a file; every coefficient must be there."""
+    content = _content(path)
     try:
         power, time = (tuple(prior._replace(mean=float(content[part][prior.name]["mean"]),
                                             sd=float(content[part][prior.name]["sd"]))

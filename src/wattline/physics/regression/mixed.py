@@ -57,5 +57,5 @@ def fit_mixed(
 ) -> MixedModel:
     """Fit both to every row of a table."""
     one = fit_capping(table, grid, sockets, priors)
-    return MixedModel(table.application, grid, len(table), one, fit_smooth(table, grid),
+    return MixedModel(table.application, grid, len(table), one, fit_smooth(table, grid, priors),
                       note=one.note)

@@ -129,15 +129,6 @@ def fit_smooth(
     return SmoothModel(table.application, grid, len(table), logs, time, power, note=table.note)
 
 
-def slopes_found(half: Half, logs: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The slope along each axis as the measurements say it, and its variance."""
-    lower, weights = _solve(half, logs)
-    before = half.slope_variances
-    seen = np.linalg.solve(lower, logs * before)
-    return (half.slope_means + before * (logs.T @ weights),
-            before - np.einsum("ij,ij->j", seen, seen))
-
-
 def smooth_factor(grid: Grid, points: FloatArray) -> FloatArray:
     """A square root of what is believed of points before any measurement, for designs."""
     logs = np.log(points) - _middle(grid)

@@ -40,6 +40,18 @@ class MoldableParameters(Parameters):
 class FixedParameters(MoldableParameters):
     cores: Whole | None = Field(None, ge=1, le=MOST_CORES)
     cap_w: Watts | None = Field(None, gt=0)
+    settings: dict[str, Annotated[Weight, Field(gt=0)]] = Field(default_factory=dict)
+    """Whatever else a table sets, by the name of its column: `{gpus = 2, gpu_cap_w = 300}`."""
+
+    def asked(self) -> dict[str, float]:
+        """The settings that all jobs are given; the others are the most of each table."""
+        named = {name: float(value) for name, value in (("cores", self.cores),
+                                                        ("cap_w", self.cap_w))
+                 if value is not None}
+        twice = sorted(set(named) & set(self.settings))
+        if twice:
+            raise InputError(f"policy.configure: give {twice[0]} or settings.{twice[0]}, not both")
+        return named | self.settings
 
 
 class WeightedParameters(MoldableParameters):
@@ -62,8 +74,8 @@ def offers_of(setting: Setting) -> Offers:
     if setting.made.offers is not None:  # the axes must hold the same, to see what jobs hold
         return setting.made.offers
     setting.made.offers = make_offers(
-        setting.jobs, setting.made.tables, cores=getattr(given, "cores", None),
-        cap_w=getattr(given, "cap_w", None),
+        setting.jobs, setting.made.tables,
+        asked=given.asked() if isinstance(given, FixedParameters) else {},
         weights=_weights(setting.jobs, getattr(given, "weights", {})),
         placeable=setting.made.placeable,
     )
@@ -194,7 +206,7 @@ TRADITIONAL = _rule(
     "traditional",
     "The requested nodes, all cores, no cap; fewer nodes where power does not suffice.",
     MoldableParameters)
-FIXED = _rule("fixed", "The requested nodes with the same cores and cap for all jobs.",
+FIXED = _rule("fixed", "The requested nodes with the same cores, cap and other settings for all.",
               FixedParameters)
 NAIVE = _rule("naive", "The fastest configuration under the job's fair share of the power.",
               WeightedParameters)

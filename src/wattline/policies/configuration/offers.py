@@ -86,15 +86,14 @@ def make_offers(
     jobs: JobTable,
     tables: Mapping[str, ConfigurationTable],
     *,
-    cores: int | None = None,
-    cap_w: float | None = None,
+    asked: Mapping[str, float] | None = None,
     weights: Mapping[str, float] | None = None,
     placeable: Mapping[str, Flags] | None = None,
 ) -> Offers:
     """The configurations of these jobs' applications; without jobs, as where they are yet to
     come, of all applications that have a table.
 
-    `cores` and `cap_w` make the ladder; left out, all settings are the most or the highest of each
+    `asked` are settings that make the ladder; those left out are the most or the highest of each
     table.
     `weights` are those of a job's share of the power, by the name of its queue; 1 where none is.
     `placeable` says which configurations of an application may be given at all; left out, all.
@@ -108,7 +107,7 @@ def make_offers(
     given = [(placeable or {}).get(name, np.ones(len(tables[name]), dtype=np.bool_))
              for name in names]
     index, joined = build_index(chosen, given), join(chosen)
-    ladders = (_rungs(table, cores, cap_w) for table in chosen)
+    ladders = (_rungs(table, asked or {}) for table in chosen)
     rungs = [ladder[may[ladder]] for ladder, may in zip(ladders, given, strict=True)]
     sizes = np.array([0, *(len(one) for one in rungs)])
     ups = [_next_up(table) for table in chosen]
@@ -249,11 +248,14 @@ def _column(tables: Sequence[ConfigurationTable], name: str) -> FloatArray:
                            for table in tables])
 
 
-def _rungs(table: ConfigurationTable, cores: int | None, cap_w: float | None) -> IntArray:
+def _rungs(table: ConfigurationTable, asked: Mapping[str, float]) -> IntArray:
     """One row per node count: all of a node at the highest caps, or what was asked for instead."""
     wanted = table.extreme(packed=True, fast=True)
-    asked = {"cores": cores, "cap_w": cap_w}
-    wanted |= {name: float(value) for name, value in asked.items() if value is not None}
+    for name in asked:
+        if name not in wanted:
+            raise InputError(f"'{table.application}' has no setting '{name}'; it has "
+                             f"{', '.join(wanted)}")
+    wanted |= asked
     rows = np.flatnonzero(table.set_like(wanted))
     if not rows.size:
         there = " and ".join(f"{name} {_listed(values)}" for name, values in table.settings.items())

@@ -30,5 +30,19 @@ def rows(results: list[EspCase]) -> list[tuple[str, ...]]:
             f"{told['time_above_cap_s']:.0f} s above the cap, {told['makespan_s']:.0f} s, "
             f"{100 * told['utilisation']:.0f} % in use", "not reproduced",
             ("cap kept once running jobs permit" if told["time_above_cap_s"] else "cap kept")
-            + "; only the shape can be compared"))
+            + _never_ran(told["refused"]) + "; only the shape can be compared"))
+    found.append(("scaling validation", "power and utilisation, powercap INFINITE beside none",
+                  PICTURE, "the run without a cap", "not reproduced",
+                  "it shows what looking at every node's power costs Slurm; an infinite cap is "
+                  "none in a simulation"))
+    found.append(("testbed", "5,040 nodes emulated on 18 physical nodes (16 in the captions of the "
+                  "pictures)", "18; 16", "-", "not reproduced",
+                  "nodes are simulated here, and none is emulated"))
     return found
+
+
+def _never_ran(refused: dict[str, int]) -> str:
+    if not refused:
+        return ""
+    told = ", ".join(f"{count} of profile {name}" for name, count in refused.items())
+    return f"; jobs that never ran, as they alone would be above it: {told}"

@@ -3,11 +3,13 @@
 60 similar jobs come at once: 20 each of one user who runs at the frequency that needs the fewest
 joules and of two ordinary users, one at full speed (as the on-demand governor would) and one at
 2.3 GHz. All have equal shares. Under fair-share by joules the efficient user's jobs come earlier,
-so its stretch (turnaround over run time) is better than under first come, first served.
+so it waits less than the others, and less than under first come, first served. Its stretch
+(turnaround over run time) is mostly the lowest under both, as slower jobs have longer run times.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +38,9 @@ from wattline.studies.fairshare.workloads import (
 NORMAL_HZ = 2.3e9
 """Of the third user; the table of the cores has 2.2 and 2.4 GHz, between which a line is taken."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+FIRST_COME, BY_JOULES = "first come", "energy fair-share"
+SEEDS = 20
+"""Random orders of submission over which the two orders of service are compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +51,15 @@ class ShareResult:
     frequency_hz: dict[str, float]
     energy_j: dict[str, float]
     """Of one job of each user."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShareSeeds:
+    """Means over the jobs of each user, one figure per seed, by order and user."""
+
+    seeds: tuple[int, ...]
+    wait_s: dict[str, dict[str, FloatArray]]
+    stretch: dict[str, dict[str, FloatArray]]
 
 
 def energy_share(
@@ -85,8 +99,8 @@ def study(seed: int = 1, *, beta: float = 0.7, half_life_s: float = 86400.0) -> 
     jobs = burst(core, levels, seed)
     order = energy_share(ShareTree.flat(USERS), USERS, half_life_s=half_life_s)
     runs = {
-        "first come": simulate(jobs, machine, composed(NoLimit(), Fcfs())),
-        "energy fair-share": simulate(jobs, machine, composed(NoLimit(), order)),
+        FIRST_COME: simulate(jobs, machine, composed(NoLimit(), Fcfs())),
+        BY_JOULES: simulate(jobs, machine, composed(NoLimit(), order)),
     }
     energy = JOB_NODES * core.node_power(CORES) * RUN_S / core.speed()
     return ShareResult(
@@ -100,10 +114,34 @@ def stretches(run: Run) -> dict[str, FloatArray]:
     """Turnaround over run time of each job, by user, sorted."""
     turnaround = run.schedule.end_s - run.jobs.submit_s
     took = run.schedule.end_s - run.schedule.start_s
-    return {
-        name: np.sort((turnaround / took)[run.jobs.user == code])
-        for code, name in enumerate(run.jobs.names["user"])
-    }
+    return _by_user(run, turnaround / took)
+
+
+def _by_user(run: Run, values: FloatArray) -> dict[str, FloatArray]:
+    return {name: np.sort(values[run.jobs.user == code])
+            for code, name in enumerate(run.jobs.names["user"])}
+
+
+def over_seeds(
+    seeds: Iterable[int] = range(1, SEEDS + 1), *, beta: float = 0.7, half_life_s: float = 86400.0
+) -> ShareSeeds:
+    """The study for each seed; the draw of the order of submission favours users by itself."""
+    taken = tuple(seeds)
+    runs = [study(seed, beta=beta, half_life_s=half_life_s).runs for seed in taken]
+    return ShareSeeds(taken, _by_order(runs, waits), _by_order(runs, stretches))
+
+
+def _by_order(
+    runs: Sequence[dict[str, Run]], of: Callable[[Run], dict[str, FloatArray]]
+) -> dict[str, dict[str, FloatArray]]:
+    found = {order: [of(each[order]) for each in runs] for order in runs[0]}
+    return {order: {user: np.array([np.mean(one[user]) for one in each]) for user in USERS}
+            for order, each in found.items()}
+
+
+def waits(run: Run) -> dict[str, FloatArray]:
+    """Seconds from submission to start of each job, by user, sorted."""
+    return _by_user(run, run.schedule.start_s - run.jobs.submit_s)
 
 
 def _mean_turnaround_s(run: Run, user: str) -> float:

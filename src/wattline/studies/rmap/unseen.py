@@ -3,7 +3,8 @@
 The priors of the capping model were learned from the public tables, so its errors there say little
 of a new application. Here each application is left out with all its tables, the priors are learned
 from the others, and a part of each table left out is measured: the configurations that teach most.
-All models are trained on the same ones and judged on the rest of the table.
+All models know the same: the smooth one too is told what the others have in common, the slopes of
+time and power. They are trained on the same configurations and judged on the rest of the table.
 """
 
 from __future__ import annotations
@@ -21,7 +22,14 @@ from wattline.physics.dimensions import CLASSIC
 from wattline.physics.regression import Grid, Model, fit
 from wattline.physics.regression.capping import CappingModel
 from wattline.physics.regression.fitting import Fit, check, choose_training
-from wattline.physics.regression.learning import FEWEST, fit_widely, learn_priors
+from wattline.physics.regression.learning import (
+    FEWEST,
+    TableSlopes,
+    fit_widely,
+    learn_priors,
+    learn_slopes,
+    slopes_of,
+)
 from wattline.physics.regression.mixed import MixedModel
 from wattline.physics.regression.smooth import SmoothModel
 from wattline.physics.regression.terms import Prior, Priors
@@ -80,9 +88,11 @@ def unseen(
                          "configurations or more of nodes, cores and a cap; to leave one out and "
                          f"learn from {FEWEST} takes {FEWEST + 1}")
     widely = fit_widely(used, progress=lambda part: progress(part / 4))
+    slopes = {name: slopes_of(table) for name, table in used.items()}
     found = []
     for done, (name, table) in enumerate(used.items()):
-        found.append(_judge(table, priors_without(application_of(name), widely), seeds, share))
+        priors = priors_without(application_of(name), widely, slopes)
+        found.append(_judge(table, priors, seeds, share))
         progress(0.25 + 0.75 * (done + 1) / len(used))
     rows = [one.as_dict() for one in found]
     return {"train": share, "seeds": len(seeds), "applications": applications,
@@ -90,11 +100,16 @@ def unseen(
             "mean": _over_tables(rows, np.mean), "best": _best(rows)}
 
 
-def priors_without(application: str, models: Mapping[str, CappingModel]) -> Priors:
-    """What the tables of all other applications have in common."""
-    others = {name: model for name, model in models.items()
-              if application_of(name) != application}
-    return learn_priors(others, application_of, knows)
+def priors_without(
+    application: str, models: Mapping[str, CappingModel], slopes: Mapping[str, TableSlopes]
+) -> Priors:
+    """What the tables of all other applications have in common, for both kinds of model."""
+    def others(found: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: one for name, one in found.items() if application_of(name) != application}
+
+    common = learn_slopes(others(slopes), application_of)
+    return learn_priors(others(models), application_of, knows)._replace(
+        power_slopes=common["power"], time_slopes=common["time"])
 
 
 def usable(tables: Tables) -> tuple[dict[str, ConfigurationTable], dict[str, str]]:
@@ -138,7 +153,7 @@ def _fits(
     trained = choose_training(table, share, seed, priors=priors)
     grid, part = Grid.of(table), table.take(trained)
     capping = fit(part, "capping", grid=grid, priors=priors)
-    smooth = fit(part, "smooth", grid=grid)
+    smooth = fit(part, "smooth", grid=grid, priors=priors)
     assert isinstance(capping, CappingModel)
     assert isinstance(smooth, SmoothModel)
     models: dict[str, Model] = {
