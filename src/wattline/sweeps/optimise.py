@@ -16,7 +16,7 @@ from wattline.analysis.expressions import Constraint, Expression
 from wattline.analysis.folders import run_folder
 from wattline.model.errors import InputError, warn
 from wattline.model.units import counted
-from wattline.scenario.build import Plan, plan
+from wattline.scenario.build import Grounds, Plan, plan
 from wattline.scenario.caps import is_part_of_peak
 from wattline.scenario.model import Scenario
 from wattline.sweeps.api import written
@@ -363,6 +363,7 @@ class _OneTrace(Shelf):
     """Hands out one trace, whatever the scenario."""
 
     def __init__(self, trace: Trace) -> None:
+        self.grounds = Grounds()
         self._trace = trace
 
     def trace(self, scenario: Scenario) -> Trace:
