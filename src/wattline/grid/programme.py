@@ -200,12 +200,18 @@ class Programme(Section):
     def periods(
         self, actual_w: Signal, contract: Contract, level: Signal, start_s: float, end_s: float
     ) -> tuple[Period, ...]:
-        """Score and credit of each settlement period, judged by what telemetry told."""
+        """Score and credit of each settlement period, judged by what telemetry told.
+
+        What was asked for is taken at the same moments: it moves between two samples too.
+        """
         told_w = self.told_w(actual_w, start_s, end_s)
+        then = Contract(*(Signal(told_w.time_s, each.sample(told_w.time_s), "W")
+                          for each in (contract.average_w, contract.reserve_w)))
+        asked = Signal(told_w.time_s, level.sample(told_w.time_s), level.unit)
         found = []
         for first_s in np.arange(start_s, end_s, self.terms.settlement_s):
             last_s = min(float(first_s) + self.terms.settlement_s, end_s)
-            score = self.score(told_w, contract, level, float(first_s), last_s)
+            score = self.score(told_w, then, asked, float(first_s), last_s)
             if np.isnan(score):
                 continue
             mwh = contract.reserve_w.integral(float(first_s), last_s) / WS_PER_MWH
