@@ -150,7 +150,8 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
     saving = f"{share_text(result['saving_against_uncontrolled'])} of the uncontrolled run"
     bids = result["average_power_w"] is not None
     if bids:
-        saving = f"{share_text(result['saving'])} of the energy bid for, {saving}"
+        of = "the metered energy" if case.credited else "the energy bid for"
+        saving = f"{share_text(result['saving'])} of {of}, {saving}"
     click.echo(f"cost {result['cost']:.4g} {result['currency'] or NO_CURRENCY}, saving {saving}")
     if bids:
         limit = " (limit 10 %)" if result["programme"] is None else ""  # else its score judges

@@ -30,8 +30,10 @@ def assumed_prices(scenario: Scenario) -> list[str]:
     """A line where costs rest on prices that nobody gave."""
     contract = contract_of(scenario)
     prices = contract.prices
-    # A programme's credit is in the place of the other two.
-    names = ("energy",) if pays_credit(contract) else ("energy", "reserve", "error")
+    # A programme's credit is in the place of the other two, but for that of a curtailment.
+    credited = pays_credit(contract) and contract.curtailment is None
+    bids = contract.curtailment is None or not isinstance(contract.bid, str)
+    names = ("energy", "reserve", "error") if bids and not credited else ("energy",)
     missing = [name for name in names
                if name not in prices.model_fields_set]
     if not missing:

@@ -1,7 +1,7 @@
 """The offer of a contract: the bid as given or searched for, under which rule, and what would help.
 
-With the rule `auto` several are searched with, each with the same effort. Where no bid meets all
-constraints, the search is made again with what would help, one thing at a time.
+With the rule `auto` several are searched with, each as it is by itself and by a descent too. Where
+no bid meets all constraints, the search is made again with what would help, one thing at a time.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from wattline.demand_response.advising import with_standby
+from wattline.demand_response.bidders import method_of
 from wattline.demand_response.building import (
     AUTO,
     case_of,
@@ -34,6 +35,8 @@ AUTO_RULES = ("aqa", "qoscap")
 """What `auto` tries: starts shared out by weights, and caps first."""
 OTHER_RULE = {"aqa": "qoscap", "qoscap": "aqa"}
 NO_BID = "no bid is chosen beside the caps of events; --bid P,R gives one"
+NOT_SEARCHED = ("; what would help is not searched for beside a limit: try --sleep, --preempt or "
+                "both")
 FIRST_SEARCH, NEXT_SEARCH = 0.7, 0.4
 """Of what is left to do, as told: nobody knows before whether remedies are searched for."""
 Progress = Callable[[float], None]
@@ -86,9 +89,14 @@ def make_offer(
         case.workload.range.check(given, job_types=len(case.workload.types))
         return (_under_better_rule(scenario, case, given) if _is_auto(scenario)
                 else Offer(case, given))
-    if case.adaptive or case.limit_w is not None:
-        by_events = case.limit_w is not None and case.curtailment is None
-        return Offer(case, None, reason=NO_BID if by_events and not case.adaptive else "")
+    if case.adaptive:
+        return Offer(case, None)
+    if case.limit_w is not None:
+        found = Offer(case, None)
+        if _is_auto(scenario):
+            found = _under_better_rule(scenario, case, None)
+        said = [NO_BID] * (case.curtailment is None) + [found.reason] * bool(found.reason)
+        return replace(found, reason="; ".join(said))
     search, stages = _Search(scenario, hours, whole, verify), Stages(progress)
     chosen, decision = search.under_rules(case, stages.stage(FIRST_SEARCH))
     bid = decision.bid
@@ -106,7 +114,7 @@ def _is_auto(scenario: Scenario) -> bool:
 
 @dataclass(frozen=True)
 class _Tried:
-    """What a given bid came to under a rule: what fails, by how much in sum, and the cost."""
+    """What a bid, or none, came to under a rule: what fails, by how much in sum, and the cost."""
 
     violations: tuple[str, ...]
     excess: float
@@ -118,13 +126,17 @@ class _Tried:
         return f"meets all constraints at a cost of {self.cost:.4g}"
 
 
-def _under_better_rule(scenario: Scenario, case: Case, bid: Bid) -> Offer:
-    """The rule under which a given bid fails least, or costs least where it fails nowhere."""
+def _under_better_rule(scenario: Scenario, case: Case, bid: Bid | None) -> Offer:
+    """The rule under which a given bid fails least, or costs least where it fails nowhere; without
+    a bid, so do the jobs beside a limit."""
     cases = {name: _under_rule(scenario, case, name) for name in AUTO_RULES}
     found = {name: _tried(scenario, mine, bid) for name, mine in cases.items()}
     best = min(AUTO_RULES, key=lambda name: (found[name].excess, found[name].cost))
     others = [f"under {name} it {found[name].words()}" for name in AUTO_RULES if name != best]
-    reason = f"policy {best}: the bid {found[best].words()}; {'; '.join(others)}"
+    what = "the run" if bid is None else "the bid"
+    reason = f"policy {best}: {what} {found[best].words()}; {'; '.join(others)}"
+    if bid is None and found[best].violations:
+        reason += NOT_SEARCHED
     return Offer(cases[best], bid, reason=reason)
 
 
@@ -135,10 +147,11 @@ def _under_rule(scenario: Scenario, case: Case, name: str) -> Case:
     return case_of(scenario, choose_nodes=case.choose_nodes, rule=name)
 
 
-def _tried(scenario: Scenario, case: Case, bid: Bid) -> _Tried:
+def _tried(scenario: Scenario, case: Case, bid: Bid | None) -> _Tried:
     """The bid under the rule of the case, with the limits that are to be kept beside it."""
     case = replace(case, choose_nodes=False)
     if case.limit_w is None:
+        assert bid is not None
         outcome = simulator(case)(bid)
         return _Tried(outcome.violations, outcome.excess, outcome.cost)
     contract, run = contract_of(scenario), run_contract(case, bid)
@@ -174,11 +187,20 @@ class _Search:
     def decide(self, case: Case, progress: Progress) -> Decision:
         contract = contract_of(self.scenario)
         method = contract.bidding
-        if _is_auto(self.scenario) and method == "auto":
-            method = "descent"  # the same effort for each rule
+        # What a rule finds by itself must not be lost where it is one of several.
+        methods = ([*{method_of(case.policy, method): None, "descent": None}]
+                   if _is_auto(self.scenario) and method == "auto" else [method])
+        found: list[Decision] = []
+        for name in methods:
+            found.append(self._by(
+                name, case, lambda part: progress((len(found) + part) / len(methods))))
+        return min(found, key=_rank)
+
+    def _by(self, method: str, case: Case, progress: Progress) -> Decision:
+        """The decision by one method."""
         asked: dict[str, Any] = {
-            "rounds": contract.rounds, "progress": progress, "verify": self.verify,
-            **planning_of(self.scenario)}
+            "rounds": contract_of(self.scenario).rounds, "progress": progress,
+            "verify": self.verify, **planning_of(self.scenario)}
         if method == "dayahead" or self.hours is not None:
             return choose_day(case, method, hours=self.hours, whole=True, **asked)
         return choose(case, method, whole=self.whole, **asked)

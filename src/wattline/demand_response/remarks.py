@@ -74,8 +74,9 @@ def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
     beside = limit and isinstance(contract.bid, str) and not choosing
     if beside and "bid" in given and contract.bidding not in ("adaptive", "auto"):
         found.append(f"bid has no effect: beside {limit} no bid is chosen")
-    if rule_of(scenario)[0] == AUTO and not choosing and (why := _no_rule_chosen(contract, limit)):
-        found.append(f"policy auto takes {DEFAULT_RULE}: {why}; give another to try it")
+    if rule_of(scenario)[0] == AUTO and not choosing and contract.bidding == "adaptive":
+        found.append(f"policy auto takes {DEFAULT_RULE}: adaptive bids are found in the run, under "
+                     "one rule; give another to try it")
     if rule_of(scenario)[1].sleep:
         found += _sleep_assumed(scenario)
     return found + (_left_out(scenario) if is_log(scenario) else [])
@@ -89,15 +90,6 @@ def _limit(scenario: Scenario) -> str:
     # Without the time of the contract the events cannot be read, which is said where they are.
     readable = contract.events is not None and contract.events_begin is not None
     return "the caps of events" if readable and case_of(scenario).limit_w is not None else ""
-
-
-def _no_rule_chosen(contract: ContractSection, limit: str) -> str:
-    """Why `auto` tries no other rule; empty where it does, by the bids that they lead to."""
-    if contract.bidding == "adaptive":
-        return "adaptive bids are found in the run, under one rule"
-    if not isinstance(contract.bid, str):
-        return ""
-    return f"rules are compared by their bids, and beside {limit} none is chosen" if limit else ""
 
 
 def _weights_replaced(scenario: Scenario) -> list[str]:

@@ -207,6 +207,27 @@ def test_a_rule_for_a_given_bid_is_judged_by_the_limit_too(tmp_path: Path, limit
     assert found["violations"][0] in found["reason"]
 
 
+@pytest.mark.parametrize("limit", ["cap", "curtailment"])
+@pytest.mark.parametrize("more", [{}, {"preempt": True}, {"sleep": True, "preempt": True}])
+def test_without_a_bid_auto_takes_the_rule_that_fails_least_beside_a_limit(
+    tmp_path: Path, limit: str, more: dict[str, Any]
+) -> None:
+    given: dict[str, Any] = SHORT | {"bid": "auto", "seed": 4, "utilisation": 0.9} | more
+    if limit == "cap":
+        file = kept(tmp_path, made_2b(value=1100.0, start_s=300.0))
+        given |= {"events": str(file), "events_begin": "2026-07-01T12:00:00Z"}
+    else:
+        given |= {"curtailment": {"start": "5m", "duration": "10m", "share": 0.4}}
+    alone = {rule: wl.regulate(**given | {"policy": rule}).figures for rule in AUTO_RULES}
+    found = wl.regulate(**given | {"policy": "auto"}).figures
+    assert found["policy"] in AUTO_RULES
+    mine, (other,) = alone[found["policy"]], [alone[r] for r in AUTO_RULES if r != found["policy"]]
+    assert (found["cost"], found["violations"]) == (mine["cost"], mine["violations"])
+    assert not mine["violations"] or other["violations"]
+    assert f"policy {found['policy']}: the run " in found["reason"]
+    assert ("what would help is not searched for" in found["reason"]) == bool(mine["violations"])
+
+
 def test_a_rule_that_is_tried_counts_its_curtailment_from_its_own_load() -> None:
     given = SHORT | {"programme": "emergency", "duration": "50m", "servers": 20, "warmup": "30m",
                      "bid": (2800, 300), "utilisation": 0.8,
@@ -329,8 +350,7 @@ def test_what_has_no_effect_beside_caps_of_events_is_said_and_not_beside_their_p
     said = remarks(read_contract(None, given | {"events": cap}))
     for name in ("rounds", "check", "forecast", "hold", "latency", "below_idle", "standby"):
         assert any(line.startswith(f"{name} has no effect: beside") for line in said), name
-    assert any(line.startswith("policy auto takes aqa") and "caps of events" in line
-               for line in said)
+    assert not any(line.startswith("policy auto takes") for line in said)
     price = str(kept(tmp_path, priced_in("USD", "one")))
     assert remarks(read_contract(None, given | {"events": price})) == []
 

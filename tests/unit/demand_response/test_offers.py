@@ -78,22 +78,25 @@ def test_the_share_is_searched_with_the_rest_and_kept_where_it_helps() -> None:
                    settings=Settings(rounds=40)).bid is None
 
 
-@pytest.mark.parametrize("good", ["aqa", "qoscap"])
+@pytest.mark.parametrize(("good", "by"), [
+    ("aqa", "descent"), ("qoscap", "exhaustive"), ("qoscap", "descent")])
 def test_auto_takes_the_rule_that_can_offer_and_says_why(
-    good: str, monkeypatch: pytest.MonkeyPatch
+    good: str, by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bid = Bid(1500.0, 200.0)
 
     def choose(case, method, **asked):
-        assert method == "descent"
-        if case.policy == good:
+        tried.append((case.policy, method))
+        if (case.policy, method) == (good, by):
             return Decision(bid, "found", found(0.0, 0.5))
         return Decision(None, "nothing", found(0.3, 0.1), nearest=bid)
 
+    tried: list[tuple[str, str]] = []
     monkeypatch.setattr(offer, "choose", choose)
     scenario = read_contract(None, SHORT | {"policy": "auto"})
     made = make_offer(scenario, case_of(scenario), silent)
     other = ({"aqa", "qoscap"} - {good}).pop()
+    assert tried == [("aqa", "descent"), ("qoscap", "exhaustive"), ("qoscap", "descent")]
     assert (made.case.policy, made.bid) == (good, bid)
     assert made.decision is not None
     assert made.decision.reason == (f"policy {good} ({other} finds no bid that meets all "
