@@ -108,11 +108,17 @@ class Uses:
         return min(wanted, self.node_gbit_s)
 
     def assumed(self, jobs: JobTable) -> list[str]:
-        """Applications of these jobs whose traffic is guessed, a sentence each."""
-        return [f"no data rate of {profile.name} is known: its share of time in MPI is taken as "
-                f"the part of a node's link that it fills ({self._gbit_s_of(profile):.3g} Gbit/s)"
-                for rows, profile in self._known(jobs)
-                if profile.node_bytes_s is None and np.any(rows)]
+        """Applications of these jobs whose traffic is guessed or cut, a sentence each."""
+        mine = [profile for rows, profile in self._known(jobs) if np.any(rows)]
+        cut = [f"a node of {profile.name} sends {8e-9 * profile.node_bytes_s:.3g} Gbit/s, more "
+               f"than its link carries: {self.node_gbit_s:.3g} Gbit/s are taken, all of the time"
+               for profile in mine if profile.node_bytes_s is not None
+               and 8e-9 * profile.node_bytes_s > self.node_gbit_s]
+        guessed = [f"no data rate of {profile.name} is known: its share of time in MPI is taken "
+                   "as the part of a node's link that it fills "
+                   f"({self._gbit_s_of(profile):.3g} Gbit/s)"
+                   for profile in mine if profile.node_bytes_s is None]
+        return cut + guessed
 
     def sensitive(self, jobs: JobTable, logged: Any) -> IntArray:
         """Whether congestion slows each job down: 1 or 0; where nothing says so of a job, it does

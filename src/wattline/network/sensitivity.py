@@ -99,7 +99,11 @@ def shipped_profiles() -> Mapping[str, MpiProfile]:
 
 def read_profiles(path: Path) -> Mapping[str, MpiProfile]:
     """Profiles from a TOML file of the same form."""
-    return _profiles(read_toml(path), str(path))
+    found = _profiles(read_toml(path), str(path))
+    if not found:
+        raise InputError(f"{path}: there is no profile in it; give each application a table, like "
+                         "[HPCG]")
+    return found
 
 
 def find_profile(name: str) -> MpiProfile:

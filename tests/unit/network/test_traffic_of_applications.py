@@ -6,7 +6,7 @@ import wattline as wl
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.network.fabric import Behaviour, Uses
-from wattline.network.sensitivity import MpiProfile, find_profile
+from wattline.network.sensitivity import MpiProfile, find_profile, read_profiles
 from wattline.network.topology import aries
 
 NETWORK = aries(groups=2, rows=2, columns=2, node_gbit_s=80.0)
@@ -41,7 +41,19 @@ def test_without_a_rate_it_follows_from_messages_else_it_is_guessed_and_said():
 
 def test_no_node_sends_more_than_its_link():
     fast = {"fast": MpiProfile("fast", mpi=0.5, data_bytes_s=1e12)}
-    assert Uses(NETWORK, Behaviour(), fast).gbit_s(jobs_of("fast"), {}).tolist() == [80.0]
+    uses = Uses(NETWORK, Behaviour(), fast)
+    assert uses.gbit_s(jobs_of("fast"), {}).tolist() == [80.0]
+    assert uses.assumed(jobs_of("fast")) == [
+        "a node of fast sends 8e+03 Gbit/s, more than its link carries: 80 Gbit/s are taken, all "
+        "of the time"]
+    assert uses.assumed(jobs_of("other")) == []
+
+
+def test_a_file_without_profiles_is_refused(tmp_path):
+    empty = tmp_path / "empty.toml"
+    empty.write_text("")
+    with pytest.raises(InputError, match=r"empty\.toml: there is no profile in it"):
+        read_profiles(empty)
 
 
 def test_a_rate_of_nothing_is_refused():
