@@ -83,7 +83,7 @@ def folded(headers: Sequence[str], lines: Sequence[Sequence[str]],
 
 def share_text(share: float) -> str:
     """`12.3%`; a share of nothing is `-`."""
-    return "-" if math.isnan(share) else f"{share:.1%}"
+    return "-" if math.isnan(share) else f"{share:z.1%}"
 
 
 @contextmanager

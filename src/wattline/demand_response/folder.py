@@ -45,9 +45,30 @@ def result_of(
 def write_folder(
     result: Result, found: ContractRun, figures: Mapping[str, Any], folder: str | Path | None
 ) -> Path:
-    """Write the run folder with the contract in it, whole or not at all."""
+    """Write the run folder with the contract in it, whole or not at all; who reads a report of it
+    learns what came of the contract."""
+    result = replace(result, remarks=(outcome_words(figures), *result.remarks))
     further = {"contract.json": json.dumps(figures, indent=2) + "\n", "power.csv": _power(found)}
     return write(result, run_folder(result.name, folder), metrics(result), further)
+
+
+def outcome_words(figures: Mapping[str, Any]) -> str:
+    """What came of a contract, in one sentence."""
+    money = figures["currency"] or "in units of the prices"
+    terms, score = figures["programme"], figures["score"]
+    parts = []
+    if terms is not None and score is not None:
+        parts.append(f"{terms['title']}: score {score:.2f}, at least {terms['least_score']:g} is "
+                     "asked for")
+    if terms is not None and terms["credit"] is not None:
+        parts.append(f"the credit is {terms['credit']:.4g} {terms['currency'] or money}")
+    if not figures["participates"] and figures["constraints_met"] is None:
+        parts.append("nothing is offered")
+    elif figures["violations"]:
+        parts.append(f"not kept: {'; '.join(figures['violations'])}")
+    else:
+        parts.append("all constraints are met")
+    return f"the contract costs {figures['cost']:.4g} {money}; {'; '.join(parts)}"
 
 
 def _period_edges(found: ContractRun) -> Signal:

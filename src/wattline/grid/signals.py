@@ -76,7 +76,8 @@ def _columns(path: Path) -> tuple[list[float], list[float]]:
         if not -1.0 <= value <= 1.0:
             excess = abs(value) - 1.0
             raise InputError(
-                f"{path}:{line}: the signal is {value:.6g}, {excess:.6g} outside [-1, 1]"
+                f"{path}:{line}: the signal is {value:.6g}, {excess:.6g} outside [-1, 1]; it is a "
+                "part of the reserve, or of a frequency the deviation from the nominal one in Hz"
             )
         if times and time_s <= times[-1]:
             raise InputError(

@@ -42,7 +42,6 @@ FILLER = {"name": "filler", "nodes": 1, "time_s_min": 30, "time_s_max": 36, "pow
         ({"bid": "range", "forecast": 3}, False, "forecast has no effect: range takes its bid"),
         ({"bid": "adaptive", "weights": [0.5, 0.5]}, False, "all types weigh the same"),
         ({"bid": "adaptive", "policy": "auto"}, False, "policy auto takes aqa: adaptive bids"),
-        ({"curtailment": {"start": "1h"}, "policy": "auto"}, False, "policy auto takes aqa: rules"),
         ({"bid": "dayahead", "weights": [0.5, 0.5]}, False, "weights have no effect: they are"),
         ({"weights": [0.5, 0.5]}, False, "weights are put into the bid once it is chosen"),
         ({"types": [FILLER], "workload": None, "servers": 5, "power_w_idle": 90,
