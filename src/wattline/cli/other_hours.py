@@ -56,8 +56,7 @@ def print_remedy(found: dict[str, Any] | None) -> None:
     """The offer that could be made once something else is allowed."""
     if found is None:
         return
-    flags = " ".join(f"--{name}" if value is True else f"--{name} {value}"
-                     for name, value in found["fields"].items())
+    flags = " ".join(_flag(name, value) for name, value in found["fields"].items())
     click.echo(f"with {found['what']} ({flags}) an offer meets all constraints: average "
                f"{found['average_power_w']:,.0f} W, reserve {found['reserve_w']:,.0f} W"
                f"{start_words(found['start_share'])}, saving {share_text(found['saving'])}")
@@ -66,6 +65,12 @@ def print_remedy(found: dict[str, Any] | None) -> None:
         low, high = hours["met_share"]
         click.echo(f"  on {hours['hours']} other hours it meets them in {hours['met']} "
                    f"({low:.0%} to {high:.0%} with 95 % confidence)")
+
+
+def _flag(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return f"--{name}" if value else f"--no-{name}"
+    return f"--{name} {value}"
 
 
 FAILURES = {

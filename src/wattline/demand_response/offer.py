@@ -229,6 +229,10 @@ def remedies(scenario: Scenario, case: Case) -> Iterator[tuple[str, dict[str, An
         load = replace(case.workload, power_w_asleep=node.power_w_off)
         yield (f"idle servers that may sleep ({sleep_words(scenario)})",
                {"policy": case.policy, "sleep": True}, replace(case, sleep=node, workload=load))
+    else:  # to allow more must not lose what is found without it
+        load = replace(case.workload, power_w_asleep=None)
+        yield ("servers that stay on", {"policy": case.policy, "sleep": False},
+               replace(case, sleep=None, workload=load))
     if not case.preempt:
         fields = {"policy": case.policy, "preempt": True}
         yield "jobs that may be paused", fields, replace(case, preempt=True)

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import wattline as wl
 from wattline.cli.main import cli
-from wattline.cli.other_hours import start_words
+from wattline.cli.other_hours import print_remedy, start_words
 from wattline.demand_response import offer
 from wattline.demand_response.bidders import Descent, Question
 from wattline.demand_response.building import case_of
@@ -101,6 +101,26 @@ def test_auto_takes_the_rule_that_can_offer_and_says_why(
     assert made.decision is not None
     assert made.decision.reason == (f"policy {good} ({other} finds no bid that meets all "
                                     "constraints): found")
+
+
+@pytest.mark.parametrize("sleeps", [True, False])
+def test_where_sleep_or_its_want_is_in_the_way_the_other_is_searched_with(
+    sleeps: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def choose(case, method, **asked):
+        if (case.sleep is None) == sleeps:
+            assert (case.workload.power_w_asleep is None) == sleeps
+            return Decision(Bid(1500.0, 200.0), "found", found(0.0, 0.5))
+        return Decision(None, "nothing", found(0.3, 0.1), nearest=Bid(1500.0, 200.0))
+
+    monkeypatch.setattr(offer, "choose", choose)
+    scenario = read_contract(None, SHORT | {"sleep": sleeps})
+    made = make_offer(scenario, case_of(scenario), silent)
+    assert made.remedy is not None
+    said = made.remedy.figures()
+    assert said["fields"] == {"policy": "aqa", "sleep": not sleeps}
+    print_remedy(said | {"other_hours": None})
+    assert f"(--policy aqa --{'no-' if sleeps else ''}sleep)" in capsys.readouterr().out
 
 
 def test_where_nothing_holds_the_search_is_made_again_with_what_helps(
@@ -221,10 +241,10 @@ def test_a_workload_that_nobody_named_is_said_and_an_empty_name_refused() -> Non
         case_of(read_contract(None, {"workload": ""}))
 
 
-def test_what_is_in_use_already_is_no_remedy() -> None:
+def test_what_is_in_use_already_is_no_remedy_but_to_do_without_sleep() -> None:
     scenario = read_contract(None, SHORT | {"standby": True, "preempt": True, "sleep": True})
     left = [fields for _, fields, _ in remedies(scenario, case_of(scenario))]
-    assert left == [{"policy": "qoscap"}]
+    assert left == [{"policy": "qoscap"}, {"policy": "aqa", "sleep": False}]
 
 
 CLASS = {"name": "node", "count": 10, "idle_w": 100, "active_w": 250, "off_w": 20, "boot_s": 300,
