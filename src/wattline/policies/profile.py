@@ -161,7 +161,7 @@ def _first_room(
     """The same, the step in which that time lies, and the longest time free before it."""
     last = st.clock[0].step_last
     start_s = from_s
-    index = _step_from(st, st.clock[0].step_first, from_s)
+    index = find_step(st, from_s)
     start = index
     longest_s = 0.0
     while index < last:
@@ -192,7 +192,7 @@ def _room_before(
     """
     last = st.clock[0].step_last
     start_s = from_s
-    index = _step_from(st, st.clock[0].step_first, from_s)
+    index = find_step(st, from_s)
     start = index
     longest_s = 0.0
     while start_s < before_s:
@@ -291,15 +291,7 @@ def forget_past(st: State) -> None:
 @kernel
 def find_step(st: State, time_s: float) -> int:
     """The step that holds at this time (the first one for times before it)."""
-    low = st.clock[0].step_first
-    high = st.clock[0].step_last - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if st.profile[middle].time_s <= time_s:
-            low = middle
-        else:
-            high = middle - 1
-    return int(low)
+    return _step_from(st, st.clock[0].step_first, time_s)
 
 
 @kernel
@@ -318,7 +310,7 @@ def _step_from(st: State, low: int, time_s: float) -> int:
             low = middle
         else:
             high = middle - 1
-    return low
+    return int(low)
 
 
 @kernel

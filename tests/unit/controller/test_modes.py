@@ -16,7 +16,7 @@ import pytest
 
 from wattline.cli.main import main
 from wattline.controller import serving as serving_module
-from wattline.controller.configuration import SiteConfig, read_configuration
+from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller
 from wattline.controller.lease import age_s
 from wattline.controller.modes import FILE, mode_at_start, read_mode
@@ -107,19 +107,6 @@ class OneSlurm(Slurm):
 
     def explain(self, label: str, comment: str) -> None:
         self.jobs[label] = replace(self.jobs[label], admin_comment=comment)
-
-
-@pytest.fixture
-def slurm(monkeypatch: pytest.MonkeyPatch) -> OneSlurm:
-    made = OneSlurm()
-    monkeypatch.setattr(serving_module, "Slurm", lambda commands: made)
-    return made
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> SiteConfig:
-    (tmp_path / "site.toml").write_text(SITE)
-    return read_configuration(tmp_path / "site.toml")
 
 
 def ordered(here: Controller, site: SiteConfig, kind: str = "set_mode", **fields: Any

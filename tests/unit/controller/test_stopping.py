@@ -6,27 +6,14 @@ import errno
 from pathlib import Path
 
 import pytest
-from tests.unit.controller.test_modes import SITE, OneSlurm, ordered
+from tests.unit.controller.test_modes import OneSlurm, ordered
 
 from wattline.controller import serving as serving_module
-from wattline.controller.configuration import SiteConfig, read_configuration
+from wattline.controller.configuration import SiteConfig
 from wattline.controller.serving import run, serving
 from wattline.controller.speaking import live_status
 from wattline.live.slurm.commands import SlurmError
 from wattline.model.errors import WattlineError
-
-
-@pytest.fixture
-def slurm(monkeypatch: pytest.MonkeyPatch) -> OneSlurm:
-    made = OneSlurm()
-    monkeypatch.setattr(serving_module, "Slurm", lambda commands: made)
-    return made
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> SiteConfig:
-    (tmp_path / "site.toml").write_text(SITE)
-    return read_configuration(tmp_path / "site.toml")
 
 
 @pytest.mark.parametrize("cap_w", [None, 700.0, 400.0])
