@@ -22,6 +22,7 @@ from wattline.controller.joules.gathering import Batch, Gathering, Marked
 from wattline.controller.joules.keeping import LedgerKeeper
 from wattline.controller.joules.matching import Begun, match
 from wattline.controller.joules.memory import recalled
+from wattline.controller.testbed.joules import joules_of, worst
 from wattline.live.fleet import NodeReport
 from wattline.live.sensor import Quality
 from wattline.live.slurm.commands import SlurmError
@@ -178,6 +179,44 @@ def test_a_job_whose_node_was_lost_ends_with_it_and_not_with_the_epilog_when_it_
     assert life_of(writer).energy_j == pytest.approx(energy_j)
 
 
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("seen", [
+    [], [job("PENDING", start_s=math.nan, submit_s=T + 13)],
+    [job(start_s=T + 14, submit_s=T + 13)]])
+def test_a_job_that_slurm_forgot_ends_with_it_and_not_with_the_epilog_of_one_that_has_its_number(
+    writer, commands, seen: list[SlurmJob], told: bool
+) -> None:
+    """It began at 10.4 and accounting cancelled it at 12; the node ran an epilog at 16, of the
+    next job of that number. Whether the ledger knows of that job by then is no matter."""
+    found = Gathering("c")
+    found.hear(drawn(*range(20)))
+    found.hear(drawn(10.4, job="begin 7"))
+    found.look([job()], T + 10.6)
+    found.look(seen, T + 14.5)
+    if told:
+        writer.enter(found.batch({}), T + 15)
+    commands.sacct += ("7|7|ann|phys|p|CANCELLED|2026-10-05T10:00:00|2026-10-05T10:00:10|"
+                       "2026-10-05T10:00:12|2|1|32|n1|||00:00:01|00:00:00\n")
+    found.hear(drawn(16, job="end 7"))
+    writer.enter(found.batch({}), T + 20)
+    writer.enter(Batch(), T + 400)
+    writer.enter(Batch(), T + 401)
+    assert life_of(writer).energy_j == pytest.approx(460.0)
+
+
+def test_a_job_that_has_the_number_of_one_that_was_forgotten_has_its_own_epilog(writer) -> None:
+    found = Gathering("c")
+    found.hear(drawn(*range(20)))
+    found.hear(drawn(8.2, job="begin 7"))
+    found.look([job(start_s=T + 8)], T + 8.5)
+    found.hear(drawn(10.4, job="begin 7"))
+    found.look([job(submit_s=T + 9)], T + 10.6)  # it runs when it is first seen
+    found.look([job("COMPLETED", submit_s=T + 9, end_s=T + 12)], T + 12.5)
+    found.hear(drawn(12.7, job="end 7"))
+    writer.enter(found.batch({}), T + 20)
+    assert life_of(writer).energy_j == pytest.approx(630.0)
+
+
 @pytest.mark.parametrize("over", [
     [], [job("NODE_FAIL", end_s=T + 12)],
     [job("PENDING", restarts=1, start_s=math.nan, submit_s=T + 12)]])
@@ -208,6 +247,21 @@ def test_a_lost_node_is_remembered_over_a_kill_of_the_controller(
     again.enter(after.gathering.batch({}), T + 20)
     again.enter(Batch(), T + 35)
     assert life_of(again).energy_j == pytest.approx(460.0)
+
+
+@pytest.mark.parametrize(("forgotten_s", "held_to_it"), [
+    ({}, True), ({"7": T + 9}, True), ({"7": T + 12}, False), ({"8": T + 12}, True)])
+def test_what_slurm_forgot_has_no_epilog_to_be_held_to(
+    writer, forgotten_s: dict[str, float], held_to_it: bool
+) -> None:
+    """The emulator let the node go 20 s later, with the epilog of a job that has its number."""
+    writer.enter(gathered().batch({}), T + 20)
+    log = [{"held": "7", "node": "n1", "start_s": T + 10.4, "end_s": T + 32.7, "died": False,
+            "energy_j": 2630.0, "late_j": 0.0}]
+    found = joules_of(writer.folder / "site.db", "c", ["7"], log, forgotten_s)
+    assert [(each.true_j, each.ledger_j) for each in found] == [
+        (2630.0, pytest.approx(630.0))]
+    assert worst(found) == pytest.approx(2000 / 2630) if held_to_it else math.isnan(worst(found))
 
 
 def test_a_missing_reading_is_no_joule_and_one_after_a_reset_is_said() -> None:

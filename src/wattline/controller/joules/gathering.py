@@ -39,12 +39,13 @@ class Marked:
 
 @dataclass(frozen=True)
 class Lost:
-    """A node that Slurm had lost when a job left it."""
+    """A node that will run no epilog of a job's life in time: Slurm had lost the node when the job
+    left it, or has forgotten the job."""
 
     label: str
     node: str
     time_s: float
-    """When that was seen: lives of the job that began later are others."""
+    """When that was seen, or when the life began: lives that began later are others."""
 
 
 @dataclass(frozen=True)
@@ -122,12 +123,17 @@ class Gathering:
     ) -> list[Lost]:
         """Take up what Slurm shows of jobs that have begun; `dead` are nodes that it has lost.
 
-        What is returned are those of them that jobs have left since the last look.
+        What is returned are those of them that jobs have left since the last look, and the nodes of
+        jobs that Slurm has forgotten.
         """
         seen = {job.label: job for job in jobs}
         lost = self._lost_meanwhile(seen, now_s, dead)
         for label, job in seen.items():
             before = self._last.get(label)
+            if before is not None and _is_other(before, job):
+                lost += _all_lost(before)
+                before = None
+                del self._last[label]
             if before is not None and job.restarts > before.restarts:
                 self._requeued(before, job, now_s)
             leaves = before is not None and (job.restarts > before.restarts
@@ -138,8 +144,9 @@ class Gathering:
             # What is being requeued shows its next life on the nodes of the last.
             if _has_begun(job) and (known or job.state not in ENDING):
                 self._begun(job, before, now_s)
-        lost += [Lost(label, node, now_s) for label, gone in self._last.items()
-                 if label not in seen and _runs(gone) for node in gone.node_list if node in dead]
+        for label, gone in self._last.items():
+            if label not in seen and _runs(gone):  # Slurm shows for a while what has ended
+                lost += _all_lost(gone)
         self._last = {label: job for label, job in self._last.items() if label in seen}
         self._looked_s = now_s
         self._lost.update(lost)
@@ -198,6 +205,16 @@ def life_of(job: SlurmJob, cluster: str, looked_s: float) -> Life:
 def _has_begun(job: SlurmJob) -> bool:
     return (job.state not in WAITING and job.state not in STARTING and bool(job.node_list)
             and not math.isnan(job.start_s) and (_runs(job) or not math.isnan(job.end_s)))
+
+
+def _is_other(before: SlurmJob, now: SlurmJob) -> bool:
+    """Whether a slurmctld that was killed has given the number of a job that ran again."""
+    return _runs(before) and now.restarts <= before.restarts and now.submit_s > before.submit_s
+
+
+def _all_lost(job: SlurmJob) -> list[Lost]:
+    """By when it began: the number may have been given again by the time that is seen."""
+    return [Lost(job.label, node, job.start_s) for node in job.node_list]
 
 
 def _runs(job: SlurmJob) -> bool:

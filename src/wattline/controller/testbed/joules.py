@@ -37,8 +37,8 @@ class LifeJoules:
     source: str
     """Whose joules count in the ledger."""
     coverage: float
-    died: bool = False
-    """Whether one of its nodes went off under it: then it had no epilog there."""
+    unended: bool = False
+    """Whether it had no epilog: one of its nodes went off under it, or Slurm forgot that it ran."""
     late_j: float = 0.0
     """What the emulator was late to show on its counters: no ledger could have known it."""
 
@@ -55,16 +55,18 @@ class LifeJoules:
 
 
 def worst(found: Iterable[LifeJoules]) -> float:
-    """The largest error of lives whose nodes stayed up; infinite where the ledger misses one."""
+    """The largest error of lives that had their epilogs; infinite where the ledger misses one."""
     errors = [math.inf if math.isnan(each.ledger_j) else each.error
-              for each in found if not each.died and not math.isnan(each.true_j)]
+              for each in found if not each.unended and not math.isnan(each.true_j)]
     return max(errors, default=math.nan)
 
 
 def joules_of(
-    store: Path, cluster: str, labels: Iterable[str], log: Sequence[Mapping[str, Any]]
+    store: Path, cluster: str, labels: Iterable[str], log: Sequence[Mapping[str, Any]],
+    forgotten_s: Mapping[str, float] | None = None,
 ) -> tuple[LifeJoules, ...]:
-    """All lives that the ledger has of these jobs."""
+    """All lives that the ledger has of these jobs; `forgotten_s` is when Slurm had forgotten what
+    ran under a label: it may give that number again, and the next life has the next epilog."""
     holds: dict[int, list[Mapping[str, Any]]] = {}
     for each in log:
         if "held" in each:
@@ -75,11 +77,12 @@ def joules_of(
     with Store(store, create=False) as opened, opened.session() as session:
         rows = session.execute(select(lives).where(lives.c.cluster == cluster).order_by(
             lives.c.start_s, lives.c.label)).all()
-    return tuple(_life(row, holds.get(row.job_id or -1, ())) for row in rows
-                 if row.label in wanted)
+    gone_s = forgotten_s or {}
+    return tuple(_life(row, holds.get(row.job_id or -1, ()), gone_s.get(row.label, -math.inf))
+                 for row in rows if row.label in wanted)
 
 
-def _life(row: Any, holds: Iterable[Mapping[str, Any]]) -> LifeJoules:
+def _life(row: Any, holds: Iterable[Mapping[str, Any]], forgotten_s: float) -> LifeJoules:
     end_s = math.inf if row.end_s is None else row.end_s
     mine = {each["node"]: each for each in holds
             if row.start_s - AROUND_S < each["start_s"] < end_s + AROUND_S
@@ -90,5 +93,6 @@ def _life(row: Any, holds: Iterable[Mapping[str, Any]]) -> LifeJoules:
         sum(each["energy_j"] for each in mine.values()) if whole else math.nan,
         math.nan if row.energy_j is None else float(row.energy_j),
         math.nan if row.told_j is None else float(row.told_j), row.source,
-        float(row.coverage or 0.0), any(each["died"] for each in mine.values()),
+        float(row.coverage or 0.0),
+        row.start_s < forgotten_s or any(each["died"] for each in mine.values()),
         sum(each["late_j"] for each in mine.values()))

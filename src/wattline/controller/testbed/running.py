@@ -271,7 +271,8 @@ def _result(
                   and each["time_s"] >= begin_s)
     journal = Story.read(controller.journal)
     done = told.jobs(labels, begin_s, journal.held_s, journal.heard_s, journal.delay_s)
-    joules = joules_of(controller.folder / "ledger.db", bed.cluster, labels, log)
+    joules = joules_of(controller.folder / "ledger.db", bed.cluster, labels, log,
+                       submitter.forgotten_s)
     waits = [job.start_s - job.submit_s for job in done]
     return BedRun(
         jobs=len(submitter.jobs), finished=len(done) + len(worked), end_forgotten=worked,

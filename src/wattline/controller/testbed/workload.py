@@ -101,6 +101,8 @@ class Submitter:
     """Why jobs were never submitted, by their numbers."""
     forgotten: list[str] = field(default_factory=list)
     """What a slurmctld that was killed knew no more of, and was submitted again."""
+    forgotten_s: dict[str, float] = field(default_factory=dict)
+    """When that was seen, by what Slurm had called them."""
 
     def start(self) -> None:
         self._thread = threading.Thread(target=self._run, args=(self.clock(),), daemon=True)
@@ -130,6 +132,7 @@ class Submitter:
     def _submit_again(self, commands: Commands, job: BedJob, label: str) -> None:
         self.forgotten.append(f"Slurm took job {job.number} as {label} and forgot it when it was "
                               "killed: it was submitted again")
+        self.forgotten_s[label] = self.clock()
         self._submit(commands, job)
 
     def again(self) -> bool:
