@@ -43,3 +43,16 @@ def test_points_run_in_few_tasks_of_one_array(
     here = wl.run_sweep(SWEEP, tmp_path / "here", workers=1, cache=False, report=False)
     kept = ["energy_j", "wait_s.mean", "makespan_s"]
     assert found.to_pandas()[kept].equals(here.to_pandas()[kept])
+
+
+def test_a_sweep_whose_tasks_slurm_refuses_ends_at_once(
+    bed: Bed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if bed.root:
+        pytest.skip("jobs of the other Slurm see the bed's folder alone, and no Python")
+    for name, value in bed.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("SBATCH_PARTITION", "nosuch")
+    with pytest.raises(wl.WattlineError, match=r"does not take the tasks .*Invalid partition"):
+        wl.run_sweep(SWEEP, tmp_path / "sweep", on="slurm", workers=2, cache=False, report=False)
+    assert len(list((tmp_path / "sweep" / "slurm").glob("*.sh"))) <= 1

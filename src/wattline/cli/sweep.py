@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError, WattlineError
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 20
 """So many settings of a front are printed."""
+MOST_ERRORS = 5
 
 
 @click.command()
@@ -75,14 +78,20 @@ def command(
                 prune=prune, seed=seed, resume=resume, cache=not no_cache, report=not no_report,
                 allow_code=allow_code, progress=tell)
         else:
-            if subject_to or prune:
-                raise InputError("--subject-to and --prune go with --optimise")
+            _refuse_search_options()
             found = run_sweep(sweep, out, **common, progress=tell)
     if as_json:
         print_json(found.to_dict())
     _check_any(found)
     if not as_json:
         _print(found, list(optimise))
+
+
+def _refuse_search_options() -> None:
+    context = click.get_current_context()
+    for name in ("subject_to", "trials", "prune", "seed"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise InputError(f"--{name.replace('_', '-')} goes with --optimise")
 
 
 def _check_any(found: SweepResult) -> None:
@@ -115,14 +124,24 @@ def _print(found: SweepResult, objectives: list[str]) -> None:
     click.echo(f"{counted(counts.points, 'point')}: {counts.computed:,} computed, "
                f"{counts.cached:,} known before, {counts.failed:,} failed, in "
                f"{found.seconds:.3g} s")
-    for row in [row for row in found.rows if "error" in row][:3]:
-        click.echo(f"wattline: a point failed: {row['error']}", err=True)
+    _print_errors(row["error"] for row in found.rows if "error" in row)
     for line in found.sentences:
         click.echo(f"wattline: {line}", err=True)
     if found.folder is not None:
         click.echo(f"table: {found.folder / 'results.parquet'}")
     if found.page is not None:
         click.echo(f"report: {found.page}")
+
+
+def _print_errors(errors: Iterable[str]) -> None:
+    """Each once, those of most points first."""
+    kinds = Counter(errors).most_common()
+    for error, points in kinds[:MOST_ERRORS]:
+        which = "a point" if points == 1 else f"{points:,} points"
+        click.echo(f"wattline: {which} failed: {error}", err=True)
+    if len(kinds) > MOST_ERRORS:
+        click.echo(f"wattline: and {counted(len(kinds) - MOST_ERRORS, 'other error')}, which the "
+                   "table has", err=True)
 
 
 def _others(count: int) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
+from types import ModuleType
 from typing import Any
 
 
@@ -33,10 +35,11 @@ def worker_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 
 class _Worker(SpawnProcess):
-    """A process that no Ctrl-C reaches, neither at work nor while it loads its modules."""
+    """A process that no Ctrl-C reaches, neither at work nor while it loads its modules; and that
+    does not run the program again which it works for."""
 
     def start(self) -> None:
-        with _interrupts_later():
+        with _interrupts_later(), _without_main():
             super().start()
 
 
@@ -81,6 +84,18 @@ def _interrupts_later() -> Iterator[None]:
             signal.signal(signal.SIGINT, before)
     if came:
         signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Keep the main module from what is started here: nothing that workers do is in it, and a
+    script that starts workers without asking for its name would start them in each worker too."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _end_with_parent() -> None:

@@ -17,12 +17,12 @@ from wattline.model.files import replacing
 from wattline.model.units import parse_duration
 from wattline.sweeps.cache import NoCache, PointCache, cache_file
 from wattline.sweeps.identity import keep_what_it_is
+from wattline.sweeps.notes import Row
 from wattline.sweeps.point import Point, points_of
 from wattline.sweeps.results import OBJECTIVES, SweepResult
 from wattline.sweeps.runners import Place, runner
 from wattline.sweeps.running import Sweeping, check_folder, only_one_in, resumable
 from wattline.sweeps.space import Space, read_space
-from wattline.sweeps.work import Row
 
 
 def run_sweep(

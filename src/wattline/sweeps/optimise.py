@@ -21,12 +21,13 @@ from wattline.scenario.caps import is_part_of_peak
 from wattline.scenario.model import Scenario
 from wattline.sweeps.api import written
 from wattline.sweeps.cache import NoCache, PointCache, cache_file
+from wattline.sweeps.notes import Row
 from wattline.sweeps.point import Point, point_of, sources_of
 from wattline.sweeps.results import SweepResult, check_objectives
 from wattline.sweeps.running import Counts, check_folder, only_one_in, resumable
 from wattline.sweeps.shelf import Shelf
 from wattline.sweeps.space import Space, read_space
-from wattline.sweeps.work import Row, run_point
+from wattline.sweeps.work import run_point
 from wattline.traces import Trace
 
 MONTH_S = 30 * 86400.0

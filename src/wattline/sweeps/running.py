@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -16,13 +16,16 @@ from typing import TextIO
 from wattline.model.errors import InputError, WattlineError
 from wattline.scenario.model import Scenario
 from wattline.sweeps.cache import NoCache, PointCache
+from wattline.sweeps.notes import Notes, Row, lines_in, noted
 from wattline.sweeps.point import Point
 from wattline.sweeps.runners import Runner
-from wattline.sweeps.work import Row, run_chunk, run_chunk_apart
+from wattline.sweeps.work import run_chunk, run_chunk_apart, run_chunk_noting
 
 MOST_TRIES = 3
 """A point whose worker died so often has killed it."""
 MOST_IN_CHUNK = 64
+LOOK_S = 5.0
+"""From one look at what workers have written down to the next."""
 DIED = "its worker died each of three times; it may need more memory than there is"
 
 Chunk = list[tuple[int, Scenario]]
@@ -58,6 +61,7 @@ class Sweeping:
     def rows(self, points: Sequence[Point]) -> dict[int, Row]:
         """The row of each point by its number."""
         found: dict[int, Row] = {}
+        self._take_over_notes()
         done = dict(_journalled(self.journal))
         known = done | self.cache.find(each.key for each in points if each.key not in done)
         first: dict[str, int] = {}
@@ -78,7 +82,6 @@ class Sweeping:
                 todo.append(point)
         self._said(len(found))
         keys = {point.number: point.key for point in todo}
-        _end_last_line(self.journal)
         with self.journal.open("a", encoding="utf-8") as journal:
             for rows in self._computed(todo):
                 self.cache.keep((keys[row["number"]], row) for row in rows if "error" not in row)
@@ -89,7 +92,16 @@ class Sweeping:
                 self.counts.computed += len(rows)
                 self._said(len(found))
         self.counts.failed = sum("error" in row for row in found.values())
+        self.notes.forget()
         return found
+
+    def _take_over_notes(self) -> None:
+        """What tasks wrote down for a sweep that was ended is what it has done."""
+        _end_last_line(self.journal)
+        for file in self.notes.files():
+            with self.journal.open("a", encoding="utf-8") as journal:
+                self._write(journal, [{"key": key, **row} for key, row in noted(file)])
+        self.notes.forget()
 
     def _write(self, journal: TextIO, rows: Iterable[Row]) -> None:
         try:
@@ -107,9 +119,17 @@ class Sweeping:
     def journal(self) -> Path:
         return self.folder / JOURNAL
 
+    @property
+    def notes(self) -> Notes:
+        return Notes(self.folder)
+
     def _said(self, done: int) -> None:
+        self._done = done
+        self._ahead(0)
+
+    def _ahead(self, more: int) -> None:
         if self.tell is not None:
-            self.tell(done, self.counts.points)
+            self.tell(self._done + more, self.counts.points)
 
     def _computed(self, todo: Sequence[Point]) -> Iterator[list[Row]]:
         place = str(self.folder / "traces")
@@ -119,12 +139,16 @@ class Sweeping:
                 yield run_chunk(place, [each], self.allow_code)
             return
         if self.runner.in_one_go:
+            tries: Tries = NotedTries(
+                self.runner, place, self.allow_code, self.notes,
+                {point.number: point.key for point in todo}, self._ahead)
             chunks = _equal_chunks(work, self.workers)
             at_once = len(chunks)
         else:
+            tries = Tries(self.runner, place, self.allow_code)
             chunks = _chunks(work, self.workers)
             at_once = 2 * self.workers
-        yield from Tries(self.runner, place, self.allow_code).rows(chunks, at_once)
+        yield from tries.rows(chunks, at_once)
 
 
 class Tries:
@@ -164,15 +188,15 @@ class Tries:
         started: dict[Future[list[Row]], Chunk] = {}
         while waiting or started:
             while waiting and len(started) < at_once:
-                future = executor.submit(run_chunk_apart, self._place, waiting[0],
-                                         self._allow_code)
+                future = self._submit(executor, waiting[0])
                 started[future] = waiting.popleft()
-            done, _ = wait(started, return_when=FIRST_COMPLETED)
-            for future in done:
+            for future in self._first_of(started):
                 chunk = started.pop(future)
                 error = future.exception()
                 if error is None:
                     yield future.result()
+                elif isinstance(error, WattlineError):  # there is no worker at all
+                    raise error
                 elif isinstance(error, BrokenExecutor):
                     suspects += [chunk, *(each for other, each in started.items()
                                           if not _is_fine(other))]
@@ -181,12 +205,27 @@ class Tries:
                             yield other.result()
                     return
                 else:
-                    yield from self._halved(chunk, waiting, f"its worker failed: {error}")
+                    rows = self._done_of(future)
+                    if rows:
+                        yield rows
+                    yield from self._halved(_without(chunk, rows), waiting,
+                                            f"its worker failed: {error}")
+
+    def _submit(self, executor: Executor, chunk: Chunk) -> Future[list[Row]]:
+        return executor.submit(run_chunk_apart, self._place, chunk, self._allow_code)
+
+    def _first_of(self, started: Collection[Future[list[Row]]]) -> set[Future[list[Row]]]:
+        return wait(started, return_when=FIRST_COMPLETED).done
+
+    def _done_of(self, future: Future[list[Row]]) -> list[Row]:
+        """What a worker that failed had done before."""
+        return []
 
     def _halved(self, chunk: Chunk, waiting: deque[Chunk], why: str) -> Iterator[list[Row]]:
         """The others of a chunk must not fail with the one whose worker did."""
-        if len(chunk) == 1:
-            yield from self._again_or_failed(chunk, waiting, why)
+        if len(chunk) <= 1:
+            if chunk:
+                yield from self._again_or_failed(chunk, waiting, why)
             return
         middle = len(chunk) // 2
         waiting.extend((chunk[:middle], chunk[middle:]))
@@ -200,6 +239,39 @@ class Tries:
             waiting.append(chunk)
         else:
             yield [{"number": number, "error": why, "seconds": 0.0} for number in numbers]
+
+
+class NotedTries(Tries):
+    """Chunks of which workers write each row down, so that none is lost with its worker."""
+
+    def __init__(
+        self, runner: Runner, place: str, allow_code: bool, notes: Notes, keys: Mapping[int, str],
+        ahead: Callable[[int], None],
+    ) -> None:
+        """`ahead` is told how many rows are written down that have not come back yet."""
+        super().__init__(runner, place, allow_code)
+        self._notes, self._keys, self._ahead = notes, keys, ahead
+        self._files: dict[Future[list[Row]], str] = {}
+
+    def _submit(self, executor: Executor, chunk: Chunk) -> Future[list[Row]]:
+        file = self._notes.begin()
+        future = executor.submit(run_chunk_noting, self._place, chunk, self._allow_code, file,
+                                 [self._keys[number] for number, _ in chunk])
+        self._files[future] = file
+        return future
+
+    def _first_of(self, started: Collection[Future[list[Row]]]) -> set[Future[list[Row]]]:
+        while not (done := wait(started, LOOK_S, FIRST_COMPLETED).done):
+            self._ahead(sum(lines_in(self._files[each]) for each in started))
+        return done
+
+    def _done_of(self, future: Future[list[Row]]) -> list[Row]:
+        return [row for _, row in noted(self._files[future])]
+
+
+def _without(chunk: Chunk, rows: Iterable[Row]) -> Chunk:
+    done = {row["number"] for row in rows}
+    return [each for each in chunk if each[0] not in done]
 
 
 def _is_fine(future: Future[list[Row]]) -> bool:
@@ -231,15 +303,8 @@ def _end_last_line(path: Path) -> None:
 
 
 def _journalled(path: Path) -> Iterator[tuple[str, Row]]:
-    """Rows that an interrupted sweep left; a line that it had not finished is not one."""
-    if not path.is_file():
-        return
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue
-        key = row.pop("key", "")
+    """Rows that an interrupted sweep left."""
+    for key, row in noted(path):
         if key and "error" not in row:
             yield key, row
 

@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from wattline.analysis.metrics import totals
 from wattline.analysis.result import flattened
@@ -16,9 +15,8 @@ from wattline.engine.compiling import AT_ONCE
 from wattline.model.errors import WattlineError, WattlineWarning
 from wattline.scenario.build import plan
 from wattline.scenario.model import Scenario
+from wattline.sweeps.notes import Row, note
 from wattline.sweeps.shelf import Shelf
-
-Row = dict[str, Any]
 
 
 def run_chunk(folder: str, chunk: Sequence[tuple[int, Scenario]], allow_code: bool) -> list[Row]:
@@ -35,6 +33,18 @@ def run_chunk_apart(
     """The same in a process of its own, which is the place to compile: no further ones help it."""
     os.environ[AT_ONCE] = "0"
     return run_chunk(folder, chunk, allow_code)
+
+
+def run_chunk_noting(
+    folder: str, chunk: Sequence[tuple[int, Scenario]], allow_code: bool, file: str,
+    keys: Sequence[str],
+) -> list[Row]:
+    """The same, each row written down under its key once it is done."""
+    rows: list[Row] = []
+    for key, each in zip(keys, chunk, strict=True):
+        rows += run_chunk_apart(folder, [each], allow_code)
+        note(file, key, rows[-1])
+    return rows
 
 
 def run_point(shelf: Shelf, number: int, scenario: Scenario, allow_code: bool) -> Row:

@@ -13,19 +13,22 @@ import pytest
 if not Path("/proc/self/stat").exists():
     pytest.skip("processes are counted in /proc", allow_module_level=True)
 
-SCRIPT = """
-import sys, time
+WORK = """
+import time
 from pathlib import Path
-from wattline.model.worker_pool import worker_pool
 
 def work(folder, number):
     Path(folder, str(number)).touch()
     time.sleep(120)
+"""
+SCRIPT = """
+import sys
+from wattline.model.worker_pool import worker_pool
+from waiting_work import work
 
-if __name__ == "__main__":
-    with worker_pool(2) as pool:
-        calls = [pool.submit(work, sys.argv[1], n) for n in range(9)]
-        calls[0].result()
+with worker_pool(2) as pool:
+    calls = [pool.submit(work, sys.argv[1], n) for n in range(9)]
+    calls[0].result()
 """
 STUDY = ("-c", "from wattline.cli.main import main; "
                "main(['study', 'dragonfly', '--quick', '--json'])")
@@ -78,6 +81,8 @@ def workers_of(process):
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_workers_end_with_their_parent(begin, tmp_path, how):
+    """Nor do they run its script again, which does not ask whether it is the main one."""
+    (tmp_path / "waiting_work.py").write_text(WORK)
     script, begun = tmp_path / "script.py", tmp_path / "begun"
     script.write_text(SCRIPT)
     begun.mkdir()

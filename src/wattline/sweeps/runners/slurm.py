@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import Any
 
-from wattline.model.errors import InputError
+from wattline.model.errors import InputError, WattlineError
 from wattline.sweeps.runners import Place, lent
 
 LOOK_S = 1.0
@@ -37,7 +38,7 @@ class SlurmArrays:
     @contextmanager
     def executor(self) -> Iterator[Executor]:
         place = self._place
-        made = ArrayExecutor(Path(place.folder) / "slurm", place.workers, place.minutes)
+        made = ArrayExecutor(Path(place.folder), place.workers, place.minutes)
         with lent(made) as found:
             yield found
 
@@ -48,7 +49,8 @@ class ArrayExecutor(Executor):
     def __init__(self, folder: Path, at_once: int, minutes: int | None) -> None:
         import submitit
 
-        self._slurm = submitit.SlurmExecutor(folder=folder)
+        self._folder = folder
+        self._slurm = submitit.SlurmExecutor(folder=folder / "slurm")
         # None: nothing is asked for, and the partition's own holds; left out it were 5 minutes.
         self._slurm.update_parameters(
             job_name="wattline-sweep", time=minutes, cpus_per_task=1, array_parallelism=at_once)
@@ -99,8 +101,11 @@ class ArrayExecutor(Executor):
             jobs = self._slurm.map_array(_call, [fn for _, fn, _ in handed],
                                          [arguments for *_, arguments in handed])
         except Exception as error:
+            refused = WattlineError(f"Slurm does not take the tasks of the sweep: {_cause(error)}; "
+                                    f"what is done is kept: go on with --out {self._folder} "
+                                    "--resume (resume=True)")
             for future, *_ in handed:
-                future.set_exception(error)
+                future.set_exception(refused)
             return
         with self._lock:
             self._running += [(future, job) for (future, *_), job in zip(handed, jobs, strict=True)]
@@ -125,6 +130,12 @@ def _in_words(error: Exception) -> Exception:
         return error
     return RuntimeError("its task came to the partition's time limit, or was preempted; ask for "
                         "more with --time (time_limit), or for more tasks with --workers")
+
+
+def _cause(error: Exception) -> str:
+    """What sbatch said, without the lines of submitit around it."""
+    said = [line.strip() for line in str(error).splitlines() if re.search("error:|fatal:", line)]
+    return said[-1] if said else str(error)
 
 
 def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

@@ -1,0 +1,66 @@
+"""Rows that a task with much work writes down as it goes, for when it does not come back.
+
+Such a task gives its rows when all of them are done. A node that is lost, a time limit or a client
+that is killed must not take those with them that were done long before.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+FOLDER = "rows"
+
+Row = dict[str, Any]
+
+
+class Notes:
+    """The files of a sweep's tasks, in a folder that the tasks see."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / FOLDER
+        self._begun, self._numbers = time.time_ns(), count()
+
+    def begin(self) -> str:
+        """A file of its own for a task."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return str(self._folder / f"{self._begun}-{next(self._numbers)}.jsonl")
+
+    def files(self) -> list[str]:
+        return sorted(map(str, self._folder.glob("*.jsonl")))
+
+    def forget(self) -> None:
+        """The rows are in the journal of the sweep."""
+        for file in self.files():
+            Path(file).unlink(missing_ok=True)
+        with suppress(OSError):  # there is none, or a task of a sweep before has just written
+            self._folder.rmdir()
+
+
+def note(file: str, key: str, row: Row) -> None:
+    """Write down a row; the file is opened each time, as tasks and their machines come and go."""
+    with Path(file).open("a", encoding="utf-8") as opened:
+        opened.write(json.dumps({"key": key, **row}) + "\n")
+
+
+def lines_in(file: str) -> int:
+    path = Path(file)
+    return path.read_bytes().count(b"\n") if path.is_file() else 0
+
+
+def noted(file: str | Path) -> Iterator[tuple[str, Row]]:
+    """Keys and rows; a line that was not finished is none."""
+    path = Path(file)
+    if not path.is_file():
+        return
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        yield row.pop("key", ""), row
