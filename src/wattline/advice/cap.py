@@ -5,12 +5,12 @@ what the idle machine draws and the peak of that run are tried; of two caps of w
 the limits and the lower does not, the one in the middle is tried next. Waiting does not always grow
 when the cap falls, so some caps above the answer are tried too: where one breaks a limit, that is
 said. A limit below what the free run needs (`--energy -5%`) is kept by low caps alone: where the
-peak breaks it, caps in even steps are tried first.
+peak breaks it, caps in even steps are tried first, and in smaller ones where none of them keeps it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,8 @@ TOLERANCE = 0.002
 LEAST_TOLERANCE = 1e-6
 STEPS = 8
 """Caps in so many even steps are tried, to see what bisection passes over."""
+MOST_STEPS = 4 * STEPS
+"""In so many where none of fewer keeps a limit that the peak breaks."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class CapChoice:
-    """What a power policy can do: the tightest cap, or None where not even the peak will do."""
+    """What a power policy can do: the tightest cap, or None where none that was tried will do."""
 
     policy: str
     cap_w: float | None
@@ -283,16 +285,28 @@ class _Search:
         best = self.keeps(peak_w)
         low_w = idle_w
         if not best.kept:
-            steps = [self.keeps(cap_w) for cap_w in _between(idle_w, peak_w)]
-            kept = [place for place, found in enumerate(steps) if found.kept]
-            if not kept:
+            kept = self._lowest_in_steps(idle_w, peak_w)
+            if kept is None:
                 return self._choice(None)
-            best = steps[kept[0]]
-            low_w = steps[kept[0] - 1].cap_w if kept[0] else idle_w
+            best = kept
+            low_w = max((each.cap_w for each in self.tried if each.cap_w < best.cap_w),
+                        default=idle_w)
         best = self._tightest(best, low_w, tolerance * peak_w)
-        for cap_w in _between(best.cap_w, peak_w)[1:]:
-            self.keeps(cap_w)
+        self._try(_between(best.cap_w, peak_w))
         return self._choice(best)
+
+    def _lowest_in_steps(self, idle_w: float, peak_w: float) -> Tried | None:
+        """The lowest cap that is kept, in even steps that are halved until one is."""
+        for steps in (STEPS, 2 * STEPS, MOST_STEPS):
+            kept = [each for each in self._try(_between(idle_w, peak_w, steps)) if each.kept]
+            if kept:
+                return kept[0]
+        return None
+
+    def _try(self, caps_w: Iterable[float]) -> list[Tried]:
+        """Those of these caps that were not tried yet."""
+        done = {each.cap_w for each in self.tried}
+        return [self.keeps(cap_w) for cap_w in caps_w if cap_w not in done]
 
     def _tightest(self, best: Tried, low_w: float, apart_w: float) -> Tried:
         """Bisection between a cap that is kept and a lower one."""
@@ -318,8 +332,9 @@ class _Search:
         tried = tuple(sorted(self.tried, key=lambda each: each.cap_w))
         if best is None:
             return CapChoice(self.policy, None, None, tried,
-                             f"no cap keeps it: at the peak {_reason(tried[-1])}, at "
-                             f"{tried[0].cap_w:,.0f} W {_reason(tried[0])}")
+                             f"none of {len(tried)} caps that were tried keeps it: at the peak "
+                             f"{_reason(tried[-1])}, at {tried[0].cap_w:,.0f} W "
+                             f"{_reason(tried[0])}")
         above = [each for each in tried if each.cap_w > best.cap_w and not each.kept]
         below = [each for each in tried if each.cap_w < best.cap_w and not each.kept]
         if above:
@@ -331,9 +346,9 @@ class _Search:
         return CapChoice(self.policy, best.cap_w, best.figures, tried, remark)
 
 
-def _between(low_w: float, high_w: float) -> list[float]:
+def _between(low_w: float, high_w: float, steps: int = STEPS) -> list[float]:
     """Caps in even steps from the lower one on, the upper one left out."""
-    return [low_w + (high_w - low_w) * step / STEPS for step in range(STEPS)]
+    return [low_w + (high_w - low_w) * step / steps for step in range(steps)]
 
 
 def _reason(tried: Tried) -> str:

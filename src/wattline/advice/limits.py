@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 
 from wattline.model.errors import InputError
 from wattline.model.units import parse_duration, parse_energy, parse_fraction, plain_number
@@ -41,8 +42,9 @@ class Limits:
         if self.wait is self.slowdown is self.energy is None and not self.refused:
             raise InputError("say what can be borne: --wait, --slowdown, --energy or --refused, "
                              "like --wait +10%")
-        if self.refused < 0:
-            raise InputError(f"--refused is {self.refused}, must be at least 0")
+        if not isinstance(self.refused, Integral) or self.refused < 0:
+            raise InputError(f"--refused is {self.refused!r}, must be a whole number of jobs, at "
+                             "least 0")
         self.resolve(Figures(1.0, 1.0, 1.0, 0))
 
     def resolve(self, free: Figures) -> Figures:
@@ -99,8 +101,10 @@ def _limit(
         raise InputError(f"{option}: write +{text}: so much more than without a cap; or -{text}")
     try:
         value = parse(text)
-    except (InputError, ValueError) as error:
+    except InputError as error:
         raise InputError(f"{option}: {error}") from None
+    except ValueError:
+        raise InputError(f"{option}: '{text}' is no number; write it like 5 or +10%") from None
     if not value >= 0:
         raise InputError(f"{option}: {text} must not be negative")
     return float(value)

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 import wattline as wl
-from wattline.advice.cap import advise_cap
-from wattline.advice.limits import Limits
+from wattline.advice.cap import Tried, _Search, advise_cap
+from wattline.advice.limits import Figures, Limits
 from wattline.cli.main import cli
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
@@ -95,7 +95,32 @@ def test_a_limit_below_the_free_run_is_kept_by_low_caps_alone():
     assert choice.remark.startswith("only up to a cap")
     never = advise_cap(scenario(), Limits(energy="-99%"), policies=["dvfs"], trace=trace())
     assert never.choices[0].cap_w is None
-    assert never.choices[0].remark.startswith("no cap keeps it: at the peak ")
+    assert never.choices[0].remark.startswith("none of 33 caps that were tried keeps it: at the ")
+
+
+@pytest.mark.parametrize(("low_w", "high_w"), [
+    (300.0, 500.0), (450.0, 520.0), (740.0, 760.0), (980.0, 999.0), (0.0, 2.0)])
+def test_a_narrow_range_of_caps_that_keep_a_limit_is_found(low_w, high_w):
+    """The peak breaks it; a range as wide as a step of the last steps has one of them in it."""
+    class Narrow(_Search):
+        def __init__(self):
+            self.policy, self.tried = "wait", []
+
+        def keeps(self, cap_w):
+            figures = Figures(1.0, 1.0, 1.0, 0)
+            self.tried.append(Tried(
+                cap_w, figures, () if low_w <= cap_w <= high_w else ("wait",), 0.0))
+            return self.tried[-1]
+
+    search = Narrow()
+    choice = search.find(0.0, 1000.0, 0.002)
+    if high_w - low_w >= 1000 / 32 or low_w == 0.0 or low_w < 750 < high_w:
+        assert low_w <= choice.cap_w <= low_w + 2.0
+    else:
+        assert choice.cap_w is None
+        assert len(search.tried) == 33
+        assert choice.remark.startswith("none of 33 caps that were tried keeps it")
+    assert len({each.cap_w for each in search.tried}) == len(search.tried)
 
 
 @pytest.mark.parametrize("seed", [0, 1, *(

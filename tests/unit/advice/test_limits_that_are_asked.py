@@ -24,7 +24,9 @@ def test_lost_jobs_alone_are_a_limit() -> None:
 
 @pytest.mark.parametrize(("given", "said"), [
     ({"wait": "10%"}, r"wait: write \+10%"), ({"wait": "soon"}, "wait: 'soon'"),
-    ({"energy": "-5GWh"}, "energy"), ({"slowdown": "x"}, "slowdown"),
+    ({"energy": "-5GWh"}, "energy"), ({"slowdown": "5kg"}, "slowdown: '5kg' is no number"),
+    ({"refused": "5"}, "refused is '5', must be a whole"), ({"refused": 1.5}, "a whole number"),
+    ({"refused": -1}, "at least 0"),
 ])
 def test_a_limit_that_is_none_is_refused_by_its_option(given, said: str) -> None:
     with pytest.raises(InputError, match=said):
