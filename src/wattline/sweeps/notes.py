@@ -7,12 +7,11 @@ that is killed must not take those with them that were done long before.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import count
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 FOLDER = "rows"
 
@@ -24,12 +23,11 @@ class Notes:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / FOLDER
-        self._begun, self._numbers = time.time_ns(), count()
 
     def begin(self) -> str:
         """A file of its own for a task."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        return str(self._folder / f"{self._begun}-{next(self._numbers)}.jsonl")
+        return str(self._folder / f"{uuid4().hex}.jsonl")
 
     def files(self) -> list[str]:
         return sorted(map(str, self._folder.glob("*.jsonl")))

@@ -187,9 +187,13 @@ class Tries:
         """What comes back, until all is done or a worker has died."""
         started: dict[Future[list[Row]], Chunk] = {}
         while waiting or started:
-            while waiting and len(started) < at_once:
-                future = self._submit(executor, waiting[0])
-                started[future] = waiting.popleft()
+            try:
+                while waiting and len(started) < at_once:
+                    future = self._submit(executor, waiting[0])
+                    started[future] = waiting.popleft()
+            except BrokenExecutor:  # a worker died while nobody looked
+                yield from _of_broken(started, suspects)
+                return
             for future in self._first_of(started):
                 chunk = started.pop(future)
                 error = future.exception()
@@ -198,11 +202,7 @@ class Tries:
                 elif isinstance(error, WattlineError):  # there is no worker at all
                     raise error
                 elif isinstance(error, BrokenExecutor):
-                    suspects += [chunk, *(each for other, each in started.items()
-                                          if not _is_fine(other))]
-                    for other in started:
-                        if _is_fine(other):
-                            yield other.result()
+                    yield from _of_broken({future: chunk, **started}, suspects)
                     return
                 else:
                     rows = self._done_of(future)
@@ -272,6 +272,16 @@ class NotedTries(Tries):
 def _without(chunk: Chunk, rows: Iterable[Row]) -> Chunk:
     done = {row["number"] for row in rows}
     return [each for each in chunk if each[0] not in done]
+
+
+def _of_broken(
+    started: Mapping[Future[list[Row]], Chunk], suspects: list[Chunk]
+) -> Iterator[list[Row]]:
+    """What came back before a worker died; the rest of what was in hand is suspect."""
+    suspects += [chunk for future, chunk in started.items() if not _is_fine(future)]
+    for future in started:
+        if _is_fine(future):
+            yield future.result()
 
 
 def _is_fine(future: Future[list[Row]]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import wattline as wl
 from wattline.model.errors import WattlineError
 from wattline.sweeps import api
 from wattline.sweeps.running import MOST_TRIES
-from wattline.sweeps.work import run_chunk_noting
+from wattline.sweeps.work import run_chunk, run_chunk_noting
 
 SWEEP: dict[str, Any] = {
     "scenario": {"trace": {"generate": "lublin", "jobs": 20},
@@ -115,3 +115,25 @@ def test_where_there_is_no_worker_the_sweep_ends_at_once(on_tasks: Any) -> None:
         on_tasks(tasks)
     assert len(tasks.asked) == 2
     assert on_tasks(Tasks({}), resume=True).counts.cached >= 2
+
+
+@pytest.mark.parametrize("breaks_at", [0, 1, 3, 9])
+def test_a_pool_that_broke_while_nobody_looked_is_replaced(
+    on_tasks: Any, breaks_at: int
+) -> None:
+    """It says so when it is given more, not by what it was given before."""
+    class Breaking(Tasks):
+        in_one_go = False
+        given = 0
+
+        def submit(self, fn: Any, /, place: Any, chunk: Any, allow: Any) -> Future[Any]:
+            self.given += 1
+            if self.given == breaks_at + 1:
+                raise BrokenExecutor("a worker died")
+            future: Future[Any] = Future()
+            future.set_result(run_chunk(place, chunk, allow))
+            return future
+
+    found = on_tasks(Breaking({}))
+    assert (found.counts.computed, found.counts.failed) == (10, 0)
+    assert [row["number"] for row in found.rows] == list(range(10))
