@@ -61,4 +61,5 @@ def noted(file: str | Path) -> Iterator[tuple[str, Row]]:
             row = json.loads(line)
         except ValueError:
             continue
-        yield row.pop("key", ""), row
+        if isinstance(row, dict):
+            yield row.pop("key", ""), row

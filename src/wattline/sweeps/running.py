@@ -7,7 +7,14 @@ import json
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -196,7 +203,7 @@ class Tries:
                 return
             for future in self._first_of(started):
                 chunk = started.pop(future)
-                error = future.exception()
+                error = self._error_of(future)
                 if error is None:
                     yield future.result()
                 elif isinstance(error, WattlineError):  # there is no worker at all
@@ -210,6 +217,14 @@ class Tries:
                         yield rows
                     yield from self._halved(_without(chunk, rows), waiting,
                                             f"its worker failed: {error}")
+
+    def _error_of(self, future: Future[list[Row]]) -> BaseException | None:
+        try:
+            return future.exception()
+        except CancelledError:  # by nobody here
+            return WattlineError("the scheduler is lost, and with it what was in hand; what is "
+                                 f"done is kept: go on with --out {Path(self._place).parent} "
+                                 "--resume (resume=True)")
 
     def _submit(self, executor: Executor, chunk: Chunk) -> Future[list[Row]]:
         return executor.submit(run_chunk_apart, self._place, chunk, self._allow_code)

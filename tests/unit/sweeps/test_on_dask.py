@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -60,3 +61,35 @@ def test_a_scheduler_that_is_not_there_is_said(tmp_path: Path) -> None:
          f"wl.run_sweep({SWEEP!r}, {str(tmp_path / 's')!r}, on='dask://127.0.0.1:9')"],
         capture_output=True, text=True, check=False, env={**os.environ, "WATTLINE_PLAIN": "1"})
     assert "no Dask scheduler at 127.0.0.1:9" in done.stderr
+
+
+def test_a_scheduler_that_is_lost_is_said_with_how_to_go_on(tmp_path: Path) -> None:
+    """It is a process of its own, as on a cluster, has no workers yet, and is killed."""
+    scheduler = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port",
+         "0", "--no-dashboard", "--scheduler-file", str(tmp_path / "where.json")],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        until_s = time.monotonic() + 60
+        while not (tmp_path / "where.json").exists() and time.monotonic() < until_s:
+            time.sleep(0.05)
+        address = json.loads((tmp_path / "where.json").read_text())["address"]
+        sweep = {"scenario": SWEEP["scenario"], "axes": {"machine.nodes": [64, 65]}}
+
+        def kill() -> None:
+            time.sleep(2.0)
+            scheduler.kill()
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        with pytest.warns(wl.WattlineWarning, match="has no workers"), pytest.raises(
+                wl.WattlineError, match=r"the scheduler is lost.* --resume"):
+            wl.run_sweep(sweep, tmp_path / "sweep", on=f"dask://{address.removeprefix('tcp://')}",
+                         cache=False, report=False)
+        killer.join()
+    finally:
+        scheduler.kill()
+        scheduler.wait()
+    here = wl.run_sweep(sweep, tmp_path / "sweep", cache=False, report=False, workers=1,
+                        resume=True)
+    assert (here.counts.computed, here.counts.failed) == (2, 0)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
-from wattline.model.errors import InputError
-from wattline.sweeps.runners import Place, lent
+from wattline.model.errors import InputError, warn
+from wattline.sweeps.runners import Place
 
 CONNECT_S = 15
 
@@ -35,5 +35,20 @@ class Dask:
             client = Client(f"tcp://{self._address}", timeout=CONNECT_S)
         except (OSError, ValueError) as error:
             raise InputError(f"there is no Dask scheduler at {self._address}: {error}") from None
-        with client, lent(client.get_executor(pure=False)) as found:
+        if not client.scheduler_info()["workers"]:
+            warn((f"the Dask scheduler at {self._address} has no workers: the points wait until "
+                  "there are some",))
+        with client, _lent(client.get_executor(pure=False)) as found:
             yield found
+
+
+@contextmanager
+def _lent(executor: Executor) -> Iterator[Executor]:
+    """As of other places; not to wait is how Dask's are told to let go of what is still to do."""
+    try:
+        yield executor
+    except BaseException:
+        with suppress(Exception):  # the scheduler may be what is lost
+            executor.shutdown(wait=False)
+        raise
+    executor.shutdown()
