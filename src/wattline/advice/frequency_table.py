@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from wattline.model.errors import InputError
 from wattline.model.reading import read_unpacked
 from wattline.model.units import plain_number
 from wattline.physics.core_power import POSSIBLE_GHZ
+from wattline.physics.measurement_columns import COLUMN_NAMES
 
 FREQUENCIES = {"frequency_ghz": 1.0, "frequency_mhz": 1e-3, "frequency_khz": 1e-6,
                "frequency_hz": 1e-9}
@@ -23,6 +24,9 @@ SAME_WITHIN = 0.02
 """Watts and joules of a line may differ by so much: people round them."""
 _TEXTS = ("application", "node_class", "threads")
 _NUMBERS = {"nodes": 1.0, "cap_w": math.inf}
+
+_READ = {*COLUMN_NAMES["application"], *FREQUENCIES, *_TEXTS, *_NUMBERS, "cores", "time_s",
+         "energy_j", "power_w"}
 
 Row = Mapping[str, str]
 
@@ -35,8 +39,9 @@ def has_frequencies(path: str | Path) -> bool:
 def from_frequencies(path: str | Path, wanted: str, nodes: int | None) -> Known:
     """The options of an application; repeated runs are reduced to their medians."""
     runs: dict[tuple[str, int, str, float, float], list[tuple[float, float]]] = {}
-    for number, row in enumerate(csv.DictReader(_lines(path)), 2):
-        own = row.get("application") or ""
+    rows = csv.DictReader(_lines(path))
+    for number, row in enumerate(rows, 2):
+        own = _application(row)
         if own and same_name([own], wanted) is None:
             continue
         try:
@@ -46,7 +51,26 @@ def from_frequencies(path: str | Path, wanted: str, nodes: int | None) -> Known:
         if nodes in (None, setting[1]):
             runs.setdefault(setting, []).append(figures)
     return Known(tuple(_option(setting, np.array(each), str(path))
-                       for setting, each in runs.items()))
+                       for setting, each in runs.items()),
+                 tuple(_notes(path, rows.fieldnames or (), wanted)) if runs else ())
+
+
+def applications_in(path: str | Path) -> list[str]:
+    """The applications that a table of frequencies names."""
+    return list(dict.fromkeys(filter(None, map(_application, csv.DictReader(_lines(path))))))
+
+
+def _application(row: Row) -> str:
+    return next((row[name].strip() for name in COLUMN_NAMES["application"] if row.get(name)), "")
+
+
+def _notes(path: str | Path, columns: Sequence[str], wanted: str) -> Iterator[str]:
+    """What was not told apart, and what was not read."""
+    if not set(columns) & {*COLUMN_NAMES["application"]}:
+        yield f"{path} has no column 'application': its rows are taken as '{wanted}'"
+    unread = [name for name in columns if name not in _READ]
+    if unread:
+        yield f"{path}: not read: {', '.join(unread)}"
 
 
 def _lines(path: str | Path) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattline.advice.frequency_table import from_frequencies, has_frequencies
+from wattline.advice.frequency_table import applications_in, from_frequencies, has_frequencies
 from wattline.advice.job_options import JobAdvice, JobOption, Known, best_of, pareto_front
 from wattline.advice.job_sources import (
     BETA,
@@ -97,6 +97,7 @@ def _all(
     nothing = sources == Sources()
     if sources.table is not None:
         if has_frequencies(sources.table):
+            names += applications_in(sources.table)
             yield from_frequencies(sources.table, application, nodes)
         else:
             yield _tables(read_measurements(sources.table, application), application, nodes,

@@ -67,7 +67,8 @@ def from_table(
             row.time_s, row.time_s * row.power_w, table.source, source, nodes=row.nodes,
             **_settings(row.settings, top_w), runs=row.runs,
         ) for row in rows if nodes in (None, row.nodes))
-    return Known(options, tuple(filter(None, (remark, table.note))) if options else ())
+    notes = (remark, table.note, _of_top(top_w, source))
+    return Known(options, tuple(filter(None, notes)) if options else ())
 
 
 def from_model(models: Mapping[str, Model], wanted: str, nodes: int | None, source: str) -> Known:
@@ -91,7 +92,14 @@ def from_model(models: Mapping[str, Model], wanted: str, nodes: int | None, sour
             float(found.time_s[at]), float(energy_j[at]), "predicted", source,
             nodes=int(row[0]), **_settings(dict(zip(names, row[1:], strict=True)), top_w),
             time_error=float(found.time_sd[at]), energy_error=float(energy_sd[at]),
-        ) for at, row in enumerate(points)), tuple(filter(None, (model.note,))))
+        ) for at, row in enumerate(points)),
+        tuple(filter(None, (model.note, _of_top(top_w, source)))))
+
+
+def _of_top(top_w: float, source: str) -> str:
+    """A table without a run that was not capped has none to tell the highest cap from none."""
+    return "" if math.isinf(top_w) else (
+        f"{source}: {top_w:g} W, its highest cap, is taken for none")
 
 
 def _settings(settings: Mapping[str, float], top_w: float) -> dict[str, Any]:

@@ -119,8 +119,32 @@ def test_flat_rates_charge_the_joules(runs):
     assert any("hours of the nodes are not charged" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("column", ["application", "app", "table"])
+@pytest.mark.parametrize("wanted", ["my", "MY"])
+def test_applications_of_a_table_of_frequencies_are_told_apart(tmp_path, column, wanted):
+    file = tmp_path / "runs.csv"
+    file.write_text(f"{column},frequency_ghz,time_s,energy_j\nmy,2.6,100,20000\n"
+                    "other,2.6,1000,300000\nmy,2.0,115,17000\nother,2.0,1200,250000\n")
+    found = advise_job(wanted, Sources(table=str(file)))
+    assert {(o.frequency_ghz, o.time_s, o.energy_j, o.runs) for o in found.options} == {
+        (2.6, 100, 20000, 1), (2.0, 115, 17000, 1)}
+    with pytest.raises(InputError, match="known are: my, other"):
+        advise_job("third", Sources(table=str(file)))
+    with pytest.raises(InputError, match="nothing is known of 'my' on 4 nodes"):
+        advise_job("my", Sources(table=str(file)), nodes=4)
+
+
+def test_a_column_that_is_not_read_is_said(tmp_path):
+    file = tmp_path / "runs.csv"
+    file.write_text("name,frequency_ghz,time_s,energy_j\nmy,2.6,100,20000\nother,2.0,115,17000\n")
+    found = advise_job("my", Sources(table=str(file)))
+    assert f"{file}: not read: name" in found.notes
+    assert f"{file} has no column 'application': its rows are taken as 'my'" in found.notes
+
+
 def test_a_measured_table_knows_its_highest_cap_for_none(tmp_path):
     found = advise_job("mine", Sources(table=made_table(tmp_path / "t.csv")))
+    assert any("its highest cap, is taken for none" in note for note in found.notes)
     measured = [o for o in found.options if o.basis == "measured"]
     assert {(o.nodes, o.threads, o.cap_w) for o in measured} == {
         (2, "4", 51.0), (2, "8", math.inf), (4, "4", 51.0), (4, "8", math.inf)}
