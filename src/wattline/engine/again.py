@@ -26,10 +26,11 @@ class Again:
     """Own copies of state, record, world and policy; the pattern must not change meanwhile.
 
     Another pattern whose arrays are as long, like another candidate of the same moment, is taken
-    into the same memory.
+    into the same memory. `beside` are arrays of the state that whoever begins puts back himself.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, beside: tuple[str, ...] = ()) -> None:
+        self._unread = UNREAD.union(beside)
         self._state: State | None = None
         self._own: Parts | None = None
         self._pairs: list[tuple[Any, Any]] = []
@@ -48,7 +49,7 @@ class Again:
             kept = before is state or before is record
             held = _held(pattern) if before is state else {}
             for name in before.FIELDS:
-                if not (kept and name in UNREAD):
+                if not (kept and name in self._unread):
                     count = held.get(name)
                     self._pairs.append((as_bytes(getattr(own, name)[:count]),
                                         as_bytes(getattr(before, name)[:count])))

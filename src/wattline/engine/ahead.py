@@ -194,6 +194,11 @@ class Future:
     until_s: float
 
 
+def memory_of_runs() -> Again:
+    """Memory for runs ahead one after the other, of any candidates of a moment."""
+    return Again(beside=("live",))  # `suppose` puts these back
+
+
 class Candidate:
     """A moment under a policy and a cap, ready to be run ahead many times."""
 
@@ -239,11 +244,11 @@ class Candidate:
     ) -> Iterator[Future]:
         """The same for many draws, one after the other in the same memory.
 
-        Several may go on at a time in threads, each with a `memory` of its own: kernels hold no
-        lock.
+        Several may go on at a time in threads, each with a `memory` of its own
+        (`memory_of_runs`): kernels hold no lock.
         """
         books = self.books
-        again = memory or Again()
+        again = memory or memory_of_runs()
         again.take((books.state, books.record, self.world, books.policy))
         for run_s in draws:
             yield self._run(again.begin(), run_s)
@@ -255,7 +260,7 @@ class Candidate:
         record.meter[0].peak_w = record.meter[0].time_above_s = 0.0
         record.meter[0].done = 0
         # A copy may be written: of arrays that may not, numba makes a kernel of its own.
-        suppose(state, run_s.copy(), moment.done_s, moment.left_s)
+        suppose(state, self.books.state.live, run_s.copy(), moment.done_s, moment.left_s)
         go_on(state, record, world, policy, self.took_over)
         state, record = run_compiled(state, record, world, policy)
         start_s, end_s = np.empty(len(run_s)), np.empty(len(run_s))

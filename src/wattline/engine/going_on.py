@@ -18,12 +18,16 @@ from wattline.policies.state import REFUSED, State
 
 
 @kernel
-def suppose(st: State, run_s: FloatArray, done_s: FloatArray, left_s: FloatArray) -> None:
-    """Write down run times, and the work that follows from what jobs have done.
+def suppose(
+    st: State, before: Any, run_s: FloatArray, done_s: FloatArray, left_s: FloatArray
+) -> None:
+    """Let jobs stand as they did `before`, with these run times and the work that follows from
+    them and from what is done.
 
     Of jobs whose work is known, `left_s` says what is left of it; it is NaN of all others.
     """
     for job in range(run_s.size):
+        st.live[job] = before[job]
         st.jobs[job].run_s = run_s[job]
         known_s = left_s[job]
         st.live[job].work_s = (

@@ -15,6 +15,7 @@ from wattline.books.record import Record
 from wattline.books.reserving import change_cap
 from wattline.engine.world import Simulated
 from wattline.model.kernel import kernel, kernel_part
+from wattline.model.kernel_fetch import fetch_soon
 from wattline.policies.contract import Composition
 from wattline.policies.state import State
 
@@ -90,6 +91,9 @@ def apply_due(st: State, record: Record, world: Simulated, policy: Composition) 
         end_job(st, record, world, policy, job, is_completed(st, job))
         if st.jobs[job].first_dependent >= 0:
             release_dependents(st, record, policy, job)
+        if tally.ends > 0:  # the next to end, most often after a decision that takes its time
+            fetch_soon(st.live, ends.heap[0].job)
+            fetch_soon(st.jobs, ends.heap[0].job)
     if meter.timers > 0 or st.clock[0].owed > 0:
         let_timers_go_off(st, record, policy)
     while tally.caps < ends.caps.size and ends.caps[tally.caps].time_s <= now_s:

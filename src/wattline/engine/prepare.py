@@ -61,13 +61,17 @@ class Rules:
 
 def sizes_of(jobs: JobTable, machine: Machine, granularity: str) -> IntArray:
     """Units that each job asks for: its processors, or the whole nodes that hold them."""
+    return units_of_procs(jobs.procs, machine, granularity)
+
+
+def units_of_procs(procs: IntArray, machine: Machine, granularity: str) -> IntArray:
     if granularity == "core":
-        return jobs.procs
+        return procs
     cores = {group.node_class.cores for group in machine.groups}
     if len(cores) > 1:
         raise InputError("nodes of several core counts need granularity = 'core'")
     per_node = cores.pop()
-    return -(-jobs.procs // per_node)
+    return -(-procs // per_node)
 
 
 def shares_of(jobs: JobTable, rules: Rules) -> FloatArray:

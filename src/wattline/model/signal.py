@@ -35,9 +35,9 @@ class Signal(Shown):
         value = np.ascontiguousarray(self.value, dtype=np.float64)
         if time_s.ndim != 1 or time_s.shape != value.shape or time_s.size == 0:
             raise InputError("a signal needs as many times as values, and at least one")
-        if not np.all(np.isfinite(time_s)) or np.any(np.diff(time_s) <= 0):
+        if not np.isfinite(time_s).all() or (time_s[1:] <= time_s[:-1]).any():
             raise InputError("the times of a signal must be finite and strictly increasing")
-        if np.any(np.isnan(value)):
+        if np.isnan(value).any():
             raise InputError("a signal has a gap: one of its values is not a number")
         time_s.setflags(write=False)
         value.setflags(write=False)

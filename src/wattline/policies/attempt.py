@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wattline.model.kernel import kernel, kernel_part
+from wattline.model.kernel_fetch import fetch_soon
 from wattline.policies.contract import (
     SET_ASIDE,
     START,
@@ -68,6 +69,9 @@ def serve_in_order(st: State, policy: Composition) -> int:
     position = clock.queue_first
     while position < clock.queue_last:
         sort_rest(st, policy.order, policy, position)
+        if position + 1 < clock.queue_last:  # now or later, it is the next to be tried
+            fetch_soon(st.live, st.queue[position + 1].job)
+            fetch_soon(st.jobs, st.queue[position + 1].job)
         verdict = attempt(st, policy, position)
         if verdict == STOP:
             clock.stopped = 1

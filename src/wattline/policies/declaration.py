@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -39,6 +40,10 @@ class Parameters(Section):
 
 class NoParameters(Parameters):
     pass
+
+
+NOTHING_GIVEN = NoParameters()
+"""What every policy without parameters is given."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,12 @@ def of_numbers(module: str, name: str) -> Callable[[Setting, Any], Any]:
     """Make a policy whose fields are its parameters, importing it only when it is used."""
 
     def make(setting: Setting, given: BaseModel) -> Any:
-        made = getattr(import_module(f"wattline.policies.{module}"), name)
-        return made(**given.model_dump())
+        return class_of(module, name)(**given.model_dump())
 
     return make
+
+
+@cache
+def class_of(module: str, name: str) -> Any:
+    """A class of a module of policies; a sweep asks for the same few at each of its points."""
+    return getattr(import_module(f"wattline.policies.{module}"), name)

@@ -21,7 +21,7 @@ from wattline.model.fields import Choice, name_of
 from wattline.model.mistakes import first_mistake
 from wattline.model.nearest import did_you_mean
 from wattline.model.plugins import installed
-from wattline.policies.declaration import ALL_AXES, Declaration
+from wattline.policies.declaration import ALL_AXES, NOTHING_GIVEN, Declaration, NoParameters
 from wattline.policies.loading import load_installed, load_object
 from wattline.policies.parameter_rows import file_parameters
 from wattline.policies.placement.network.placements import PLACEMENTS
@@ -220,6 +220,8 @@ def _given(declaration: Declaration, choice: Choice) -> BaseModel:
     """The parameters of a choice, in SI; a ValueError says which the policy cannot take."""
     given = {} if isinstance(choice, str) else {k: v for k, v in choice.items() if k != "name"}
     model = declaration.parameters
+    if not given and model is NoParameters:
+        return NOTHING_GIVEN
     for parameter in given:
         if parameter not in model.model_fields:
             known = ", ".join(model.model_fields) or "none"

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wattline.analysis.summary import energy_text
-from wattline.engine.prepare import effective_cap, sizes_of
+from wattline.engine.prepare import effective_cap, units_of_procs
 from wattline.model.jobs import IntArray
 from wattline.model.units import format_power
 from wattline.policies.configuration.moldable import ADAPTIVE, FIXED, Moldable
@@ -31,7 +31,8 @@ def not_run(plan: Plan, run: Run) -> list[str]:
 
         assert isinstance(plan, TwinPlan)
         return plan.not_run(run)
-    if run.ran.all():
+    ran = run.ran
+    if ran.all():
         return []
     refused = run.refused
     why = refusals(plan, run, refused)
@@ -41,7 +42,7 @@ def not_run(plan: Plan, run: Run) -> list[str]:
         found.append(f"{_counted(len(held), run)} held because no period of the energy budget has "
                      f"room; the first is job {held[0]['job_id']}: {needs_text(held[0])}; the "
                      "figures are of the others")
-    missing = int((~run.ran & ~refused).sum()) - len(held)
+    missing = int((~ran & ~refused).sum()) - len(held)
     if missing > 0:
         found.append(f"{missing:,} of {len(run.jobs):,} jobs never ran (the policy, or a cap that "
                      "no moment satisfies, never let them); the figures are of the others")
@@ -72,8 +73,9 @@ def refusals(plan: Plan, run: Run, refused: Flags) -> str:
 
 def _of(plan: Plan, row: int, no_room: Sequence[Mapping[str, Any]]) -> str:
     jobs = plan.jobs
-    units = int(sizes_of(jobs, plan.machine, plan.scenario.machine.granularity)[row])
-    where = f"{units} {'node' if plan.scenario.machine.granularity == 'node' else 'core'}"
+    granularity = plan.scenario.machine.granularity
+    units = int(units_of_procs(jobs.procs[row : row + 1], plan.machine, granularity)[0])
+    where = f"{units} {'node' if granularity == 'node' else 'core'}"
     where += "" if units == 1 else "s"
     code = int(jobs.application[row])
     name = f"{jobs.name_of('application', code)} on " if code >= 0 else ""

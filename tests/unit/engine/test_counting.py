@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from tests.support.choices import CASES, NODES, trace
 
 from wattline.engine import ahead
 from wattline.engine.again import Again
-from wattline.engine.ahead import Candidate, Moment, moment_of_log
+from wattline.engine.ahead import Candidate, Moment, memory_of_runs, moment_of_log
 from wattline.scenario.build import Plan, plan
 from wattline.scenario.load import changed, validate
 
@@ -81,9 +82,10 @@ def test_nodes_that_the_books_know_by_number_are_kept(field: str) -> None:
     assert kept == ready.machine.node_count
 
 
-def test_candidates_one_after_the_other_in_the_same_memory() -> None:
+@pytest.mark.parametrize("made", [Again, memory_of_runs])
+def test_candidates_one_after_the_other_in_the_same_memory(made: Callable[[], Again]) -> None:
     ready, other = _planned(CASES["power.block"]), _planned(CASES["power.dvfs"])
-    here, memory = _moment(ready), Again()
+    here, memory = _moment(ready), made()
     draws = [here.jobs.run_s * factor for factor in (2.0, 0.3)]
     for own in (ready, other, ready):
         def candidate(own: Plan = own) -> Candidate:

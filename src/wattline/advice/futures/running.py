@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from wattline.advice.futures.run_times import FEW, Mask, RunTimes, asks_nothing
 from wattline.analysis.metrics import quantiles
 from wattline.analysis.summary import time_text
 from wattline.engine.ahead import Candidate, Future, Moment, moment_of_log
+from wattline.engine.looking_back import Fared, Span, look_back
 from wattline.engine.prepare import Rules
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.fields import name_of
@@ -62,7 +63,8 @@ class Now:
         moment = self.moment
         waits = np.flatnonzero(~moment.running & ~moment.over)
         return Begin(
-            moment.now_s, waits, moment.jobs.submit_s[waits], moment.jobs.requested_s[waits],
+            float(moment.now_s), waits, moment.jobs.submit_s[waits],
+            moment.jobs.requested_s[waits],
             np.asarray(moment.books.state.live.units[: len(moment.jobs)], dtype=np.float64),
             float(moment.books.state.clock[0].units))
 
@@ -147,28 +149,21 @@ def plan_of(ready: Plan, choice: Choice) -> Plan:
 def figures_of(now: Now, future: Future) -> dict[str, float]:
     """What a future is judged by; of jobs that have not started, what they waited by its end."""
     begin = now.begin
-    idle, open_end = np.isnan(future.start_s), np.isnan(future.end_s)
-    begin_s = np.maximum(future.start_s, begin.now_s)
-    used_s = np.maximum(np.where(open_end, future.until_s, future.end_s) - begin_s, 0.0)
-    used_s[idle] = 0.0
+    fared = Fared(np.empty(len(begin.waits)), np.empty(len(begin.waits)), np.empty(len(begin.size)))
+    span = Span(begin.now_s, float(future.until_s), BOUND_S)
+    taken, waiting = look_back(
+        future.start_s, future.end_s, future.refused, begin.waits, begin.submit_s,
+        begin.requested_s, begin.size, span, fared)
+    wait_s, slowdown = fared.wait_s[:taken], fared.slowdown[:taken]
     span_s = future.until_s - begin.now_s
-    refused = future.refused[begin.waits]
-    taken: Any = ~refused if refused.any() else slice(None)
-    rows = begin.waits[taken]
-    start_s, waiting = future.start_s[rows], idle[rows]
-    wait_s = np.where(waiting, future.until_s, start_s) - begin.submit_s[taken]
-    held_s = np.maximum(np.where(open_end[rows], begin.requested_s[taken],
-                                 future.end_s[rows] - start_s), BOUND_S)
-    slowdown = np.maximum((wait_s + held_s) / held_s, 1.0)
-    waiting_count = int(np.count_nonzero(waiting))
     return {
         "wait_s.mean": _mean(wait_s), "wait_s.p95": _quantile(wait_s, 0.95),
         "bounded_slowdown.mean": _mean(slowdown),
-        "jobs.started": float(len(rows) - waiting_count), "jobs.waiting": float(waiting_count),
+        "jobs.started": float(taken - waiting), "jobs.waiting": float(waiting),
         "jobs.refused": float(future.refused.sum()),
         "energy_j": future.energy_j, "power_w.mean": future.energy_j / span_s,
         "power_w.peak": future.peak_w, "time_above_cap_s": future.time_above_cap_s,
-        "utilisation": float((begin.size * used_s).sum()) / (begin.units * span_s),
+        "utilisation": float(fared.unit_s.sum()) / (begin.units * span_s),
     }
 
 

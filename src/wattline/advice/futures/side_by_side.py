@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from wattline.advice.futures.running import Now, figures_of
 from wattline.engine.again import Again
-from wattline.engine.ahead import Candidate
+from wattline.engine.ahead import Candidate, memory_of_runs
 from wattline.model import kernel
 from wattline.model.signal import FloatArray
 
@@ -54,7 +54,7 @@ def _figures(
     try:
         memory = spare.pop()
     except IndexError:
-        memory = Again()
+        memory = memory_of_runs()
     rows = [figures_of(now, future) for future in one.runs(draws, memory)]
     spare.append(memory)
     return rows

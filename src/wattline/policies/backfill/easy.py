@@ -21,6 +21,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel, kernel_part, slot
+from wattline.model.kernel_fetch import fetch_soon
 from wattline.policies.attempt import (
     attempt_configured,
     leaves_queue,
@@ -147,6 +148,7 @@ def _backfill(
         if configure(st, policy.configuration, policy, position) and entry.units <= clock.free:
             in_time = in_time_for(st, policy, entry.job, entry.requested_s)
             if in_time or _uses_extra_only(st, policy, entry.job, entry.units):
+                fetch_soon(st.jobs, entry.job)  # what it is in truth is asked when it begins
                 verdict = attempt_configured(st, policy, position)
                 stays = not leaves_queue(verdict)
                 if verdict == START and not in_time:
