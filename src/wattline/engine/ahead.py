@@ -184,6 +184,8 @@ def _configured_s(state: State, rules: Rules) -> FloatArray:
 class Future:
     """What became of the jobs of a moment by a time."""
 
+    run_s: FloatArray
+    """How long jobs run in it, undisturbed."""
     start_s: FloatArray
     """NaN of those that have not started."""
     end_s: FloatArray
@@ -260,7 +262,8 @@ class Candidate:
         record.meter[0].peak_w = record.meter[0].time_above_s = 0.0
         record.meter[0].done = 0
         # A copy may be written: of arrays that may not, numba makes a kernel of its own.
-        suppose(state, self.books.state.live, run_s.copy(), moment.done_s, moment.left_s)
+        own_s = run_s.copy()
+        suppose(state, self.books.state.live, own_s, moment.done_s, moment.left_s)
         go_on(state, record, world, policy, self.took_over)
         state, record = run_compiled(state, record, world, policy)
         start_s, end_s = np.empty(len(run_s)), np.empty(len(run_s))
@@ -268,7 +271,7 @@ class Candidate:
         come_to_rest(state, record, self.until_s, start_s, end_s, refused)
         meter = record.meter[0]
         return Future(
-            start_s=start_s, end_s=end_s, refused=refused,
+            run_s=own_s, start_s=start_s, end_s=end_s, refused=refused,
             energy_j=float(meter.energy_j) - before_j, peak_w=float(meter.peak_w),
             time_above_cap_s=float(meter.time_above_s), until_s=self.until_s)
 

@@ -30,11 +30,12 @@ class Fared(NamedTuple):
 @kernel
 def look_back(
     start_s: FloatArray, end_s: FloatArray, refused: Any, waits: IntArray, submit_s: FloatArray,
-    requested_s: FloatArray, units: FloatArray, span: Span, fared: Fared,
+    run_s: FloatArray, units: FloatArray, span: Span, fared: Fared,
 ) -> tuple[int, int]:
     """Fill the columns; how many were neither started nor refused before, and how many still wait.
 
-    Of jobs that have not started, what they waited by the end.
+    Of jobs that have not started, what they waited by the end. One that is not over counts with the
+    run time that it has in this future: it is the same whatever the policy has made of the job.
     """
     for job in range(start_s.size):
         fared.unit_s[job] = units[job] * _used_s(start_s[job], end_s[job], span)
@@ -48,7 +49,7 @@ def look_back(
         waiting += int(idle)
         wait_s = (span.until_s if idle else start_s[job]) - submit_s[place]
         is_open = math.isnan(end_s[job])
-        held_s = requested_s[place] if is_open else end_s[job] - start_s[job]
+        held_s = run_s[job] if is_open else end_s[job] - start_s[job]
         held_s = _at_least(held_s, span.bound_s)
         fared.wait_s[taken] = wait_s
         fared.slowdown[taken] = _at_least((wait_s + held_s) / held_s, 1.0)

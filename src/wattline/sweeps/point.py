@@ -6,10 +6,12 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from wattline.model.errors import WattlineError
 from wattline.model.fields import name_of
+from wattline.model.reading import is_file
 from wattline.model.sources import package_digest, plug_in_digest
 from wattline.policies.declaration import AXES
 from wattline.policies.registry import plug_ins
@@ -69,12 +71,26 @@ def _changes(space: Space, setting: Mapping[str, Any]) -> tuple[dict[str, Any], 
 
 def content_key(scenario: Scenario) -> str:
     """A digest of all that decides about the result: fields, files, and the sources of this
-    package and of plug-ins."""
+    package and of plug-ins. Where files lie does not."""
     rests_on = sources_of(scenario)
     if not rests_on:
         return UNKNOWN
-    text = json.dumps([_fields(scenario), rests_on], sort_keys=True, separators=(",", ":"))
+    contents = sorted((Path(name).name, digest) for name, digest in rests_on.items())
+    text = json.dumps([_by_content(_fields(scenario)), contents], sort_keys=True,
+                      separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _by_content(value: Any) -> Any:
+    """The same fields, with the digests of files in the place of their names."""
+    if isinstance(value, Mapping):
+        return {name: _by_content(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_by_content(inner) for inner in value]
+    if not isinstance(value, str):
+        return value
+    file = file_of_code(value) or (value if is_file(value) else "")
+    return f"{file_digest(file)}{value[len(file):]}" if file else value
 
 
 def sources_of(scenario: Scenario) -> dict[str, str]:

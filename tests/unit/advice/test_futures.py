@@ -21,6 +21,7 @@ from wattline.advice.futures.side_by_side import figures_of_all
 from wattline.cli.main import cli
 from wattline.engine.prepare import Rules
 from wattline.model.jobs import JobTable
+from wattline.traces import Trace
 
 pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
 MACHINE = wl.Machine(nodes=64, node_idle_w=90, node_active_w=300)
@@ -132,6 +133,28 @@ def test_a_mistake_is_said_in_one_line(given: dict[str, object], said: str) -> N
     with pytest.raises(wl.InputError, match=said) as caught:
         wl.advise_policy(trace, machine=MACHINE, **{"samples": 1, **given})
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("horizon_h", [6, 24, 72])
+def test_not_to_start_a_short_job_is_no_gain_in_slowdown(horizon_h: int) -> None:
+    """Its user takes a sixtieth of what is asked for: ten minutes of ten hours. Behind a job of 30
+    hours it has the worse slowdown, however far the look goes."""
+    history = [(1300.0 * at, 600.0, 36_000.0, 2, 1) for at in range(40)] + [
+        (60_000 + 1300.0 * at, 1200.0, 1200.0, 2, 2) for at in range(40)]
+    waiting = [(120_000.0, 3610.0, 3610.0, 2, 2), (120_005.0, 600.0, 36_000.0, 1, 1),
+               (120_008.0, 108_000.0, 108_000.0, 2, 2), (500_000.0, 10.0, 10.0, 1, 2)]
+    submit_s, run_s, requested_s, procs, user = zip(*history, *waiting, strict=True)
+    jobs = JobTable.build(submit_s=submit_s, run_s=run_s, requested_s=requested_s, procs=procs,
+                          user=user)
+    found = wl.advise_policy(
+        Trace(jobs, source="made"), machine=wl.Machine(nodes=2, node_idle_w=90,
+                                                       node_active_w=300),
+        at=120_011, candidates=["largest"], objective="bounded_slowdown", arrivals="none",
+        samples=5, horizon=f"{horizon_h}h")
+    as_it_is, largest = (each["figures"]["bounded_slowdown.mean"]
+                         for each in found.to_dict()["candidates"])
+    assert as_it_is == pytest.approx(4.024, abs=0.01)
+    assert largest > 3 * as_it_is
 
 
 def test_threads_share_the_work_and_change_no_digit() -> None:

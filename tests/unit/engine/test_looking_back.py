@@ -11,7 +11,7 @@ NOW_S, UNTIL_S, BOUND_S = 1000.0, 5000.0, 10.0
 
 
 def drawn(seed: int, count: int):
-    """Jobs in all states: running, started since, over, waiting, refused, without a request."""
+    """Jobs in all states: running, started since, over, waiting, refused."""
     random = np.random.default_rng(seed)
     start_s = random.uniform(0.0, UNTIL_S, count)
     end_s = start_s + random.choice([0.0, 1.0, 50.0, 3000.0], count)
@@ -20,13 +20,13 @@ def drawn(seed: int, count: int):
     refused = random.random(count) < 0.1
     start_s[refused] = end_s[refused] = np.nan
     submit_s = random.uniform(0.0, UNTIL_S, count)
-    requested_s = random.choice([1.0, 5.0, 600.0, np.nan], count)
+    run_s = random.choice([1.0, 5.0, 600.0], count)
     units = random.integers(1, 9, count).astype(np.float64)
     waits = np.flatnonzero((random.random(count) < 0.7) & ~(start_s < NOW_S))
-    return start_s, end_s, refused, waits, submit_s[waits], requested_s[waits], units
+    return start_s, end_s, refused, waits, submit_s[waits], run_s, units
 
 
-def by_columns(start_s, end_s, refused, waits, submit_s, requested_s, units):
+def by_columns(start_s, end_s, refused, waits, submit_s, run_s, units):
     taken = ~refused[waits]
     rows = waits[taken]
     used_s = np.maximum(
@@ -34,7 +34,7 @@ def by_columns(start_s, end_s, refused, waits, submit_s, requested_s, units):
     used_s[np.isnan(start_s)] = 0.0
     idle = np.isnan(start_s[rows])
     wait_s = np.where(idle, UNTIL_S, start_s[rows]) - submit_s[taken]
-    held_s = np.maximum(np.where(np.isnan(end_s[rows]), requested_s[taken],
+    held_s = np.maximum(np.where(np.isnan(end_s[rows]), run_s[rows],
                                  end_s[rows] - start_s[rows]), BOUND_S)
     slowdown = np.maximum((wait_s + held_s) / held_s, 1.0)
     return wait_s, slowdown, units * used_s, int(idle.sum())

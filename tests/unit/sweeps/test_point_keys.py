@@ -54,6 +54,22 @@ def test_a_plug_in_whose_source_cannot_be_seen_is_computed_every_time(
     assert _key(order="ours") == ""
 
 
+def test_where_files_lie_decides_about_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same by another way and as a copy; but each in its own place."""
+    for folder, content in (("a", "1"), ("copy", "1"), ("b", "2")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text(f"x = {content}\nclass Mine: ...\n")
+    monkeypatch.chdir(tmp_path)
+    first = _key(python="a/mine.py:Mine")
+    assert first == _key(python=f"{tmp_path}/a/mine.py:Mine") == _key(python="copy/mine.py:Mine")
+    assert first not in ("", _key(python="b/mine.py:Mine"), _key(python="a/mine.py:Other"))
+    one, other = ({"order": here, "power": there} for here, there in (
+        ("a/mine.py", "b/mine.py"), ("b/mine.py", "a/mine.py")))
+    assert "" != _key(**one) != _key(**other) != ""
+
+
 def test_a_policy_in_a_file_is_known_by_it_and_by_what_it_imports_beside_it(tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text("import further\n")
     (tmp_path / "further.py").write_text("x = 1\n")

@@ -64,7 +64,6 @@ class Now:
         waits = np.flatnonzero(~moment.running & ~moment.over)
         return Begin(
             float(moment.now_s), waits, moment.jobs.submit_s[waits],
-            moment.jobs.requested_s[waits],
             np.asarray(moment.books.state.live.units[: len(moment.jobs)], dtype=np.float64),
             float(moment.books.state.clock[0].units))
 
@@ -74,10 +73,8 @@ class Begin(NamedTuple):
 
     now_s: float
     waits: npt.NDArray[np.intp]
-    """The rows of those that have not started, or have not come; when they came or come, and what
-    they asked for."""
+    """The rows of those that have not started, or have not come; when they came or come."""
     submit_s: FloatArray
-    requested_s: FloatArray
     size: FloatArray
     units: float
 
@@ -153,7 +150,7 @@ def figures_of(now: Now, future: Future) -> dict[str, float]:
     span = Span(begin.now_s, float(future.until_s), BOUND_S)
     taken, waiting = look_back(
         future.start_s, future.end_s, future.refused, begin.waits, begin.submit_s,
-        begin.requested_s, begin.size, span, fared)
+        future.run_s, begin.size, span, fared)
     wait_s, slowdown = fared.wait_s[:taken], fared.slowdown[:taken]
     span_s = future.until_s - begin.now_s
     return {
