@@ -61,8 +61,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(f"{item.nodeid}: write pytest.mark.{missing[0]} in its file: "
                                     "scripts/run_tests.py looks for it there")
     if "long" not in config.option.markexpr:
-        left_out = [item for item in items if item.get_closest_marker("long")]
-        config.hook.pytest_deselected(items=left_out)
+        left_out = {item: None for item in items if item.get_closest_marker("long")}
+        config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
 
 

@@ -18,8 +18,9 @@ UNFINISHED = shutil.ignore_patterns("*.lock", "*.tmp.*", "compiling*")
 
 def hand_on_parts(home: Path) -> None:
     """Let a cache know the kernels that kernels call; those that Python calls are compiled anew."""
-    trace = wl.generate("lublin", seed=1, jobs=20, nodes=16)
-    wl.simulate(trace=trace, machine__nodes=16)  # there are some, whichever test is the first
+    # A run compiles them, whichever test is the first.
+    wl.simulate(trace=wl.generate("lublin", seed=1, jobs=20, nodes=16), machine__nodes=16,
+                machine__node_idle_w=90, machine__node_active_w=300)
     shutil.copytree(cache_folder(), home / "wattline" / "kernels" / cache_folder().name,
                     ignore=_all_but_parts)
 
