@@ -30,6 +30,8 @@ BIN = Path(sys.executable).parent
 CORES = os.cpu_count() or 2
 WORKERS = ("-n", str(CORES), "--dist")
 SLURM = "tests/slurm"
+QUESTIONS = "tests/unit/web/test_contract_fuzzed.py"
+"""Asks the API what is drawn; each question takes long beside a drawn example of other tests."""
 AGAIN = ("--reruns", "1", "-rfERs")
 """Some tests wait for processes, sockets and pages of a busy machine: one that fails is run once
 more at once, and the summary names it (RERUN). What is wrong fails twice."""
@@ -142,6 +144,8 @@ def long_steps() -> list[Step]:
         replace(tests("long, compiled", (), COMPILED | {"WATTLINE_EXAMPLES": "4"}),
                 allowed=NO_TESTS),
         Step("many examples", drawn, PLAIN | {"WATTLINE_EXAMPLES": "20", "WATTLINE_FUZZ": "5000"}),
+        Step("many questions", ("pytest", *WORKERS, "worksteal", QUESTIONS),
+             PLAIN | {"WATTLINE_FUZZ": "300"}),
         Step("slurm, long", ("pytest", SLURM, "-m", "long", *AGAIN), PLAIN),
     ]
 

@@ -5,6 +5,7 @@ Tests run what they name: nothing is handed to another process because it is not
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from functools import cache
@@ -27,6 +28,9 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if PLAIN:
     share_paths()
+# Half a million objects are made of the tests, and all of them stay: to look for garbage among them
+# took a sixth of reading the tests, and would be done again in every one of them.
+gc.disable()
 
 
 MARKS = ("compiled", "both_ways", "servers", "browser", "long")
@@ -37,6 +41,11 @@ def plain():
     process = PlainProcess()
     yield process
     process.close()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -52,8 +61,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(f"{item.nodeid}: write pytest.mark.{missing[0]} in its file: "
                                     "scripts/run_tests.py looks for it there")
     if "long" not in config.option.markexpr:
-        left_out = [item for item in items if item.get_closest_marker("long")]
-        config.hook.pytest_deselected(items=left_out)
+        left_out = {item: None for item in items if item.get_closest_marker("long")}
+        config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
 
 

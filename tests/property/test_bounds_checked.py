@@ -3,13 +3,13 @@
 Compiled kernels read and write where they are told to: an index outside of its array gives a wrong
 figure or a crash. numba can check each one. The kernels are kept in the project's folder `.cache`,
 so that a second run compiles nothing. Plain Python checks every index too, and runs before every
-commit; so of the compositions that are compiled with checks, most are for `make test-long`.
+commit; so before a commit the structures that index most are compiled with checks, and compositions
+of policies in `make test-long`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -24,10 +24,6 @@ GROUPS = every_choice_once()
 FIELDS = {"power": "admission", "configure": "configuration"}
 """What an axis is called in a composition, where it has another name there."""
 ASK = "tests.support.checked"
-
-
-def most_are_long(names: Sequence[Any]) -> list[Any]:
-    return [names[0], *(pytest.param(name, marks=pytest.mark.long) for name in names[1:])]
 
 
 def planned_as(cases: Cases) -> Ready:
@@ -63,7 +59,21 @@ def test_a_choice_is_compiled_beside_others_as_it_is_alone(cases: Cases) -> None
         assert type(both) is type(alone), case
 
 
-@pytest.mark.parametrize("cases", most_are_long(GROUPS), ids=lambda cases: cases[0])
+@pytest.mark.parametrize("test", [
+    "test_releases_against_a_sorted_list", "test_heap_of_ends_against_a_sorted_list",
+    "test_timers_against_heapq", "test_queue_against_a_sorted_list", "test_nodes_against_a_set"])
+def test_a_structure_keeps_its_promises_with_checks(test: str, checked: CheckedProcess) -> None:
+    checked.call("tests.unit.engine.test_structures", test)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_profile_keeps_its_promises_with_checks(seed: int, checked: CheckedProcess) -> None:
+    checked.call("tests.unit.engine.test_structures", "test_profile_against_an_array_of_seconds",
+                 seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("cases", GROUPS, ids=lambda cases: cases[0])
 def test_compiled_with_checks_it_decides_as_plain_python_does(
     cases: Cases, plain: PlainProcess, checked: CheckedProcess
 ) -> None:
@@ -72,7 +82,8 @@ def test_compiled_with_checks_it_decides_as_plain_python_does(
     assert checked.call(ASK, "told_otherwise", cases, journal) == []
 
 
-@pytest.mark.parametrize("case", most_are_long(ALONE))
+@pytest.mark.long  # plain Python checks them before a commit, in tests/contract/test_choices.py
+@pytest.mark.parametrize("case", ALONE)
 def test_a_placement_alone_with_checks_gives_the_nodes_of_plain_python(
     case: str, plain: PlainProcess, checked: CheckedProcess
 ) -> None:

@@ -14,7 +14,7 @@ from wattline.analysis.checker import check
 
 pytestmark = pytest.mark.compiled
 
-BEFORE_A_COMMIT = ("fcfs-easy-starts-only", "fcfs-easy-block", "sjf-conservative-wait", "wfp-easy",
+BEFORE_A_COMMIT = ("fcfs-easy-starts-only", "fcfs-easy-block", "sjf-conservative-wait",
                    "wfp-easy-dvfs")
 """The compositions that other tests compile too; every choice is compared in
 test_compiled_choices.py, on one case. All others are for `make test-long`."""

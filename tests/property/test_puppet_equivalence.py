@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import TIMES, examples
 
 from wattline.books.log import RATE
 from wattline.engine.prepare import Rules as EngineRules
@@ -138,7 +138,7 @@ def random_workload(rng: np.random.Generator, count: int, nodes: int) -> JobTabl
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("order", ["fcfs", "wfp"])
 def test_engine_equals_net_under_load(order: str, method: str) -> None:
-    for seed in range(6):
+    for seed in range(4 * TIMES):  # with and without steps of the cap, and a latency
         rng = np.random.default_rng(seed)
         nodes = int(rng.choice([16, 64]))
         jobs = random_workload(rng, 80, nodes)

@@ -157,6 +157,12 @@ def test_long_runs_draw_more_examples() -> None:
     assert int(drawing.environment["WATTLINE_FUZZ"]) > 500
 
 
+def test_long_runs_ask_the_api_more_questions() -> None:
+    (asking,) = [step for step in long_steps() if step.name == "many questions"]
+    assert (run_tests.ROOT / asking.command[-1]).is_file()
+    assert int(asking.environment["WATTLINE_FUZZ"]) > 200
+
+
 def test_long_runs_against_slurm_have_a_step_of_their_own() -> None:
     (slurm,) = [step for step in long_steps() if step.name == "slurm, long"]
     assert run_tests.SLURM in slurm.command

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.support.kept_kernels import hand_on_parts
 
 SCRIPT = """
 import json, sys
@@ -35,6 +36,7 @@ def answer(cache: Path, **more: str) -> dict:
 
 @pytest.mark.compiled
 def test_a_small_log_runs_plain_and_the_next_one_compiled(tmp_path):
+    hand_on_parts(tmp_path)
     first = answer(tmp_path)
     assert first.pop("said") == ["plain"]
     kernels = tmp_path / "wattline" / "kernels"

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.support.kept_kernels import hand_on_parts
 
 from wattline.engine.compiling import LONGEST_S, is_held, take
 from wattline.scenario.caps import is_part_of_peak
@@ -47,6 +48,7 @@ def answer(cache: Path, **more: str) -> dict:
 
 @pytest.mark.compiled
 def test_the_capped_policies_are_compiled_while_the_peak_is_found(tmp_path):
+    hand_on_parts(tmp_path)
     found = answer(tmp_path)
     assert found.pop("loops") == 1  # of the run without a cap; the other came from beside
     plain = answer(tmp_path, WATTLINE_PLAIN="1")

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.kept_kernels import hand_on_parts
 
 from wattline.engine.compiling import compile_or_wait
 
@@ -35,6 +36,7 @@ json.dump({"loops": compiled.count("run_events"), "energy_j": run.energy_j}, sys
 
 @pytest.mark.compiled
 def test_two_processes_at_once_compile_the_same_policies_once(tmp_path: Path) -> None:
+    hand_on_parts(tmp_path)
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "WATTLINE_AT_ONCE": "0",
                    "WATTLINE_PLAIN": "0"}
     both = [subprocess.Popen([sys.executable, "-W", "ignore", "-c", SCRIPT], env=environment,

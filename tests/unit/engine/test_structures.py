@@ -116,7 +116,8 @@ def test_heap_of_ends_against_a_sorted_list():
         if times:
             assert (heap[0].time_s, heap[0].job) == min(
                 (time_s, job) for job, time_s in times.items())
-            assert all(heap[state.live[job].heap].job == job for job in times)
+            held = np.array(list(times))
+            assert heap.job[state.live.heap[held]].tolist() == held.tolist()
     for index in range(len(times)):
         job = int(heap[index].job)
         times[job] = heap[index].time_s = float(random.integers(0, 30))

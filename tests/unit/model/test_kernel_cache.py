@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.kept_kernels import hand_on_parts
 
 from wattline.model.kernel_cache import HOME, cache_folder, packages, sources, state_name
 from wattline.model.plugins import installed
@@ -177,6 +178,7 @@ def test_what_is_built_into_the_package_needs_no_compiler(tmp_path: Path) -> Non
     """With an empty cache of one's own, as on another machine."""
     root = HOME.parent.parent
     shipped = tmp_path / "shipped"
+    hand_on_parts(tmp_path / "work")
     subprocess.run([sys.executable, "scripts/build_kernels.py", "--only", "fcfs easy none",
                     "--into", str(shipped), "--work", str(tmp_path / "work")], cwd=root,
                    check=True, capture_output=True)

@@ -138,12 +138,13 @@ def test_the_command_runs_a_small_study_and_writes_its_page(tmp_path):
 SMALLEST = {
     "dragonfly": {"quick": True, "part": "random", "workloads": 2, "packets": 1, "repeats": 1,
                   "workers": 1},
-    "puppet": {"jobs": 110, "arrivals": "hours", "seed": 3},
+    "puppet": {"jobs": 100, "arrivals": "hours", "seed": 3},
     "rmap": {"seeds": 1, "jobs": 3, "part": "published"},
 }
 """Settings of documents whose small run takes longer than a test may."""
 MARKS = {"hetero": pytest.mark.long, **dict.fromkeys(
-    ("dragonfly", "esp", "puppet", "regulation"), pytest.mark.compiled)}
+    ("dragonfly", "regulation"), pytest.mark.compiled)}
+"""To compile what the others run would take longer than to run it as plain Python."""
 
 
 @pytest.mark.filterwarnings("ignore::wattline.model.errors.WattlineWarning")

@@ -30,7 +30,8 @@ from wattline.web.settings import Settings
 from wattline.web.sources.demo import DemoSource
 from wattline.web.worker.pool import WorkLimits
 
-OF_AN_OPERATION, OF_A_SCENARIO = 12, 150
+OF_AN_OPERATION, OF_A_SCENARIO = 6, 60
+"""Questions before a commit; `make test-long` asks hundreds."""
 SOON_S = 60.0
 ENDLESS = {"/api/events"}
 """A stream without an end, which has tests of its own."""
