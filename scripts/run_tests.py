@@ -30,6 +30,9 @@ BIN = Path(sys.executable).parent
 CORES = os.cpu_count() or 2
 WORKERS = ("-n", str(CORES), "--dist")
 SLURM = "tests/slurm"
+BEDS = ("-n", "2", "--dist", "loadfile")
+"""Two Slurms beside each other, however many cores: their tests mostly wait, but they look at real
+clocks."""
 AGAIN = ("--reruns", "1", "-rfERs")
 """Some tests wait for processes, sockets and pages of a busy machine: one that fails is run once
 more at once, and the summary names it (RERUN). What is wrong fails twice."""
@@ -112,8 +115,8 @@ def all_steps(some: Sequence[str]) -> list[Step]:
         *(tests(name, some, COMPILED if name == "compiled" else PLAIN)
           for name in ("compiled", "servers", "browser") if lies_in(name, some)),
     ]
-    if not some:  # one after the other, with the machine to themselves: they look at real clocks
-        steps.append(Step("slurm", ("pytest", SLURM, *AGAIN), PLAIN))
+    if not some:
+        steps.append(Step("slurm", ("pytest", *BEDS, *AGAIN, SLURM), PLAIN))
     return steps
 
 

@@ -21,6 +21,7 @@ from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.controller import Controller
 from wattline.controller.lease import age_s, renew, watchdog
 from wattline.controller.serving import serving
+from wattline.controller.status import read_status
 from wattline.controller.testbed.agents import agents_of
 from wattline.controller.testbed.faults import deck
 from wattline.controller.testbed.layout import Bed
@@ -28,6 +29,7 @@ from wattline.controller.testbed.running import Conditions, replays, run_workloa
 from wattline.controller.testbed.workload import BedJob
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import Commands
+from wattline.model.errors import WattlineError
 from wattline.scenario.asking import replay_journal
 
 SITE = """nodes = "n[0001-0006]"
@@ -257,8 +259,15 @@ class Process:
         STARTED.append(self.process)
 
     def until_ready(self) -> Process:
-        until(lambda: age_s(self.folder) < 2.0 or self.process.poll() is not None, 60)
+        """After its first cycle, which ends with the status; one before it may have left others."""
+        until(lambda: self._shown() == self.process.pid or self.process.poll() is not None, 60)
         return self
+
+    def _shown(self) -> int | None:
+        try:
+            return int(read_status(self.folder, running=False)["pid"])
+        except WattlineError:
+            return None
 
     def end(self, how: signal.Signals) -> int:
         self.process.send_signal(how)
@@ -275,7 +284,6 @@ def test_a_killed_controller_comes_back_with_the_same_books(bed: Bed, tmp_path: 
     until(lambda: all(runs(bed, label) for label in labels[:3]))
     assert running.end(signal.SIGKILL) == -signal.SIGKILL
     slurm(bed, "scancel", labels[0])  # meanwhile
-    time.sleep(2.5)  # its lease is not fresh any more
     running = Process(file).until_ready()
     # What the first has left goes to the one that waited, and none of the others starts twice.
     until(lambda: all(runs(bed, label) for label in labels[1:]))
