@@ -60,7 +60,7 @@ test-long: $(DEV)
 test-slurm24: $(DEV)
 	scripts/install-debian-packages
 	scripts/install-slurm24
-	WATTLINE_PLAIN=1 WATTLINE_TEST_SLURM=24.11 $(BIN)/pytest tests/slurm -rs
+	WATTLINE_PLAIN=1 WATTLINE_TEST_SLURM=24.11 $(BIN)/pytest tests/slurm -n 2 --dist loadfile -rs
 
 lint: $(DEV)
 	$(BIN)/ruff check .

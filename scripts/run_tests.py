@@ -32,6 +32,9 @@ WORKERS = ("-n", str(CORES), "--dist")
 SLURM = "tests/slurm"
 QUESTIONS = "tests/unit/web/test_contract_fuzzed.py"
 """Asks the API what is drawn; each question takes long beside a drawn example of other tests."""
+BEDS = ("-n", "2", "--dist", "loadfile")
+"""Two Slurms beside each other, however many cores: their tests mostly wait, but they look at real
+clocks."""
 AGAIN = ("--reruns", "1", "-rfERs")
 """Some tests wait for processes, sockets and pages of a busy machine: one that fails is run once
 more at once, and the summary names it (RERUN). What is wrong fails twice."""
@@ -114,8 +117,8 @@ def all_steps(some: Sequence[str]) -> list[Step]:
         *(tests(name, some, COMPILED if name == "compiled" else PLAIN)
           for name in ("compiled", "servers", "browser") if lies_in(name, some)),
     ]
-    if not some:  # one after the other, with the machine to themselves: they look at real clocks
-        steps.append(Step("slurm", ("pytest", SLURM, *AGAIN), PLAIN))
+    if not some:
+        steps.append(Step("slurm", ("pytest", *BEDS, *AGAIN, SLURM), PLAIN))
     return steps
 
 

@@ -1,13 +1,14 @@
-"""One bed for all tests against Slurm; they skip with the reason where it cannot be."""
+"""One bed for all tests against Slurm of a worker; they skip with the reason where it cannot be."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,8 @@ def bed() -> Iterator[Bed]:
     # Not pytest's folder: the names of sockets may have 107 characters.
     folder = Path(tempfile.mkdtemp(prefix="bed"))
     folder.rmdir()
-    made = bring_up(folder, nodes=6, slurm=os.environ.get("WATTLINE_TEST_SLURM", ""))
+    with one_at_a_time():
+        made = bring_up(folder, nodes=6, slurm=os.environ.get("WATTLINE_TEST_SLURM", ""))
     os.environ["PATH"] = made.path  # commands that tests start find a Slurm of another version
     yield made
     slurm(made, "scancel", "-p", "batch")  # what the last test left would keep all nodes for long
@@ -37,6 +39,14 @@ def bed() -> Iterator[Bed]:
     take_down(folder)
     shutil.rmtree(folder, ignore_errors=True)
     assert not processes_of(folder), "a bed that is taken down leaves no job behind"
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Workers begin in the same second: ports that one has chosen are free until it is up."""
+    with Path(tempfile.gettempdir(), "wattline-beds.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def processes_of(folder: Path) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.slurm.bedside import OURS, runs, slurm, submit, until
+from tests.slurm.bedside import OURS, finish, runs, slurm, submit, until
 from tests.slurm.test_serving import Process, cycles, drawn_w, site, site_file, started
 from wattline.controller.configuration import read_configuration
 from wattline.controller.licences import LicenceNet
@@ -80,6 +80,35 @@ def test_a_cap_that_was_ordered_outlives_a_clean_stop_and_a_new_start(
         until(lambda: net.left() == 900)
         assert live_status(file)["cap_w"] == 900.0
         until(lambda: runs(bed, wide))
+    finally:
+        net.lift()
+
+
+def test_what_guard_mode_leaves_at_its_stop_keeps_the_cap_whoever_comes_and_goes(
+    bed: Bed, tmp_path: Path
+) -> None:
+    """While four nodes are busy 820 W of 1,000 may be licences. Once these are idle again, two jobs
+    with 760 of them would draw 1,120 W with the other nodes."""
+    file = site_file(bed, tmp_path, 'mode = "guard"\nlicences = true\n')
+    file.write_text(file.read_text().replace("cap = 1300", "cap = 1000"))
+    here = read_configuration(file)
+    net = LicenceNet(Commands(here.environment))
+    try:
+        with serving(here, act=True) as controller:
+            ran = [submit(bed, 60, 200, "-N", "2", "-t", "5", "-L", "watts:400") for _ in range(2)]
+            cycles(controller, lambda: all(runs(bed, label) for label in ran))
+            controller.cycle()
+            assert net.left() == 1000 - 2 * 90
+        assert net.left() == 1000 - 6 * 90
+        assert all(runs(bed, label) for label in ran), "those that hold more keep what they have"
+        for label in ran:
+            finish(bed, label, 2)
+        later = [submit(bed, 60, 380, "-N", "1", "-t", "5", "-L", "watts:380") for _ in range(2)]
+        until(lambda: any(runs(bed, label) for label in later))
+        waiting, = (label for label in later if not runs(bed, label))
+        until(lambda: slurm(bed, "squeue", "-h", "-j", waiting, "-o", "%r") == "Licenses")
+        until(lambda: drawn_w(bed) >= 380.0 + 5 * 90.0)
+        assert drawn_w(bed) <= 1000.0
     finally:
         net.lift()
 

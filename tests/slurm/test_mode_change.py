@@ -69,7 +69,6 @@ def test_there_and_back_with_a_kill_between(bed: Bed, tmp_path: Path, file: Path
     """Idle nodes draw 540 W and a job of two nodes adds 320 W: under 1,000 W only one fits."""
     running = Process(file).until_ready()
     with highest_w(bed) as most_w:
-        until((tmp_path / "controller" / "status.json").exists)
         live_order(file, "set_cap", watts=1000.0, within_s=30)
         two = ("-N", "2", "-t", "2", "-L", "watts:500")
         first = submit(bed, 100, 250, *OURS, *two)

@@ -21,6 +21,7 @@ from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.controller import Controller
 from wattline.controller.lease import age_s, renew, watchdog
 from wattline.controller.serving import serving
+from wattline.controller.status import read_status
 from wattline.controller.testbed.agents import agents_of
 from wattline.controller.testbed.faults import deck
 from wattline.controller.testbed.layout import Bed
@@ -28,6 +29,7 @@ from wattline.controller.testbed.running import Conditions, replays, run_workloa
 from wattline.controller.testbed.workload import BedJob
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import Commands
+from wattline.model.errors import WattlineError
 from wattline.scenario.asking import replay_journal
 
 SITE = """nodes = "n[0001-0006]"
@@ -169,6 +171,7 @@ def test_where_caps_are_not_enough_the_last_job_is_requeued_and_begins_again(
         first, last = started(bed, here, count=2, nodes=2, watts=240)
         cap.write_text("620")
         said = cycles(here, lambda: drawn_w(bed) <= 620.0, 20.0)
+        said += here.cycle().remarks  # what a cycle does last is said by the next
         assert f"job {last} was requeued: caps of nodes are not enough" in said
         assert slurm(bed, "squeue", "-h", "-j", last, "-O", "State:9,PriorityLong") == "PENDING  0"
         assert runs(bed, first)
@@ -257,8 +260,15 @@ class Process:
         STARTED.append(self.process)
 
     def until_ready(self) -> Process:
-        until(lambda: age_s(self.folder) < 2.0 or self.process.poll() is not None, 60)
+        """After its first cycle, which ends with the status; one before it may have left others."""
+        until(lambda: self._shown() == self.process.pid or self.process.poll() is not None, 60)
         return self
+
+    def _shown(self) -> int | None:
+        try:
+            return int(read_status(self.folder, running=False)["pid"])
+        except WattlineError:
+            return None
 
     def end(self, how: signal.Signals) -> int:
         self.process.send_signal(how)
@@ -275,7 +285,6 @@ def test_a_killed_controller_comes_back_with_the_same_books(bed: Bed, tmp_path: 
     until(lambda: all(runs(bed, label) for label in labels[:3]))
     assert running.end(signal.SIGKILL) == -signal.SIGKILL
     slurm(bed, "scancel", labels[0])  # meanwhile
-    time.sleep(2.5)  # its lease is not fresh any more
     running = Process(file).until_ready()
     # What the first has left goes to the one that waited, and none of the others starts twice.
     until(lambda: all(runs(bed, label) for label in labels[1:]))

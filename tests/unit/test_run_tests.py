@@ -147,8 +147,13 @@ def test_the_table_adds_up_the_core_and_all() -> None:
 
 def test_the_plain_tests_have_a_worker_more_than_cores_for_those_that_wait() -> None:
     count = {step.name: step.command[2] for step in all_steps([]) if "-n" in step.command}
-    assert count == {"plain": str(run_tests.CORES + 1)} | dict.fromkeys(
+    assert count == {"plain": str(run_tests.CORES + 1), "slurm": "2"} | dict.fromkeys(
         ("compiled", "servers", "browser"), str(run_tests.CORES))
+
+
+def test_what_is_dear_to_start_is_started_once_per_worker() -> None:
+    shared = {step.name for step in all_steps([]) if "loadfile" in step.command}
+    assert shared == {"servers", "browser", "slurm"}
 
 
 def test_long_runs_draw_more_examples() -> None:

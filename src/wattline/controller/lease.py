@@ -73,13 +73,21 @@ def _boot() -> str:
 
 
 def hand_over(site: SiteConfig, slurm: Slurm, cap_w: float) -> list[str]:
-    """Let Slurm start what waits for us, under licences that keep the cap; which jobs."""
+    """Let Slurm start what waits for us, under licences that keep the cap; which jobs.
+
+    So many are right for the jobs of this moment: whoever calls it goes on to follow them.
+    """
     seen = slurm.look().jobs
-    waiting = [job for job in seen if ours_and_held(site, job)]
     others = [job for job in seen if not job.held]
     # The net first: once a job is released Slurm may start it at any moment.
-    licensed = [with_licences(site, job) for job in waiting]
+    licensed = [with_licences(site, job) for job in seen if ours_and_held(site, job)]
     LicenceNet(slurm.commands).allow(_allowed_w(site, others, licensed, cap_w))
+    return pass_on_all(site, slurm, seen)
+
+
+def pass_on_all(site: SiteConfig, slurm: Slurm, seen: Sequence[SlurmJob]) -> list[str]:
+    """Let Slurm start those of these jobs that wait for us; which they are."""
+    waiting = [job for job in seen if ours_and_held(site, job)]
     for job in waiting:
         pass_on(site, slurm, job)
     return [job.label for job in waiting]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wattline.controller.handing_back import hand_back, keep_off, kept_off
-from wattline.controller.lease import hand_over
+from wattline.controller.lease import hand_over, pass_on_all
 from wattline.controller.licences import LicenceNet, unattended_w
 from wattline.controller.resting import all_nodes_cap_w
 from wattline.controller.sharing.licences import allowed_above_w
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from wattline.controller.configuration import SiteConfig
     from wattline.controller.controller import Controller
     from wattline.controller.modes import ModeKeeper
+    from wattline.live.slurm.reading import SlurmJob
 
 
 def switch_on(folder: Path, controller: Controller) -> None:
@@ -40,21 +41,28 @@ def switch_on(folder: Path, controller: Controller) -> None:
 
 
 def leave(site: SiteConfig, controller: Controller, modes: ModeKeeper) -> None:
-    """What becomes of waiting jobs, and of licences, which go on to keep the cap that holds."""
+    """What becomes of waiting jobs, and of licences, which go on to keep the cap that holds.
+
+    Nobody follows any more which nodes are idle, in whichever mode it was: so many licences stay as
+    keep the cap however jobs come and go.
+    """
+    hands_over = modes.decides and site.when_stopped == "guard"
+    if not hands_over and not site.licences:
+        return
     cap_w, net = all_nodes_cap_w(controller.books), LicenceNet(controller.slurm.commands)
-    if modes.decides and site.when_stopped == "guard":
-        hand_over(site, controller.slurm, cap_w)
-    elif modes.decides and site.licences:
-        # Held jobs wait for the next controller; those of others go on to start.
-        net.allow(_unattended_w(site, controller, cap_w))
-    if site.licences or site.when_stopped == "guard":
-        note_stop(Path(site.folder), net.left(), cap_w)
+    seen = controller.slurm.look().jobs
+    # The net first: once a job is released Slurm may start it at any moment.
+    net.allow(_unattended_w(site, seen, cap_w, controller.books.power_w))
+    if hands_over:
+        pass_on_all(site, controller.slurm, seen)
+    note_stop(Path(site.folder), net.left(), cap_w)
 
 
-def _unattended_w(site: SiteConfig, controller: Controller, cap_w: float) -> float:
-    seen = controller.watcher.seen
+def _unattended_w(
+    site: SiteConfig, seen: Sequence[SlurmJob], cap_w: float, drawn_w: float
+) -> float:
     if site.parts is not None:
-        return allowed_above_w(site.parts, seen, cap_w, controller.books.power_w)
+        return allowed_above_w(site.parts, seen, cap_w, drawn_w)
     return unattended_w(seen, len(site.node_names), site.node_idle_w, cap_w,
                         active_w=site.node_active_w)
 

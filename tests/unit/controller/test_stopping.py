@@ -6,7 +6,7 @@ import errno
 from pathlib import Path
 
 import pytest
-from tests.unit.controller.test_modes import OneSlurm, ordered
+from tests.unit.controller.test_modes import NAMES, OneSlurm, ordered
 
 from wattline.controller import serving as serving_module
 from wattline.controller.configuration import SiteConfig
@@ -16,20 +16,32 @@ from wattline.live.slurm.commands import SlurmError
 from wattline.model.errors import WattlineError
 
 
+@pytest.mark.parametrize("busy", [0, 1, 4])
+@pytest.mark.parametrize("waits", [False, True])
 @pytest.mark.parametrize("cap_w", [None, 700.0, 400.0])
 @pytest.mark.parametrize("when_stopped", ["held", "guard"])
 @pytest.mark.parametrize("mode", ["decide", "guard"])
 def test_a_clean_stop_leaves_no_more_licences_than_the_cap_that_held(
-    slurm: OneSlurm, site: SiteConfig, mode: str, when_stopped: str, cap_w: float | None
+    slurm: OneSlurm, site: SiteConfig, mode: str, when_stopped: str, cap_w: float | None,
+    waits: bool, busy: int
 ) -> None:
-    """Four nodes draw 360 W idle; the site's cap is 900 W."""
+    """Four nodes draw 360 W idle; the site's cap is 900 W. Which of them are busy at the stop does
+    not count: the jobs end, and others come, while nobody looks."""
     said = site.model_copy(update={"when_stopped": when_stopped, "mode": mode})
+    for number in range(busy):
+        slurm.submit(f"{number + 1}", comment="", licenses={"watts": 100})
+        slurm.run(f"{number + 1}", NAMES[number])
+    if waits:
+        slurm.submit("9", nodes=4, licenses={"watts": 1000})  # no cap here lets it start
     with serving(said, act=True) as here:
         here.cycle()
         if cap_w is not None:
             ordered(here, said, "set_cap", watts=cap_w)
         here.cycle()
     assert slurm.commands.allowed() == (cap_w or 900.0) - 360.0
+    if waits:
+        left = mode == "guard" or when_stopped == "guard"
+        assert slurm.jobs["9"].held == (not left)
     with serving(said, act=True) as here:  # and goes on under it
         here.cycle()
         assert here.books.state.clock[0].cap_w == (cap_w or 900.0)

@@ -8,8 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from wattline.controller.testbed.configuration import DATABASE
@@ -86,7 +86,8 @@ class Daemons:
 
         What it has started is in its own namespace of mounts.
         """
-        _end_all(self._spaces(name))
+        with self._spaces(name) as spaces:
+            _end_all(spaces)
 
     @property
     def has_rest(self) -> bool:
@@ -134,8 +135,8 @@ class Daemons:
 
     def kill(self, name: str) -> None:
         """End one daemon at once, as a crash would, and wait until it has gone."""
-        pid = _pid(self.bed.pids / name)
-        if pid is None or not is_running(pid):
+        pid = self._pid(self.bed.pids / name)
+        if pid is None:
             return
         os.kill(pid, signal.SIGKILL)
         while is_running(pid):
@@ -143,7 +144,7 @@ class Daemons:
 
     def halt(self, name: str) -> None:
         """Stop one daemon, and wait until it has gone."""
-        pid = _pid(self.bed.pids / name)
+        pid = self._pid(self.bed.pids / name)
         until_s = time.monotonic() + STOP_S
         if pid is None or not _ask(pid):
             return
@@ -160,28 +161,52 @@ class Daemons:
     def stop(self) -> None:
         """Stop everything by its pid, the nodes first; what is gone already is no error."""
         files = sorted(self.bed.pids.glob("*"), key=_last_started_first)
-        spaces = self._spaces("*")
-        asked = [pid for file in files if (pid := _pid(file)) is not None and _ask(pid)]
-        until_s = time.monotonic() + STOP_S
-        while any(map(is_running, asked)) and time.monotonic() < until_s:
-            time.sleep(0.05)
-        for pid in asked:
-            if is_running(pid):
-                os.kill(pid, signal.SIGKILL)
-        _end_all(spaces)  # jobs outlive their slurmd
+        with self._spaces("*") as spaces:
+            asked = [pid for file in files if (pid := self._pid(file)) is not None and _ask(pid)]
+            until_s = time.monotonic() + STOP_S
+            while any(map(is_running, asked)) and time.monotonic() < until_s:
+                time.sleep(0.05)
+            for pid in asked:
+                if is_running(pid):
+                    os.kill(pid, signal.SIGKILL)
+            _end_all(spaces)  # jobs outlive their slurmd
         for file in files:
             file.unlink(missing_ok=True)
 
     def running(self) -> dict[str, bool]:
         """Which daemons run, by name."""
-        return {file.name: (pid := _pid(file)) is not None and is_running(pid)
+        return {file.name: self._pid(file) is not None
                 for file in sorted(self.bed.pids.glob("*"))}
 
-    def _spaces(self, name: str) -> set[str]:
-        """The namespaces of the nodes of that name; never our own, whoever has an old pid now."""
-        pids = map(_pid, self.bed.pids.glob(f"slurmd.{name}"))
-        found = {_space(pid) for pid in pids if pid is not None}
-        return {space for space in found if space is not None} - {os.readlink("/proc/self/ns/mnt")}
+    @contextmanager
+    def _spaces(self, name: str) -> Iterator[set[str]]:
+        """The namespaces of the nodes of that name; never our own.
+
+        They are kept open meanwhile: the kernel gives the number of one that is gone to the next
+        that is made, which may be of a node of another bed.
+        """
+        pids = [pid for file in self.bed.pids.glob(f"slurmd.{name}")
+                if (pid := self._pid(file)) is not None]
+        with ExitStack() as kept:
+            found = set()
+            for pid in pids:
+                with suppress(OSError):
+                    kept.enter_context(Path(f"/proc/{pid}/ns/mnt").open("rb"))
+                    found.add(os.readlink(f"/proc/{pid}/ns/mnt"))
+            yield found - {os.readlink("/proc/self/ns/mnt")}
+
+    def _pid(self, file: Path) -> int | None:
+        """The daemon of this file if it runs: the number of one that is gone may be another's."""
+        pid = _pid(file)
+        return pid if pid is not None and is_running(pid) and self._is_ours(pid) else None
+
+    def _is_ours(self, pid: int) -> bool:
+        """Whether it was started with a name of something in the bed's folder."""
+        place = f"{self.bed.folder}/".encode()
+        with suppress(OSError):
+            return any(place in Path(f"/proc/{pid}/{said}").read_bytes()
+                       for said in ("cmdline", "environ"))
+        return False
 
     def _munge(self) -> None:
         run = self.bed.folder / "run"
