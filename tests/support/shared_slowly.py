@@ -11,6 +11,7 @@ from wattline.shared_nodes.cap import cap_allows
 from wattline.shared_nodes.choosing import choose
 from wattline.shared_nodes.fitting import cpus_for, gather_copies, list_near
 from wattline.shared_nodes.later import copy_node, let_row_end
+from wattline.shared_nodes.spans import add_span
 from wattline.shared_nodes.state import NEVER_S
 
 WINDOW_S = 30.0
@@ -112,9 +113,17 @@ def freed_watts(st: Any, time_s: float) -> float:
                      if live.limit_end_s <= time_s and live.latest_s <= time_s))
 
 
+def hold_picked(st: Any, begin_s: float, end_s: float) -> None:
+    """And look for open nodes anew, also for the next job that asks for the same."""
+    for place in range(st.clock[0].picked):
+        add_span(st, st.pick[place], begin_s, end_s)
+    st.clock[0].open_ask = -1
+
+
 QUICK = {
     "backfill._last_that_may_start": lambda st, place: place,
     "backfill.first_try": lambda st, entry, from_s: from_s,
+    "backfill.hold_picked": hold_picked,
     "backfill.will_run": will_run,
     "cap.freed_watts": freed_watts,
     "attempt.offers_now": lambda st, entry: True,

@@ -219,6 +219,10 @@ class Clock(Record):
     missing: int  # CPUs that the picked nodes do not give
     fewest: int  # CPUs of a node without which no choice can be completed
     masked: int  # nodes of `mask` that backfill may use for a job
+    open_ask: int  # for which request `mask` is kept, or -1
+    open_from_s: float  # nobody holds its nodes between these times; when another comes free
+    open_until_s: float
+    open_next_s: float
     near: int
     sets: int  # of consecutive nodes, in the last try of a choice
     intervals: int
