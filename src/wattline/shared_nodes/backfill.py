@@ -5,7 +5,8 @@ bf_max_job_part, bf_max_job_assoc, bf_max_job_start, bf_min_age_reserve, bf_min_
 bf_licenses, bf_one_resv_per_job; sacctmgr: Flags=NoReserve of a QOS. Jobs are taken in their order;
 one that cannot start now gets a reservation of the nodes that it could have first.
 
-Reservations last for the cycle only: all that a cycle leaves behind is the jobs it started. So it
+Jobs of each of the site's reservations are a group, and come before those of none. What is planned
+lasts for the cycle only: all that a cycle leaves behind is the jobs it started. So its last group
 is ended where no job behind could start even if nothing were reserved.
 """
 
@@ -45,21 +46,28 @@ def backfill_cycle(st: Books) -> None:
         count = _look_through(st, reservation)
         if count > 0:
             hold_reserved(st, reservation)
-            _plan_all(st, count)
+            _plan_all(st, count, False)
     count = _look_through(st, -1)
     if len(st.resv) > 0:
         hold_reserved(st, -1)
-    _plan_all(st, count)
+    _plan_all(st, count, True)
 
 
 @kernel_part
-def _plan_all(st: Books, count: int) -> None:
-    """Start or plan for the jobs of `looked`, in their order."""
+def _plan_all(st: Books, count: int, is_last_group: bool) -> None:
+    """Start or plan for the jobs of `looked`, in their order.
+
+    Only the last group may end with the last job that may start: the jobs that another tests and
+    the watts that it plans for count in the groups behind it too.
+    """
     rules = st.rules[0]
     clock = st.clock[0]
-    last = _last_that_may_start(st, count - 1)
+    last = count - 1
+    if is_last_group:
+        last = _last_that_may_start(st, last)
     place = 0
-    while place <= last and clock.tested < rules.bf_max_job_test:
+    while place <= last and clock.tested < rules.bf_max_job_test and not (
+            0 < rules.bf_max_job_start <= clock.started):
         entry = st.looked[place]
         place += 1
         if not _may_start_yet(st, entry):
@@ -71,9 +79,7 @@ def _plan_all(st: Books, count: int) -> None:
         elif result == STARTED:
             clock.stale += 1
             clock.started += 1
-        if 0 < rules.bf_max_job_start <= clock.started:
-            return
-        if result in (PLANNED, STARTED):
+        if is_last_group and result in (PLANNED, STARTED):
             last = _last_that_may_start(st, last)
 
 

@@ -408,7 +408,9 @@ class Books(KernelArrays):
     soonest: Any  # scratch: when nodes are free
     looked: Any  # entries that a cycle looks at
     # Per form: the last cycle in which jobs of this limit and longer ones were found unable to
-    # start now (late), or at all within the window (never).
+    # start now (late), or at all within the window (never); per request, from when on one is tried
+    # (hint). They outlast a group of the cycle, after which nodes come free that were held in it;
+    # but jobs of two groups never share a form, as its class of nodes is that of one reservation.
     late_cycle: Any
     late_limit_s: Any
     never_cycle: Any
