@@ -58,6 +58,21 @@ def test_a_job_that_wants_its_users_nodes_goes_beside_jobs_of_that_user_alone() 
     assert found.start_s[2] >= found.end_s[1]
 
 
+@pytest.mark.parametrize(("user", "start_s"), [(ADA, 30.0), (BOB, 1200.0)])
+def test_backfill_tries_jobs_that_ask_for_the_same_for_each_user(
+    user: dict[str, Any], start_s: float,
+) -> None:
+    """Node 0 is Ada's and node 1 full, both until 600 s, when job 2 gets them until 1200 s. Bob's
+    job 3 is planned for then. Job 4 asks for the same, and could start on Ada's node if hers."""
+    short = {"run_s": 60.0, "limit_s": 60.0}
+    found = of_one_user(machine(2), ADA, {**BOB, "tasks": 4},
+                        {**BOB, "tasks": 8, "min_nodes": 2, "submit_s": 1.0},
+                        {**BOB, **short, "submit_s": 2.0}, {**user, **short, "submit_s": 3.0},
+                        own=[0], rules=BOTH[1])
+    assert found.start_s[:4].tolist() == [0.0, 0.0, 600.0, 1200.0]
+    assert found.start_s[4] == start_s
+
+
 def test_a_node_with_jobs_of_others_is_left_alone() -> None:
     found = of_one_user(machine(1), ADA, {**BOB, "submit_s": 1.0}, own=[1])
     assert found.start_s[1] >= found.end_s[0]

@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 
 from tests.support.shared import machine, requests
+from wattline.model.signal import Signal
 from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.machine import Reservations, SharedMachine
 from wattline.shared_nodes.outcome import KILLED, NEVER, REASONS
+from wattline.shared_nodes.prepare import make_books
+from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.simulate import simulate_shared
 
@@ -35,11 +38,17 @@ def reserved(*rows: tuple[list[int], float, float], nodes: int = 2, **flags: Any
         np.array(flags.get("overlaps", none))))
 
 
-def schedule(on: SharedMachine, *jobs: dict[str, Any], rules: Rules = BUILTIN) -> Any:
-    made = requests(on, *jobs)
-    asked = replace(made, reservation=np.array([job.get("reservation", -1) for job in jobs]))
-    found = simulate_shared(on, asked, rules)
-    assert broken_rules(on, asked, rules, found) == []
+def asked_of(on: SharedMachine, *jobs: dict[str, Any]) -> Requests:
+    return replace(requests(on, *jobs),
+                   reservation=np.array([job.get("reservation", -1) for job in jobs]))
+
+
+def schedule(
+    on: SharedMachine, *jobs: dict[str, Any], rules: Rules = BUILTIN, cap: Signal | None = None
+) -> Any:
+    asked = asked_of(on, *jobs)
+    found = simulate_shared(on, asked, rules, cap=cap)
+    assert broken_rules(on, asked, rules, found, cap) == []
     return found
 
 
@@ -134,3 +143,62 @@ def test_a_plan_begins_at_the_very_end_of_a_reservation() -> None:
     assert found.start_s[1] == pytest.approx(1830.0, abs=30.0)
     assert found.start_s[2] > found.start_s[1]
     assert found.start_s[3] < 300.0
+
+
+@pytest.mark.parametrize(("room_w", "start_s"), [(60.0, 1500.0), (80.0, 30.0)])
+def test_a_reserved_job_that_is_planned_keeps_its_watts_from_others(
+    room_w: float, start_s: float,
+) -> None:
+    """Job 0 of 40 W is planned for the reservation at 900 s, job 1 takes more watts than there ever
+    are, and holds back job 2 until backfill looks: its 40 W and twenty minutes reach past 900 s."""
+    on = reserved(([0], 900.0, 4500.0), nodes=4)
+    found = schedule(on, {**WHOLE, "reservation": 0}, {"tasks": 12, "min_nodes": 3},
+                     {**WHOLE, "submit_s": 1.0, "limit_s": 1200.0}, rules=Rules(),
+                     cap=Signal.constant(400.0 + room_w, "W"))
+    assert found.start_s[0] == 900.0
+    assert found.start_s[2] == start_s
+    assert found.state[1] == NEVER
+
+
+@pytest.mark.parametrize(("tests", "start_s"), [(2, 840.0), (3, 30.0)])
+def test_backfill_tests_so_many_jobs_of_all_reservations_together(
+    tests: int, start_s: float,
+) -> None:
+    """Job 0 of the reservation is tested first, then job 2, which waits for the node of job 1; job
+    3, the third, could have a node before that."""
+    on = reserved(([0], 900.0, 4500.0), nodes=3)
+    found = schedule(on, {**WHOLE, "reservation": 0}, WHOLE,
+                     {"tasks": 12, "min_nodes": 3, "submit_s": 1.0, "run_s": 240.0,
+                      "limit_s": 240.0},
+                     {**WHOLE, "submit_s": 2.0, "limit_s": 300.0},
+                     rules=Rules(bf_max_job_test=tests))
+    assert list(found.start_s[:3]) == [900.0, 0.0, 600.0]
+    assert found.start_s[3] == start_s
+
+
+@pytest.mark.parametrize(("starts", "start_s"), [(1, 60.0), (2, 30.0), (0, 30.0)])
+def test_backfill_starts_so_many_jobs_of_all_reservations_together(
+    starts: int, start_s: float,
+) -> None:
+    """In the reservation job 2 waits for both nodes, outside of it job 3 for the licence of job 1;
+    so jobs 4 and 5 are left to backfill. Job 4 is over at 50 s, and backfill looks again."""
+    on = replace(reserved(([0, 1], 0.0, 4500.0), nodes=4),
+                 licence_names=("matlab",), licences=np.array([1]))
+    licensed = {**WHOLE, "licences": [1]}
+    short = {**WHOLE, "limit_s": 300.0, "run_s": 20.0, "submit_s": 2.0}
+    found = schedule(on, {**WHOLE, "reservation": 0}, licensed,
+                     {"tasks": 8, "min_nodes": 2, "submit_s": 1.0, "reservation": 0},
+                     {**licensed, "submit_s": 1.0}, {**short, "reservation": 0}, short,
+                     rules=Rules(bf_max_job_start=starts, bf_licences=True))
+    assert list(found.start_s) == [0.0, 0.0, 600.0, 600.0, 30.0, start_s]
+
+
+def test_jobs_of_two_reservations_are_of_two_forms_though_their_nodes_are_the_same() -> None:
+    """What a backfill cycle found for a form holds for all of its jobs in that cycle."""
+    rows = ([0, 1], 0.0, 900.0), ([0, 1], 1800.0, 2700.0)
+    on = reserved(*rows, overlaps=[True, True])
+    asked = asked_of(on, *({**WHOLE, "reservation": mine} for mine in (-1, 0, 1, -1, 0, 1)))
+    entry = make_books(on, asked, Rules(), None, None, 0.0).entry
+    for name in ("nodes", "form", "ask"):
+        assert len(set(entry[name][:3].tolist())) == 3
+        assert entry[name][:3].tolist() == entry[name][3:].tolist()

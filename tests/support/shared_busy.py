@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import fields, replace
 from typing import Any
 
@@ -87,7 +88,21 @@ def _waiting(draw: Any, row: int) -> dict[str, Any]:
     return made | {"exit_ok": bool(draw.random() < 0.9)}
 
 
-def _requests(draw: Any, on: Any, nodes: int) -> Any:
+def _alike(draw: Any, jobs: list[dict[str, Any]]) -> None:
+    """Let most jobs ask for the same as the one before them, and come soon after it."""
+    names = list(_form(draw))
+    for before, job in itertools.pairwise(jobs):
+        if draw.random() < 0.85:
+            part = job["run_s"] / job["limit_s"]
+            for name in (*names, "tasks_per_node", "gpus_per_task", "max_nodes"):
+                job.pop(name, None)
+                if name in before:
+                    job[name] = before[name]
+            job["run_s"] = part * job["limit_s"]
+            job["submit_s"] = before["submit_s"] + float(draw.integers(0, 3))
+
+
+def _requests(draw: Any, on: Any, nodes: int, alike: bool) -> Any:
     forms = [_form(draw) for _ in range(int(draw.integers(2, 12)))]
     span_s = float(draw.choice([60.0, 600.0, 6000.0, 20_000.0]))
     jobs = []
@@ -101,6 +116,8 @@ def _requests(draw: Any, on: Any, nodes: int) -> Any:
             "qos": int(draw.integers(0, 2)), "association": int(draw.integers(2, 5)),
             "requeue": bool(draw.random() < 0.7), "nice": int(draw.integers(0, 3)),
             **_waiting(draw, row), "array": 0 if draw.random() < 0.1 else -1, "array_limit": 2})
+    if alike:
+        _alike(draw, jobs)
     jobs.sort(key=lambda job: job["submit_s"])
     numbers = np.arange(nodes)
     return requests(on, *jobs, feature_masks=[numbers != nodes // 2],
@@ -115,12 +132,12 @@ def _reservations(draw: Any, nodes: int) -> Reservations:
                         end_s + 120.0, np.array([False, False, True]), draw.random(3) < 0.5)
 
 
-def busy_columns(seed: int) -> dict[str, list[Any]]:
+def busy_columns(seed: int, alike: bool = False) -> dict[str, list[Any]]:
     """Everything that is known of the schedule of one such case, but the time it took."""
     draw = np.random.default_rng(seed)
     nodes = int(draw.integers(2, 11))
     on = _machine(draw, nodes)
-    asked = _requests(draw, on, nodes)
+    asked = _requests(draw, on, nodes, alike)
     given: dict[str, Any] = {}
     if seed % 5 == 3:
         on = replace(on, reservations=_reservations(draw, nodes))

@@ -10,7 +10,9 @@ from typing import Any
 from wattline.shared_nodes.cap import cap_allows
 from wattline.shared_nodes.choosing import choose
 from wattline.shared_nodes.fitting import cpus_for, gather_copies, list_near
+from wattline.shared_nodes.in_partition import ask_as_in_partition
 from wattline.shared_nodes.later import copy_node, let_row_end
+from wattline.shared_nodes.spans import add_span
 from wattline.shared_nodes.state import NEVER_S
 
 WINDOW_S = 30.0
@@ -22,6 +24,12 @@ def gather(st: Any, entry: int) -> bool:
         node = st.class_nodes[place]
         st.avail[node] = cpus_for(st, row.job, row.partition, 0, node)
     return list_near(st, entry)
+
+
+def offers_now(st: Any, entry: int) -> bool:
+    """Enough for all that is known; a job asks for what it does in the partition of the entry."""
+    ask_as_in_partition(st, entry)
+    return True
 
 
 def will_run(st: Any, entry: int, held: int, until_s: float) -> float:
@@ -112,12 +120,21 @@ def freed_watts(st: Any, time_s: float) -> float:
                      if live.limit_end_s <= time_s and live.latest_s <= time_s))
 
 
+def hold_picked(st: Any, begin_s: float, end_s: float) -> None:
+    """And look for open nodes anew, also for the next job that asks for the same."""
+    for place in range(st.clock[0].picked):
+        add_span(st, st.pick[place], begin_s, end_s)
+    st.clock[0].open_ask = -1
+
+
 QUICK = {
     "backfill._last_that_may_start": lambda st, place: place,
+    "backfill._try_from": lambda st, entry: float(st.clock[0].now_s),
     "backfill.first_try": lambda st, entry, from_s: from_s,
+    "backfill.hold_picked": hold_picked,
     "backfill.will_run": will_run,
     "cap.freed_watts": freed_watts,
-    "attempt.offers_now": lambda st, entry: True,
+    "attempt.offers_now": offers_now,
     "attempt.place_now": lambda st, entry: gather(st, entry) and choose(st, st.entry[entry].job),
     "tree._rank_that_is_enough": rank_that_is_enough,
 }

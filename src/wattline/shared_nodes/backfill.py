@@ -5,7 +5,8 @@ bf_max_job_part, bf_max_job_assoc, bf_max_job_start, bf_min_age_reserve, bf_min_
 bf_licenses, bf_one_resv_per_job; sacctmgr: Flags=NoReserve of a QOS. Jobs are taken in their order;
 one that cannot start now gets a reservation of the nodes that it could have first.
 
-Reservations last for the cycle only: all that a cycle leaves behind is the jobs it started. So it
+Jobs of each of the site's reservations are a group, and come before those of none. What is planned
+lasts for the cycle only: all that a cycle leaves behind is the jobs it started. So its last group
 is ended where no job behind could start even if nothing were reserved.
 """
 
@@ -19,7 +20,13 @@ from wattline.shared_nodes.main_pass import holds_nodes
 from wattline.shared_nodes.offers import cpus_needed, forget_ready, offers_now, slot_of
 from wattline.shared_nodes.power import picked_watts, woken_watts
 from wattline.shared_nodes.reserving import hold_reserved
-from wattline.shared_nodes.spans import add_span, clear_spans, first_try, is_held, mask_free_nodes
+from wattline.shared_nodes.spans import (
+    clear_spans,
+    first_try,
+    hold_picked,
+    is_held,
+    mask_free_nodes,
+)
 from wattline.shared_nodes.state import NEVER_S, QUEUED, STARTED, UP, Books
 from wattline.shared_nodes.will_run import will_run
 
@@ -39,21 +46,28 @@ def backfill_cycle(st: Books) -> None:
         count = _look_through(st, reservation)
         if count > 0:
             hold_reserved(st, reservation)
-            _plan_all(st, count)
+            _plan_all(st, count, False)
     count = _look_through(st, -1)
     if len(st.resv) > 0:
         hold_reserved(st, -1)
-    _plan_all(st, count)
+    _plan_all(st, count, True)
 
 
 @kernel_part
-def _plan_all(st: Books, count: int) -> None:
-    """Start or plan for the jobs of `looked`, in their order."""
+def _plan_all(st: Books, count: int, is_last_group: bool) -> None:
+    """Start or plan for the jobs of `looked`, in their order.
+
+    Only the last group may end with the last job that may start: the jobs that another tests and
+    the watts that it plans for count in the groups behind it too.
+    """
     rules = st.rules[0]
     clock = st.clock[0]
-    last = _last_that_may_start(st, count - 1)
+    last = count - 1
+    if is_last_group:
+        last = _last_that_may_start(st, last)
     place = 0
-    while place <= last and clock.tested < rules.bf_max_job_test:
+    while place <= last and clock.tested < rules.bf_max_job_test and not (
+            0 < rules.bf_max_job_start <= clock.started):
         entry = st.looked[place]
         place += 1
         if not _may_start_yet(st, entry):
@@ -65,9 +79,7 @@ def _plan_all(st: Books, count: int) -> None:
         elif result == STARTED:
             clock.stale += 1
             clock.started += 1
-        if 0 < rules.bf_max_job_start <= clock.started:
-            return
-        if result in (PLANNED, STARTED):
+        if is_last_group and result in (PLANNED, STARTED):
             last = _last_that_may_start(st, last)
 
 
@@ -197,39 +209,29 @@ def _is_looked_at(st: Books, entry: int) -> bool:
 @kernel_part
 def _plan(st: Books, entry: int, held: int) -> int:
     """Start the job now, or reserve nodes for it (PLANNED), or leave it (LEFT)."""
-    rules = st.rules[0]
-    now_s = st.clock[0].now_s
-    cycle = st.clock[0].backfills
+    clock = st.clock[0]
+    cycle = clock.backfills
     row = st.entry[entry]
-    limit_s = row.limit_s
-    if st.never_cycle[row.form] == cycle and limit_s >= st.never_limit_s[row.form]:
+    if st.never_cycle[row.form] == cycle and row.limit_s >= st.never_limit_s[row.form]:
         return LEFT
-    window_end_s = now_s + rules.bf_window_s
-    try_s = now_s
-    if st.hint_cycle[row.ask] == cycle:
-        # One that asks for the same found nothing earlier, and since then less is free.
-        try_s = max(now_s, st.hint_s[row.ask])
-    offers_now(st, entry)
-    forget_ready(st, entry)
-    try_s = first_try(st, entry, try_s)
-    if try_s >= NEVER_S:
+    # Mostly the job planned before asked for the same: of the nodes that were open for it all are
+    # but those that it got.
+    again = clock.open_ask == row.ask
+    if not again and not _open_first(st, entry, _try_from(st, entry)):
         if st.hint_cycle[row.ask] != cycle:  # looked for from now on
             st.never_cycle[row.form] = cycle
-            st.never_limit_s[row.form] = limit_s
+            st.never_limit_s[row.form] = row.limit_s
         return LEFT
-    mask = st.mask
-    for node in range(rules.nodes):
-        mask[node] = False
+    window_end_s = clock.now_s + st.rules[0].bf_window_s
     for _ in range(MOST_TRIES):
-        at_s = try_s
-        try_s = mask_free_nodes(st, entry, at_s, at_s + limit_s)
+        at_s, try_s = clock.open_from_s, clock.open_next_s
         start_s = NEVER_S
-        if st.clock[0].masked >= st.ask[row.job].min_nodes:
+        if clock.masked >= st.ask[row.job].min_nodes:
             # A start after `try_s` would be left for another try from there.
             start_s = will_run(st, entry, held, min(window_end_s, try_s))
         if start_s < NEVER_S:
             start_s = max(start_s, at_s)
-            if start_s <= now_s:
+            if start_s <= clock.now_s:
                 if licences_free(st, row.job):
                     return start_picked(st, entry, held)
                 return LEFT
@@ -239,11 +241,43 @@ def _plan(st: Books, entry: int, held: int) -> int:
                 if not _overlaps(st, entry, start_s):
                     st.hint_cycle[row.ask] = cycle
                     st.hint_s[row.ask] = at_s
+                    clock.open_ask = row.ask
                     return _reserve(st, entry, start_s)
                 try_s = start_s if start_s > at_s else try_s
         if try_s >= NEVER_S:
             return LEFT
+        if not again:
+            mask_free_nodes(st, entry, try_s)
+        elif not _open_first(st, entry, try_s):
+            return LEFT
+        again = False
     return LEFT
+
+
+@kernel_part
+def _try_from(st: Books, entry: int) -> float:
+    """From when on a job is tried."""
+    ask = st.entry[entry].ask
+    now_s = st.clock[0].now_s
+    if st.hint_cycle[ask] == st.clock[0].backfills:
+        # One that asks for the same found nothing earlier, and since then less is free.
+        return float(max(now_s, st.hint_s[ask]))
+    return float(now_s)
+
+
+@kernel_part
+def _open_first(st: Books, entry: int, from_s: float) -> bool:
+    """Mask the nodes for the first try that may find any, if there is one."""
+    offers_now(st, entry)
+    forget_ready(st, entry)
+    try_s = first_try(st, entry, from_s)
+    if try_s >= NEVER_S:
+        return False
+    mask = st.mask
+    for node in range(st.rules[0].nodes):
+        mask[node] = False
+    mask_free_nodes(st, entry, try_s)
+    return True
 
 
 @kernel_part
@@ -285,8 +319,7 @@ def _reserve(st: Books, entry: int, start_s: float) -> int:
     if st.clock[0].intervals + st.clock[0].picked > len(st.span_begin):
         return LEFT
     begin_s, end_s = _rounded(st, entry, start_s)
-    for place in range(st.clock[0].picked):
-        add_span(st, st.pick[place], begin_s, end_s)
+    hold_picked(st, begin_s, end_s)
     st.clock[0].held_begin_s = begin_s
     st.clock[0].held_end_s = end_s
     return PLANNED

@@ -46,11 +46,16 @@ def _list_near_after(st: Books, entry: int, ended: int) -> bool:
     all_of_use = cpus_needed(st, job) <= 1
     count, total, most = 0, 0, 0
     open_nodes, avail, near, ready = st.open_nodes, st.avail, st.near, st.ready
+    after_from, after_to, after_cpus = st.after_from, st.after_to, st.after_cpus
     for place in range(st.clock[0].masked):
         node = open_nodes[place]
-        if all_of_use and ready[first + node] > last_s:
+        at = first + node
+        if all_of_use and ready[at] > last_s:
             continue
-        cpus = cpus_after(st, entry, slot, node, ended)
+        if after_from[at] < last_s < after_to[at]:
+            cpus = after_cpus[at]
+        else:
+            cpus = cpus_after(st, entry, slot, node, ended)
         if cpus > 0:
             avail[node] = cpus
             near[count] = node

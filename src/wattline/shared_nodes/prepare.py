@@ -177,10 +177,9 @@ def _entries(
                    for name in names]
         columns += [node_class, pairs.partition]
         columns += [column for counts in needs.values() for column in counts[job].T]
-        owner = np.where(there["own_user"], filled.columns["user"][job], -1)
-        numbers, _ = _same(*columns, owner)
         # What a node offers depends on the user where nodes may be a user's own.
         asker = np.where(there["own_user"].any(), filled.columns["user"][job], -1)
+        numbers, _ = _same(*columns, asker)
         watts = names.index("load")
         forms, _ = _same(*columns[1:watts], *columns[watts + 2:], asker)
     return _table(Entry, len(job), {"job": job, "partition": pairs.partition,

@@ -18,6 +18,7 @@ def clear_spans(st: Books) -> None:
     st.clock[0].held_nodes = 0
     st.clock[0].intervals = 0
     st.clock[0].reserved = 0
+    st.clock[0].open_ask = -1
 
 
 @kernel_part
@@ -53,40 +54,88 @@ def is_held(st: Books, node: int, begin_s: float, end_s: float, first: int) -> b
 
 
 @kernel_part
-def mask_free_nodes(st: Books, entry: int, begin_s: float, end_s: float) -> float:
-    """Mask and list the candidates that nobody holds from begin to end (included).
+def mask_free_nodes(st: Books, entry: int, begin_s: float) -> None:
+    """Mask and list the candidates that nobody holds for as long as the job may last.
 
-    Returns when the next node comes free that is held now, which is when to try again.
+    `open_next_s` is when the next node comes free that is held now, which is when to try again.
     """
+    clock = st.clock[0]
     row = st.entry[entry]
-    window_end_s = st.clock[0].now_s + st.rules[0].bf_window_s
+    end_s = begin_s + row.limit_s
     later_s = NEVER_S
     shut = st.shut
     class_has, first = st.class_has, row.nodes * st.rules[0].nodes
-    span_head, span_begin = st.span_head, st.span_begin
-    span_end, span_next = st.span_end, st.span_next
-    for index in range(st.clock[0].held_nodes):
+    for index in range(clock.held_nodes):
         node = st.held_nodes[index]
         if not class_has[first + node]:
             continue
-        free = True
-        span = span_head[node]
-        while span >= 0:
-            following = span_next[span]
-            if span_end[span] > begin_s:
-                if span_begin[span] <= end_s:
-                    free = False
-                if following < 0 or span_begin[following] > span_end[span]:
-                    if span_end[span] < window_end_s:
-                        later_s = min(later_s, span_end[span])
-                    break
-            span = following
-        # A node that is held twice on end is not free between; later spans may still overlap.
-        if free and span >= 0:
-            free = not is_held(st, node, begin_s, end_s, 0)
+        free, free_s = _is_free(st, node, begin_s, end_s)
+        later_s = min(later_s, free_s)
         shut[node] = not free
     _list_open_nodes(st, row.nodes)
-    return later_s
+    clock.open_ask = -1
+    clock.open_from_s = begin_s
+    clock.open_until_s = end_s
+    clock.open_next_s = later_s
+
+
+@kernel_part
+def _is_free(st: Books, node: int, begin_s: float, end_s: float) -> tuple[bool, float]:
+    """Whether nobody holds the node from begin to end (included), and when it comes free again.
+
+    The time is NEVER_S where it is held at no time after `begin_s`, or beyond the window.
+    """
+    span_begin, span_end, span_next = st.span_begin, st.span_end, st.span_next
+    free = True
+    free_s = NEVER_S
+    span = st.span_head[node]
+    while span >= 0:
+        following = span_next[span]
+        if span_end[span] > begin_s:
+            if span_begin[span] <= end_s:
+                free = False
+            if following < 0 or span_begin[following] > span_end[span]:
+                if span_end[span] < st.clock[0].now_s + st.rules[0].bf_window_s:
+                    free_s = span_end[span]
+                break
+        span = following
+    # A node that is held twice on end is not free between; later spans may still overlap.
+    if free and span >= 0:
+        free = not is_held(st, node, begin_s, end_s, 0)
+    return free, float(free_s)
+
+
+@kernel_part
+def hold_picked(st: Books, begin_s: float, end_s: float) -> None:
+    """Hold the nodes that were picked from the open ones, which are those without them then.
+
+    Where a picked node said when to try again and no longer does, that is looked for anew.
+    """
+    clock = st.clock[0]
+    for place in range(clock.picked):
+        node = st.pick[place]
+        _, known_s = _is_free(st, node, clock.open_from_s, clock.open_until_s)
+        add_span(st, node, begin_s, end_s)
+        free, free_s = _is_free(st, node, clock.open_from_s, clock.open_until_s)
+        if known_s < free_s and known_s == clock.open_next_s:
+            clock.open_ask = -1
+        clock.open_next_s = min(clock.open_next_s, free_s)
+        if not free:
+            _shut_node(st, node)
+
+
+@kernel_part
+def _shut_node(st: Books, node: int) -> None:
+    """Take a node out of the open ones."""
+    open_nodes = st.open_nodes
+    count = st.clock[0].masked - 1
+    place = 0
+    while open_nodes[place] != node:
+        place += 1
+    for after in range(place, count):
+        open_nodes[after] = open_nodes[after + 1]
+    st.mask[node] = False
+    st.clock[0].masked = count
 
 
 @kernel_part
@@ -109,7 +158,7 @@ def _list_open_nodes(st: Books, of_class: int) -> None:
 def first_try(st: Books, entry: int, from_s: float) -> float:
     """When to try a job first: none of the tries before could find nodes; NEVER_S: no try could.
 
-    Tries are made at `from_s` and whenever a node comes free that was held (mask_free_nodes), and
+    Tries are made at `from_s` and whenever a node comes free that was held (`open_next_s`), and
     look until the next one. So they find nothing before the first time at which as many nodes as
     the job needs were held for nobody, as long as the job may last, and had enough for it.
     """

@@ -219,6 +219,10 @@ class Clock(Record):
     missing: int  # CPUs that the picked nodes do not give
     fewest: int  # CPUs of a node without which no choice can be completed
     masked: int  # nodes of `mask` that backfill may use for a job
+    open_ask: int  # for which request `mask` is kept, or -1
+    open_from_s: float  # nobody holds its nodes between these times; when another comes free
+    open_until_s: float
+    open_next_s: float
     near: int
     sets: int  # of consecutive nodes, in the last try of a choice
     intervals: int
@@ -404,7 +408,9 @@ class Books(KernelArrays):
     soonest: Any  # scratch: when nodes are free
     looked: Any  # entries that a cycle looks at
     # Per form: the last cycle in which jobs of this limit and longer ones were found unable to
-    # start now (late), or at all within the window (never).
+    # start now (late), or at all within the window (never); per request, from when on one is tried
+    # (hint). They outlast a group of the cycle, after which nodes come free that were held in it;
+    # but jobs of two groups never share a form, as its class of nodes is that of one reservation.
     late_cycle: Any
     late_limit_s: Any
     never_cycle: Any

@@ -92,6 +92,19 @@ def test_memory_counts(tmp_path: Path, required: Any, per_cpu: int, per_node: in
     assert (found.memory_per_cpu_mb, found.memory_per_node_mb) == (per_cpu, per_node)
 
 
+@pytest.mark.parametrize(("cpus", "memory", "total"), [(1, 500, 500), (2, 100, 200), (1, 0, 8000)])
+def test_memory_of_the_whole_job_counts_where_nothing_says_per_what(
+    tmp_path: Path, cpus: int, memory: int, total: int,
+) -> None:
+    """Slurm 22.05 has one number, also for --mem-per-cpu (the second), and 0 for --mem=0."""
+    asked = [{"type": kind, "name": None, "count": count}
+             for kind, count in (("cpu", cpus), ("mem", total), ("node", 1))]
+    told = job(1, required={"CPUs": cpus, "memory": memory},
+               tres={"requested": asked, "allocated": asked})
+    found = dumped(tmp_path, told).log.jobs[0]
+    assert (found.memory_per_cpu_mb, found.memory_per_node_mb) == (-1, total)
+
+
 def test_jobs_without_memory_beside_each_other_wait(tmp_path: Path) -> None:
     """A node has 8000 MB, of which each asks for 5000: one after the other, on the only node."""
     asked = {"memory_per_cpu": UNSET, "memory_per_node": _set(5000)}
