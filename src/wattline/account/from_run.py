@@ -29,16 +29,18 @@ def records_of(run: Run, frequency_hz: FloatArray | None = None) -> Iterator[Job
     that ran ended as its log says (`wattline.model.states`).
 
     A job's power over time is read off the event log: each of its events changes the machine's
-    power by what the job then draws more or less, and one of all jobs each job's by its part. Where
+    power by what the job then draws more or less, and one of all jobs each job's by its part (a
+    level of the machine scales all that a job draws, its idle power included). Where
     that does not add up to the job's energy (nodes that boot, or are slowed each in its own way)
     its mean power stands for it, and the record says so.
     `frequency_hz` is the mean frequency of each job, NaN where it is not known.
     """
     jobs, schedule = run.jobs, run.schedule
     held = NodesHeld(run)
-    changes = _power_changes(run)
     machine = run.machine
     core_units = run.units != machine.node_count
+    idle_w = _idle_of_jobs(run, held, core_units)
+    changes = _power_changes(run, idle_w)
     states = [WORDS[code] for code in run_states(run)]
     asked = asked_frequencies(run)
     for row in np.flatnonzero(run.ran):
@@ -49,8 +51,8 @@ def records_of(run: Run, frequency_hz: FloatArray | None = None) -> Iterator[Job
         node_class = machine.class_of(node_runs[0][0] if node_runs else 0)
         # Without a placement: the fewest nodes that have so many cores.
         nodes = -(-units // node_class.cores) if core_units else units
-        idle_w = node_class.power_w_idle / (node_class.cores if core_units else 1)
-        steps, measured = _steps(changes.get(int(row), []), units * idle_w, (start, end, energy))
+        steps, measured = _steps(
+            changes.get(int(row), []), idle_w[int(row)], (start, end, energy))
         yield JobRecord(
             **_asked(jobs, int(row)),
             node_class=held.classes(node_runs),
@@ -121,7 +123,20 @@ def named(jobs: JobTable, column: str, code: int) -> str:
     return jobs.name_of(column, code) if code >= 0 else UNKNOWN
 
 
-def _power_changes(run: Run) -> dict[int, list[tuple[float, int, float]]]:
+def _idle_of_jobs(run: Run, held: NodesHeld, core_units: bool) -> dict[int, float]:
+    """What the units of each job that ran draw while they idle."""
+    found = {}
+    for row in np.flatnonzero(run.ran).tolist():
+        node_runs = held.of(row)
+        node_class = run.machine.class_of(node_runs[0][0] if node_runs else 0)
+        unit_w = node_class.power_w_idle / (node_class.cores if core_units else 1)
+        found[row] = int(run.schedule.nodes[row]) * unit_w
+    return found
+
+
+def _power_changes(
+    run: Run, idle_w: dict[int, float]
+) -> dict[int, list[tuple[float, int, float]]]:
     """By job: time, kind and change of the machine's power of each of its events."""
     log = run.events
     if not len(log):
@@ -131,10 +146,14 @@ def _power_changes(run: Run) -> dict[int, list[tuple[float, int, float]]]:
     found: dict[int, list[tuple[float, int, float]]] = {}
     running: dict[int, float] = {}
     """What each job draws above its nodes' idle power now."""
-    for time_s, kind, job, change_w in zip(
+    for time_s, kind, job, change_w, value in zip(
             log.time_s[rows].tolist(), log.kind[rows].tolist(), log.job[rows].tolist(),
-            change[rows].tolist(), strict=True):
-        for each, its_w in _shares(job, change_w, running):
+            change[rows].tolist(), log.value[rows].tolist(), strict=True):
+        shares = [(job, change_w)]
+        if job < 0:  # all jobs; with their speed where the machine has a new level
+            shares = _shares(change_w, running if value == 0.0 else {
+                each: its_w + idle_w.get(each, 0.0) for each, its_w in running.items()})
+        for each, its_w in shares:
             found.setdefault(each, []).append((time_s, kind, its_w))
             running[each] = running.get(each, 0.0) + its_w
         if kind in _STOP:
@@ -142,13 +161,12 @@ def _power_changes(run: Run) -> dict[int, list[tuple[float, int, float]]]:
     return found
 
 
-def _shares(job: int, change_w: float, running: dict[int, float]) -> list[tuple[int, float]]:
-    """Whose change it is. Jobs that are slowed together share it by what they draw above idle:
-    under one law of frequency that is exact, and elsewhere their energies do not add up."""
-    if job >= 0:
-        return [(job, change_w)]
-    total_w = sum(running.values())
-    return [(each, change_w * its_w / total_w) for each, its_w in running.items()
+def _shares(change_w: float, drawn_w: dict[int, float]) -> list[tuple[int, float]]:
+    """Jobs that change together share it by what they draw: all of it where a level of the machine
+    scales it, and what is above idle where each has a speed of its own. Under one law of frequency
+    that is exact, and elsewhere their energies do not add up."""
+    total_w = sum(drawn_w.values())
+    return [(each, change_w * its_w / total_w) for each, its_w in drawn_w.items()
             ] if total_w > 0 else []
 
 

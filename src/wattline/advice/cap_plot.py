@@ -1,51 +1,94 @@
-"""The picture of `advise cap`: mean wait over the cap, a line per power policy."""
+"""The picture of `advise cap`: what is limited over the cap, a line per power policy."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from wattline.analysis.drawing import CAP_COLOUR, COLOURS, DASHES, INK, sheet
-from wattline.analysis.summary import time_text
+from wattline.analysis.drawing import CAP_COLOUR, COLOURS, DASHES, INK, SOFT, sheet
+from wattline.analysis.summary import energy_text, number_text, time_text
 from wattline.model.pictures import save_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from wattline.advice.cap import CapAdvice
+    from wattline.advice.cap import CapAdvice, CapChoice, Tried
 
 ROUND_S = (1, 2, 5, 10, 20, 30, *(60 * n for n in (1, 2, 5, 10, 20, 30)),
            *(3600 * n for n in (1, 2, 5, 10)), *(86400 * n for n in (1, 2, 5, 10, 20, 50, 100)))
 MOST_MARKS = 7
 
+
+class _Shown(NamedTuple):
+    """What is drawn over the cap."""
+
+    name: str
+    """Of the limit, and the figure's field."""
+    field: str
+    label: str
+    text: Callable[[float], str]
+
+
+SHOWN = (_Shown("wait", "wait_s", "mean wait", time_text),
+         _Shown("slowdown", "slowdown", "mean bounded slowdown", number_text),
+         _Shown("energy", "energy_j", "energy", energy_text))
+
+
 def draw_caps(advice: CapAdvice, path: Path) -> Path:
-    """Every cap that was tried, and a mark where each policy's tightest one is."""
+    """Every cap that was tried, and a mark where each policy's tightest one is.
+
+    Over the caps stands what is limited: the first of wait, slowdown and energy that is.
+    """
+    given = advice.limits.given()
+    shown = next((each for each in SHOWN if each.name in given), SHOWN[0])
     figure, (axes,) = sheet(height=4.2)
     for number, choice in enumerate(advice.choices):
-        colour = COLOURS[number % len(COLOURS)]
-        shares = [each.cap_w / advice.peak_w for each in choice.tried]
-        waits = [each.figures.wait_s for each in choice.tried]
-        label = choice.policy
-        if choice.cap_w is not None:
-            label += f": {choice.cap_w / advice.peak_w:.1%}"
-        axes.plot(shares, waits, linestyle=DASHES[number % len(DASHES)], color=colour, label=label,
-                  marker=".", markersize=4)
-        if choice.cap_w is not None and choice.figures is not None:
-            axes.plot(choice.cap_w / advice.peak_w, choice.figures.wait_s, "o", color=colour)
-    limit_s = advice.limits.resolve(advice.free).wait_s
-    if limit_s < float("inf"):
-        axes.axhline(limit_s, color=CAP_COLOUR, linewidth=1.0)
-        axes.annotate(f"limit {time_text(limit_s)}", (0.01, limit_s), color=CAP_COLOUR,
+        _draw_choice(axes, advice, choice, number, shown)
+    if any(lost_under(advice, choice) for choice in advice.choices):
+        axes.plot([], [], "x", color=SOFT, label="jobs never run")
+    limit = getattr(advice.limits.resolve(advice.free), shown.field)
+    if limit < float("inf"):
+        axes.axhline(limit, color=CAP_COLOUR, linewidth=1.0)
+        axes.annotate(f"limit {shown.text(limit)}", (0.01, limit), color=CAP_COLOUR,
                       xycoords=("axes fraction", "data"), va="bottom")
     axes.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    axes.yaxis.set_major_formatter(lambda wait_s, _: time_text(wait_s))
-    if advice.free.wait_s > 0:
+    axes.yaxis.set_major_formatter(lambda value, _: shown.text(value))
+    if shown.field == "wait_s" and advice.free.wait_s > 0:
         axes.set_yscale("log")
         _mark_round_times(axes)
     axes.set_xlabel("cap, as a part of the peak without one", color=INK)
-    axes.set_ylabel("mean wait", color=INK)
+    axes.set_ylabel(shown.label, color=INK)
     axes.legend(frameon=False)
     return save_picture(figure, path)
+
+
+def _draw_choice(
+    axes: Axes, advice: CapAdvice, choice: CapChoice, number: int, shown: _Shown
+) -> None:
+    """The line ends where more jobs never run than may: what is left of them says little."""
+    colour = COLOURS[number % len(COLOURS)]
+    label = choice.policy
+    if choice.cap_w is not None:
+        label += f": {choice.cap_w / advice.peak_w:.1%}"
+    lost = lost_under(advice, choice)
+    ran = [each for each in choice.tried if each not in lost]
+    axes.plot([each.cap_w / advice.peak_w for each in ran],
+              [getattr(each.figures, shown.field) for each in ran],
+              linestyle=DASHES[number % len(DASHES)], color=colour, label=label, marker=".",
+              markersize=4)
+    axes.plot([each.cap_w / advice.peak_w for each in lost], [0.03 + 0.03 * number] * len(lost),
+              "x", color=colour, markersize=5, transform=axes.get_xaxis_transform())
+    if choice.cap_w is not None and choice.figures is not None:
+        axes.plot(choice.cap_w / advice.peak_w, getattr(choice.figures, shown.field), "o",
+                  color=colour)
+
+
+def lost_under(advice: CapAdvice, choice: CapChoice) -> list[Tried]:
+    """The caps under which more jobs never run than may be lost."""
+    most = advice.free.refused + advice.limits.refused
+    return [each for each in choice.tried if each.figures.refused > most]
 
 
 def _mark_round_times(axes: Axes) -> None:
@@ -57,5 +100,13 @@ def _mark_round_times(axes: Axes) -> None:
         axes.set_yticks(shown, [time_text(time_s) for time_s in shown])
     else:  # within one step of these times; even ones say more than powers of ten
         axes.set_yscale("linear")
+        axes.set_ylim(low_s, high_s)
+        axes.set_yticks(_even_times(low_s, high_s))
         axes.yaxis.set_major_formatter(lambda wait_s, _: time_text(wait_s))
     axes.minorticks_off()
+
+
+def _even_times(low_s: float, high_s: float) -> list[float]:
+    """Multiples of a round time within these."""
+    step_s = next((each for each in ROUND_S if (high_s - low_s) / each <= MOST_MARKS), ROUND_S[-1])
+    return [float(step_s * n) for n in range(ceil(low_s / step_s), int(high_s // step_s) + 1)]

@@ -56,6 +56,8 @@ class Group:
     """Killed, or failed, in the second run only."""
     spared: int
     """Killed, or failed, in the first run only."""
+    neither: int
+    """Ran in neither run."""
     later_s_mean: float
     """How much later they are done in the mean, of those that ran in both and ended alike; negative
     for earlier."""
@@ -67,7 +69,7 @@ class Group:
 
     @property
     def same(self) -> int:
-        apart = self.lost + self.won + self.killed + self.spared
+        apart = self.lost + self.won + self.killed + self.spared + self.neither
         return self.jobs - self.hurt - self.gained - apart
 
 
@@ -273,6 +275,7 @@ def _group(name: str, matched: _Matched, of: Mask) -> Group:
         won=int((of & ~matched.ran_first & matched.ran_second).sum()),
         killed=int((of & matched.killed).sum()),
         spared=int((of & matched.spared).sum()),
+        neither=int((of & ~matched.ran_first & ~matched.ran_second).sum()),
         later_s_mean=_mean(later_s),
         later_s_p50=_quantile(later_s, 0.5),
         later_s_p95=_quantile(later_s, 0.95),

@@ -21,18 +21,25 @@ if TYPE_CHECKING:
 HURT, GAINED, KILLED = CAP_COLOUR, COLOURS[2], SOFT
 MARKS = ((60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"), (36000.0, "10 h"), (864000.0, "10 d"))
 _POINTS = 2000
+MOST_NAMES = 8
+"""Of groups, on the axis of a narrow picture."""
+NARROW = 4.6
+"""Inches; so its letters are some 11 pixels on a screen of 400."""
 
 
 def draw_per_job(found: PerJob, path: Path) -> Path:
     return save_picture(per_job_figure(found), path)
 
 
-def per_job_figure(found: PerJob) -> Figure:
-    """All jobs by their change on top; the shares of hurt and gained by size and hour below."""
+def per_job_figure(found: PerJob, narrow: bool = False) -> Figure:
+    """All jobs by their change on top; the shares of hurt and gained by size and hour below,
+    one under the other where the picture is narrow."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(WIDTH, 6.4), layout="constrained")
-    top, *rest = figure.subplot_mosaic([["all", "all"], ["size", "hour"]]).values()
+    size, places = ((WIDTH, 6.4), [["all", "all"], ["size", "hour"]]) if not narrow else (
+        (NARROW, 8.0), [["all"], ["size"], ["hour"]])
+    figure = Figure(figsize=size, layout="constrained")
+    top, *rest = figure.subplot_mosaic(places).values()
     for axes in (top, *rest):
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
@@ -42,7 +49,8 @@ def per_job_figure(found: PerJob) -> Figure:
     _draw_changes(top, found)
     labels = (f"{found.unit} of the job", "hour of submission")
     for axes, by, label in zip(rest, ("size", "hour"), labels, strict=True):
-        _draw_shares(axes, found.groups[by], label)
+        groups = found.groups[by]
+        _draw_shares(axes, groups, label, MOST_NAMES if narrow else len(groups))
     return figure
 
 
@@ -78,10 +86,10 @@ def _draw_changes(axes: Axes, found: PerJob) -> None:
     axes.set_xlim(0, 1)
     axes.set_xlabel("jobs, by how much their end changed", color=INK)
     axes.set_ylabel("done later by", color=INK)
-    axes.set_title(f"{found.second} beside {found.first}", loc="left", color=INK)
+    axes.set_title(f"{found.second} beside {found.first}", loc="left", color=INK, wrap=True)
 
 
-def _draw_shares(axes: Axes, groups: tuple[Group, ...], label: str) -> None:
+def _draw_shares(axes: Axes, groups: tuple[Group, ...], label: str, most_names: int) -> None:
     place = np.arange(len(groups))
     hurt = [(group.hurt + group.lost) / group.jobs for group in groups]
     gained = [-(group.gained + group.won) / group.jobs for group in groups]
@@ -92,7 +100,8 @@ def _draw_shares(axes: Axes, groups: tuple[Group, ...], label: str) -> None:
     axes.axhline(0, color=SOFT, linewidth=0.8)
     axes.set_ylim(-1, 1)
     axes.yaxis.set_major_formatter(lambda share, _: f"{abs(share):.0%}")
-    axes.set_xticks(place, [group.name for group in groups],
-                    rotation=90 if len(groups) > 8 else 0)
+    named = place[:: -(-len(groups) // max(most_names, 1)) or 1]
+    axes.set_xticks(named, [groups[number].name for number in named],
+                    rotation=90 if len(named) > 8 else 0)
     axes.set_xlabel(label, color=INK)
     axes.set_ylabel("gained | hurt", color=INK)

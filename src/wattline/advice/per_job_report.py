@@ -11,6 +11,10 @@ from wattline.analysis.summary import PLAIN, TIME
 MOST_GROUPS = 50
 """Users in a table of the report: those who are hurt most; `--json` has all."""
 
+COUNTS = {"jobs": "Jobs", "hurt": "Hurt", "gained": "Gained", "same": "Same", "lost": "Never ran",
+          "won": "Never ran (first)", "killed": "Killed", "spared": "Killed (first)"}
+"""What is counted of a group, as the command names it."""
+
 
 def per_job_chapter(found: PerJob) -> Chapter:
     """Who was hurt and who gained, in words, tables and a picture."""
@@ -25,13 +29,15 @@ def per_job_chapter(found: PerJob) -> Chapter:
             "the second only.",
             f"Killed or failed in the second run only: {total.killed:,}; in the first only: "
             f"{total.spared:,}. These are neither hurt nor gained.",
+            "In the tables Never ran and Killed count jobs of which that is so in the second run "
+            "only; with (first), in the first only.",
             *(f"{note[0].upper()}{note[1:]}." for note in found.notes)),
         tables=tuple(_tables(found)),
         picture_title="Who was hurt, and who gained",
         caption="Above: all jobs by how much later they are done. Below: the shares of jobs that "
                 "are hurt (up) or gain (down), by size and by hour of submission; grey: killed "
                 "in the second run only (up), in the first only (down).",
-        draw=lambda: per_job_figure(found),
+        draw=lambda narrow: per_job_figure(found, narrow),
     )
 
 
@@ -51,8 +57,8 @@ def _group_table(title: str, head: str, groups: Sequence[Group]) -> Table:
         # Sizes and hours are sorted by their place: as texts 1,024 would come before 2.
         (head, [Cell(group.name, None if head == "User" else place)
                 for place, group in enumerate(groups)]),
-        *((name, [count_cell(getattr(group, name.lower())) for group in groups])
-          for name in ("Jobs", "Hurt", "Gained", "Same", "Lost", "Won", "Killed", "Spared")),
+        *((title, [count_cell(getattr(group, name)) for group in groups])
+          for name, title in COUNTS.items()),
         column("Later, mean", TIME, [group.later_s_mean for group in groups]),
         column("Median", TIME, [group.later_s_p50 for group in groups]),
         column("95 % below", TIME, [group.later_s_p95 for group in groups]),

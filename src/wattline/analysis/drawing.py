@@ -136,14 +136,14 @@ _UNDATED: dict[str, dict[str, None]] = {
     "png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
-def picture_bytes(figure: Figure, form: str) -> bytes:
+def picture_bytes(figure: Figure, form: str, salt: str = "wattline") -> bytes:
     """The picture as a file's content; without a date, so that equal runs give equal files."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     FigureCanvasAgg(figure)
     content = io.BytesIO()
-    with rc_context({"svg.hashsalt": "wattline"}), _laid_out(figure):
+    with rc_context({"svg.hashsalt": salt}), _laid_out(figure):
         figure.savefig(content, format=form, dpi=DPI, metadata=_UNDATED[form])
     return content.getvalue()
 

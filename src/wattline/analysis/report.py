@@ -22,6 +22,7 @@ from wattline.analysis.report_pictures import (
     Picture,
     Still,
     common_pictures,
+    inline_svg,
     map_picture,
     still,
 )
@@ -75,7 +76,9 @@ def report(
         sections.append(_run_section(name, run, figures[name], drawn))
         tell(0.6 + 0.35 * (number + 1) / len(runs))
     target, alone = Path(folder), Path(folder).suffix.lower() in (".html", ".htm")
-    added = [{"of": each, "picture": _still(each, number, pictures)}
+    added = [{"of": each, "picture": _still(each, number, pictures),
+              "widths": [(name, inline_svg(each.draw(name == "narrow"), f"{number}-{name}"))
+                         for name in ("wide", "narrow")]}
              for number, each in enumerate(chapters, 1)]
     beside = [] if alone else [*common, *(section["map"] for section in sections),
                                *(each["picture"] for each in added)]
@@ -86,7 +89,7 @@ def report(
 
 
 def _still(chapter: Chapter, number: int, form: str) -> Still:
-    return still(chapter.draw(), f"chapter-{number}-{_slug(chapter.title)}", form)
+    return still(chapter.draw(False), f"chapter-{number}-{_slug(chapter.title)}", form)
 
 
 def _write(target: Path, page: str, pictures: Iterable[Still]) -> None:

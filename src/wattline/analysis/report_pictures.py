@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wattline.analysis import charts, plots, series
 from wattline.analysis.charts import Chart
-from wattline.analysis.drawing import picture_bytes, png
+from wattline.analysis.drawing import (
+    CAP_COLOUR,
+    COLOURS,
+    GRID,
+    INK,
+    SOFT,
+    picture_bytes,
+    png,
+)
 from wattline.analysis.summary import time_text
 from wattline.model.run import Run
 
@@ -17,6 +26,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMS = ("png", "svg", "pdf")
+PAGE_COLOURS = {INK: "ink", SOFT: "edge", GRID: "line", CAP_COLOUR: "cap",
+                **{COLOURS[number]: f"series-{number}" for number in range(6)},
+                "#000000": "ink"}
+"""Colours of pictures, and the variables of the page that stand for them."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +56,25 @@ def still(figure: Figure, name: str, form: str) -> Still:
     content = image if form == "png" else picture_bytes(figure, form)
     return Still(f"{name}.{form}", content,
                  "data:image/png;base64," + base64.b64encode(image).decode())
+
+
+def inline_svg(figure: Figure, name: str) -> str:
+    """A picture as a part of the page: sharp at any width, and in the colours of the page.
+
+    `name` sets it apart from others on the page, which may have the same parts.
+    """
+    from matplotlib import rc_context
+
+    figure.patch.set_visible(False)
+    for axes in figure.axes:
+        axes.patch.set_visible(False)
+    with rc_context({"svg.fonttype": "none"}):
+        text = picture_bytes(figure, "svg", salt=f"wattline-{name}").decode()
+    text = text[text.index("<svg"):]
+    text = re.sub(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
+    for colour, variable in PAGE_COLOURS.items():
+        text = re.sub(colour, f"var(--{variable})", text, flags=re.IGNORECASE)
+    return text
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,8 @@ class Chapter:
     tables: tuple[Table, ...]
     picture_title: str
     caption: str
-    draw: Callable[[], Figure]
+    draw: Callable[[bool], Figure]
+    """The picture; `True` asks for one that can be read on a narrow screen."""
 
 
 Column = tuple[str, Sequence[Cell]]

@@ -11,7 +11,7 @@ import numpy as np
 
 from wattline.books.opening import units_of
 from wattline.books.record import Record, grow_log, grow_spans
-from wattline.engine.at_once import is_wanted, run_plain
+from wattline.engine.at_once import MOST_JOBS, is_wanted, run_plain
 from wattline.engine.by_class import class_energy
 from wattline.engine.compiling import Parts, compile_or_wait, may_start_processes
 from wattline.engine.counted_power import above_cap, jobs_power_w
@@ -26,7 +26,7 @@ from wattline.engine.loop import (
 from wattline.engine.prepare import Opening, Rules, effective_cap, prepare
 from wattline.engine.world import Simulated
 from wattline.model.jobs import JobTable
-from wattline.model.kernel import at_hand, is_compiled
+from wattline.model.kernel import at_hand, is_compiled, uncompiled
 from wattline.model.machine import Machine
 from wattline.model.run import EventLog, Outcome, Placement, Run, Schedule
 from wattline.policies.contract import Composition, cycle_s
@@ -68,7 +68,8 @@ def simulate(
 
         state, record, world = prepare(jobs, machine, rules)
         started = time.perf_counter()
-        state, record = run_python(state, record, world, policy, rules.signals, progress)
+        with uncompiled(len(jobs) <= MOST_JOBS):
+            state, record = run_python(state, record, world, policy, rules.signals, progress)
         run = collect(jobs, machine, rules, state, record, time.perf_counter() - started)
         return replace(run, policy_powers=True)
     parts = made_ready(jobs, machine, policy, rules, opening)

@@ -16,7 +16,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property, update_wrapper
 from typing import Any, TypeVar, cast
 
@@ -74,6 +76,20 @@ def load_compiler() -> Any:
     return _compiler[0]
 
 
+_uncompiled: ContextVar[bool] = ContextVar("uncompiled", default=False)
+
+
+@contextmanager
+def uncompiled(wanted: bool = True) -> Iterator[None]:
+    """Within it kernels that Python calls run as plain Python, where they would have to be compiled
+    for less work than that takes."""
+    before = _uncompiled.set(wanted)
+    try:
+        yield
+    finally:
+        _uncompiled.reset(before)
+
+
 class Kernel:
     """A function that is called compiled.
 
@@ -101,6 +117,8 @@ class Kernel:
         return load_compiler().inner_dispatcher_of(self.py_func, self._options)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if _uncompiled.get():
+            return self.py_func(*arguments, **named)
         if not named and not is_compiler_loaded():
             code = self.known_code(arguments)
             if code is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,19 @@ PRICES = "time_s,price EUR/kWh\n" + "".join(
     f"{hour * 3600},{0.1 + 0.2 * (hour % 2)}\n" for hour in range(400))
 
 
-def test_costs_are_the_integral_of_power_and_price(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cap", ["60%", "75%"])
+@pytest.mark.parametrize("own_powers", [False, True])
+def test_costs_are_the_integral_of_power_and_price(
+    tmp_path: Path, cap: str, own_powers: bool
+) -> None:
     table = tmp_path / "prices.csv"
     table.write_text(PRICES)
     trace = wl.generate("lublin", seed=7, jobs=60, nodes=32)
+    if own_powers:
+        power_w = np.linspace(150.0, 300.0, len(trace.jobs)) * trace.jobs.procs
+        trace = replace(trace, jobs=replace(trace.jobs, power_w=power_w))
     run = wl.simulate(trace, machine=wl.Machine(nodes=32, node_idle_w=90, node_active_w=300),
-                      power=wl.Dvfs(cap="60%"))
+                      power=wl.Dvfs(cap=cap))
     found = wl.account_run(run, price=str(table))
     log = run.events
     of_jobs_w = log.power_w - 90 * (32 - log.busy)

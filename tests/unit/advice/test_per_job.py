@@ -170,6 +170,33 @@ def test_the_report_of_the_command_has_who_was_hurt(folders, tmp_path):
     assert [path.name for path in (tmp_path / "out" / "report").glob("chapter-1-*.png")]
 
 
+@pytest.mark.parametrize("first", [(), (0,), (0, 3)])
+@pytest.mark.parametrize("second", [(), (0,), (1, 3)])
+def test_a_job_that_ran_in_neither_run_is_not_the_same(first, second):
+    run = fcfs_run(four_jobs())
+    total = compare_jobs(moved(run, 0, first), moved(run, 0, second)).total
+    both = set(first) & set(second)
+    assert total.neither == len(both)
+    assert (total.lost, total.won) == (len(set(second) - both), len(set(first) - both))
+    assert total.same == 4 - len(set(first) | set(second))
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_the_picture_of_the_report_has_the_colours_of_the_page(narrow):
+    from wattline.advice.per_job_plot import per_job_figure
+    from wattline.analysis.report_pictures import inline_svg
+
+    run = fcfs_run(four_jobs())
+    found = compare_jobs(run, moved(run, [0, 0, 600, 0]), ("<free>", "strict"))
+    shown = inline_svg(per_job_figure(found, narrow), "x")
+    assert shown.startswith("<svg")
+    assert "var(--ink)" in shown
+    assert "var(--cap)" in shown
+    assert "<style" not in shown
+    assert "#ffffff" not in shown
+    assert "strict beside &lt;free&gt;" in shown
+
+
 def killed(run, rows):
     """The same run, in which these jobs were killed half-way."""
     outcome, end_s = run.schedule.outcome.copy(), run.schedule.end_s.copy()
