@@ -198,6 +198,8 @@ def _usage(error: click.ClickException) -> str:
         return ""
     if isinstance(error, click.MissingParameter):
         pieces = context.command.collect_usage_pieces(context)
+        if isinstance(error.param, click.Option):  # pieces say [OPTIONS] of all of them
+            pieces.insert(0, f"{error.param.opts[0]} {error.param.make_metavar(context)}")
         return f" Write: {context.command_path} {' '.join(pieces)}"
     if isinstance(error, click.UsageError) and error.message.startswith("No such command"):
         return f" There are: {', '.join(context.command.list_commands(context))}."

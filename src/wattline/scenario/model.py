@@ -119,10 +119,9 @@ class MachineSection(Section):
         if active_w is None:
             active_w = NodeClass().power_w_active
         if self.node_idle_w is not None and active_w < self.node_idle_w:
-            raise ValueError(
-                f"node_active_w ({active_w:g}) must not be below node_idle_w "
-                f"({self.node_idle_w:g})"
-            )
+            assumed = ", which is assumed: give it too" if self.node_active_w is None else ""
+            raise ValueError(f"node_active_w ({active_w:g}{assumed}) must not be below "
+                             f"node_idle_w ({self.node_idle_w:g})")
         return self
 
 

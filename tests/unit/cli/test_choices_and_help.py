@@ -127,6 +127,8 @@ def test_whoever_leaves_an_argument_out_is_shown_the_usage(
     capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert refusal(capsys, "report").endswith("Write: wattline report [OPTIONS] RUN...\n")
+    assert refusal(capsys, "advise", "job").endswith(
+        "Write: wattline advise job --app NAME [OPTIONS]\n")
 
 
 @pytest.mark.parametrize(("option", "hint"), [

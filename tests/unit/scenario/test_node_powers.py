@@ -117,3 +117,11 @@ def test_the_report_says_why_a_peak_may_be_above_all_nodes_active(tmp_path: Path
     (tmp_path / "log.csv").write_text(HEAD + UNKNOWN)
     run = wl.simulate(trace=tmp_path / "log.csv", machine__nodes=8)
     assert "of their own" not in " ".join(sentences(run, wl.metrics(run)))
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ({"node_idle_w": 400}, r"node_active_w \(300, which is assumed: give it too\) must not be "),
+    ({"node_idle_w": 400, "node_active_w": 350}, r"node_active_w \(350\) must not be below")])
+def test_a_power_that_nobody_gave_is_said_to_be_assumed(given, said: str) -> None:
+    with pytest.raises(wl.InputError, match=said):
+        validate({"trace": {"generate": "lublin"}, "machine": {"nodes": 2, **given}}, "made")
