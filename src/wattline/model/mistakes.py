@@ -137,6 +137,14 @@ def first_mistake(error: ValidationError, model: Any) -> str:
     return first_said(error.errors(include_url=False), model)
 
 
+def _elsewhere(model: Any, field: str) -> str:
+    """In which section a field stands that was looked for outside of all."""
+    sections = getattr(model, "model_fields", {})
+    found = [f"{name}.{field}" for name, each in sections.items()
+             if field in getattr(each.annotation, "model_fields", ())]
+    return f"; did you mean '{found[0]}'?" if found else ""
+
+
 def first_said(found: list[Any], model: Any = None, *, as_json: bool = False) -> str:
     """The same of mistakes as pydantic lists them; without a model ranges are less complete.
 
@@ -147,7 +155,7 @@ def first_said(found: list[Any], model: Any = None, *, as_json: bool = False) ->
     field = _field(first)
     message = str(first["msg"]).removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
-        message = "there is no such field"
+        message = f"there is no such field{_elsewhere(model, field)}"
     elif first["type"] == "missing":
         message = "this is needed and not there"
     elif as_json and first["type"] in _RIGHT_IN_JSON:

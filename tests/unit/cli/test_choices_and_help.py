@@ -123,6 +123,14 @@ def test_the_help_of_a_group_cuts_no_sentence(group: str) -> None:
     assert "..." not in commands
 
 
+@pytest.mark.parametrize(("field", "meant"), [("nodes", "machine"), ("order", "policy")])
+def test_a_field_outside_of_its_section_is_told_where_it_stands(
+    capsys: pytest.CaptureFixture[str], field: str, meant: str
+) -> None:
+    said = refusal(capsys, "simulate", str(TINY), "--set", f"{field}=1", "--no-folder")
+    assert f"{field}: there is no such field; did you mean '{meant}.{field}'?" in said
+
+
 def test_whoever_leaves_an_argument_out_is_shown_the_usage(
     capsys: pytest.CaptureFixture[str]
 ) -> None:
