@@ -16,13 +16,17 @@ SWEEP = {
     "axes": {"machine.nodes": [64, 65, 66, 67, 68], "policy.order": ["fcfs", "sjf"]}}
 
 
-def test_points_run_in_few_tasks_of_one_array(
-    bed: Bed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(autouse=True)
+def _as_a_user_of_the_bed(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
     if bed.root:
         pytest.skip("jobs of the other Slurm see the bed's folder alone, and no Python")
     for name, value in bed.environment.items():
         monkeypatch.setenv(name, value)
+
+
+def test_points_run_in_few_tasks_of_one_array(
+    bed: Bed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("WATTLINE_PLAIN", "1")
     monkeypatch.setenv("SBATCH_COMMENT", "wattline")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -46,12 +50,8 @@ def test_points_run_in_few_tasks_of_one_array(
 
 
 def test_a_sweep_whose_tasks_slurm_refuses_ends_at_once(
-    bed: Bed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if bed.root:
-        pytest.skip("jobs of the other Slurm see the bed's folder alone, and no Python")
-    for name, value in bed.environment.items():
-        monkeypatch.setenv(name, value)
     monkeypatch.setenv("SBATCH_PARTITION", "nosuch")
     with pytest.raises(wl.WattlineError, match=r"does not take the tasks .*Invalid partition"):
         wl.run_sweep(SWEEP, tmp_path / "sweep", on="slurm", workers=2, cache=False, report=False)

@@ -16,13 +16,14 @@ from wattline.model.reading import read_unpacked
 from wattline.model.units import plain_number
 from wattline.physics.core_power import POSSIBLE_GHZ
 from wattline.physics.measurement_columns import COLUMN_NAMES
+from wattline.physics.measurements import unnamed_note
 
 FREQUENCIES = {"frequency_ghz": 1.0, "frequency_mhz": 1e-3, "frequency_khz": 1e-6,
                "frequency_hz": 1e-9}
 """Columns that a frequency may stand in, with what makes GHz of them."""
 SAME_WITHIN = 0.02
 """Watts and joules of a line may differ by so much: people round them."""
-_TEXTS = ("application", "node_class", "threads")
+_TEXTS = ("node_class", "threads")
 _NUMBERS = {"nodes": 1.0, "cap_w": math.inf}
 
 _READ = {*COLUMN_NAMES["application"], *FREQUENCIES, *_TEXTS, *_NUMBERS, "cores", "time_s",
@@ -66,8 +67,9 @@ def _application(row: Row) -> str:
 
 def _notes(path: str | Path, columns: Sequence[str], wanted: str) -> Iterator[str]:
     """What was not told apart, and what was not read."""
-    if not set(columns) & {*COLUMN_NAMES["application"]}:
-        yield f"{path} has no column 'application': its rows are taken as '{wanted}'"
+    unnamed = unnamed_note(path, wanted)
+    if unnamed:
+        yield unnamed
     unread = [name for name in columns if name not in _READ]
     if unread:
         yield f"{path}: not read: {', '.join(unread)}"

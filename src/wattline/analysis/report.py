@@ -76,12 +76,13 @@ def report(
         sections.append(_run_section(name, run, figures[name], drawn))
         tell(0.6 + 0.35 * (number + 1) / len(runs))
     target, alone = Path(folder), Path(folder).suffix.lower() in (".html", ".htm")
-    added = [{"of": each, "picture": _still(each, number, pictures),
+    added = [{"of": each,
               "widths": [(name, inline_svg(each.draw(name == "narrow"), f"{number}-{name}"))
                          for name in ("wide", "narrow")]}
              for number, each in enumerate(chapters, 1)]
     beside = [] if alone else [*common, *(section["map"] for section in sections),
-                               *(each["picture"] for each in added)]
+                               *(_still(each, number, pictures)
+                                 for number, each in enumerate(chapters, 1))]
     written = target if alone else target / PAGE
     _write(written, _render(runs, figures, common, sections, added, alone), beside)
     tell(1.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -54,12 +54,18 @@ def runner(on: str, place: Place) -> Runner:
                      "dask://HOST:PORT")
 
 
+def _let_go(executor: Executor) -> None:
+    executor.shutdown(wait=False, cancel_futures=True)
+
+
 @contextmanager
-def lent(executor: Executor) -> Iterator[Executor]:
-    """An executor that is ended without waiting for what is still to do, where it is left early."""
+def lent(
+    executor: Executor, let_go: Callable[[Executor], None] = _let_go
+) -> Iterator[Executor]:
+    """An executor that lets go of what is still to do, without waiting, where it is left early."""
     try:
         yield executor
     except BaseException:
-        executor.shutdown(wait=False, cancel_futures=True)
+        let_go(executor)
         raise
     executor.shutdown()

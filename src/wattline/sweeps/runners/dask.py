@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from wattline.model.errors import InputError, warn
-from wattline.sweeps.runners import Place
+from wattline.sweeps.runners import Place, lent
 
 CONNECT_S = 15
 
@@ -38,17 +38,11 @@ class Dask:
         if not client.scheduler_info()["workers"]:
             warn((f"the Dask scheduler at {self._address} has no workers: the points wait until "
                   "there are some",))
-        with client, _lent(client.get_executor(pure=False)) as found:
+        with client, lent(client.get_executor(pure=False), _let_go) as found:
             yield found
 
 
-@contextmanager
-def _lent(executor: Executor) -> Iterator[Executor]:
-    """As of other places; not to wait is how Dask's are told to let go of what is still to do."""
-    try:
-        yield executor
-    except BaseException:
-        with suppress(Exception):  # the scheduler may be what is lost
-            executor.shutdown(wait=False)
-        raise
-    executor.shutdown()
+def _let_go(executor: Executor) -> None:
+    """Not to wait is how Dask's are told to let go; they take no other word."""
+    with suppress(Exception):  # the scheduler may be what is lost
+        executor.shutdown(wait=False)
