@@ -2,7 +2,7 @@
 
 Slurm and the nodes are made up; all else is the controller as `wattline controller --act` runs it:
 its reader, books, policy, journal on disk, caps of nodes, and the files that it shows itself by.
-Slurm's commands themselves are not measured: they take their own time in processes of their own.
+What Slurm's commands and the nodes take is left out: they run in processes of their own.
 """
 
 from __future__ import annotations
@@ -54,13 +54,14 @@ def _cycles(
                       cap=NODE_W * len(queue.nodes), save=SAVE_S, folder=str(folder))
     clock_ms, cpu_ms, decisions = [], [], 0
     slurm = Slurm(QueueCommands(queue=queue))
-    with serving(site, act=True, slurm=slurm, fleet=QueueFleet(queue.nodes)) as controller:
+    own, fleet = queue.own_time, QueueFleet(queue.nodes, queue.own_time)
+    with serving(site, act=True, slurm=slurm, fleet=fleet) as controller:
         for number in range(CYCLES + 1):
             queue.pass_time(CHANGING if number else 0)
-            began_s, used_s = time.perf_counter(), time.process_time()
+            began_s, used_s = time.perf_counter() - own.clock_s, time.process_time() - own.cpu_s
             done: Cycle = controller.cycle()
-            cpu_ms.append(1e3 * (time.process_time() - used_s))
-            clock_ms.append(1e3 * (time.perf_counter() - began_s))
+            cpu_ms.append(1e3 * (time.process_time() - own.cpu_s - used_s))
+            clock_ms.append(1e3 * (time.perf_counter() - own.clock_s - began_s))
             decisions += sum(each.kind == "start" for each in done.decisions)
             progress((number + 1) / (CYCLES + 1))
             time.sleep(max(CYCLE_S - clock_ms[-1] / 1e3, 0.0))

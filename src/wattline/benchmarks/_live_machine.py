@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from wattline.live.fleet import NodeReport
@@ -22,10 +23,26 @@ BETWEEN = "\0"
 """Stands for the separator of each look."""
 
 
+@dataclass
+class OwnTime:
+    """What the made-up machine itself takes, which a real one does not take of a controller."""
+
+    clock_s: float = 0.0
+    cpu_s: float = 0.0
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        began_s, used_s = time.perf_counter(), time.process_time()
+        yield
+        self.clock_s += time.perf_counter() - began_s
+        self.cpu_s += time.process_time() - used_s
+
+
 class Queue:
     """Jobs and nodes as Slurm has them: some run, many wait held for a controller."""
 
     def __init__(self, running: int, pending: int, seed: int = 1) -> None:
+        self.own_time = OwnTime()
         self._random = random.Random(seed)
         sizes = [self._random.choice(NODES_PER_JOB) for _ in range(running)]
         self.nodes = [f"n{number:05}" for number in range(1, sum(sizes) + SPARE_NODES + 1)]
@@ -125,6 +142,10 @@ class QueueCommands(Commands):
     queue: Queue = field(default_factory=lambda: Queue(0, 0))
 
     def run(self, *command: str) -> str:
+        with self.queue.own_time.taken():
+            return self._answer(command)
+
+    def _answer(self, command: tuple[str, ...]) -> str:
         if command[0] == "squeue":
             separator = command[-1].split(",")[0].partition(":")[2]
             only = command[command.index("-j") + 1] if "-j" in command else ""
@@ -144,15 +165,16 @@ class QueueCommands(Commands):
 class QueueFleet:
     """Nodes that report once per second, half of them at each look."""
 
-    def __init__(self, nodes: Sequence[str]) -> None:
-        self._nodes, self._turn = nodes, 0
+    def __init__(self, nodes: Sequence[str], own_time: OwnTime) -> None:
+        self._nodes, self._turn, self._own_time = nodes, 0, own_time
         self.orders = 0
 
     def reports(self) -> Sequence[NodeReport]:
         self._turn += 1
         now_s = time.time()
-        return [NodeReport(node, now_s, 240.0, 240.0 * self._turn, math.inf)
-                for node in self._nodes[self._turn % 2::2]]
+        with self._own_time.taken():
+            return [NodeReport(node, now_s, 240.0, 240.0 * self._turn, math.inf)
+                    for node in self._nodes[self._turn % 2::2]]
 
     def cap(self, order: int, caps_w: Mapping[str, float], lease_s: float) -> None:
         self.orders += 1

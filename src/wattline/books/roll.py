@@ -61,8 +61,8 @@ class Roll:
 
         Written out only where a job says something: there may be many.
         """
-        more = {row: {name: getattr(job, name) for name in MORE
-                      if getattr(job, name) not in (None, {}, "")}
+        more = {row: {name: value for name in MORE
+                      if (value := getattr(job, name)) not in (None, {}, "")}
                 for row, job in enumerate(self.jobs)
                 if job.names or job.codes or job.logged or job.after is not None
                 or job.account or job.application or job.gres}

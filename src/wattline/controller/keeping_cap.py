@@ -203,8 +203,8 @@ class CapKeeper:
                 self._resume(aside[0])
 
     def _aside(self) -> list[Told]:
-        return _by_priority([told for told in self.watcher.told.values() if told.aside],
-                            self.watcher.seen)
+        aside = [told for told in self.watcher.told.values() if told.aside]
+        return _by_priority(aside, self.watcher.seen) if aside else []
 
     def _resume(self, told: Told) -> None:
         try:

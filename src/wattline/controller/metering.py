@@ -92,8 +92,9 @@ class Meters:
         self.hear(now_s)
         found: list[Event] = []
         throttled = set(self.throttled())
-        drawn_w = defaultdict(lambda: math.nan, (
-            (name, self.node_w(name, now_s)) for name in self.watcher.names))
+        drawn_w = defaultdict(lambda: math.nan, {
+            name: watts if abs(now_s - heard_s) <= STALE_S else math.nan
+            for name, (watts, heard_s) in self._heard.items()})
         for name, told in self.watcher.told.items():
             if told.running and told.nodes and not told.suspended:
                 job_w = self.watcher.drawn_w(told, drawn_w.__getitem__)
@@ -151,6 +152,8 @@ class _JobPower:
 
     _readings: deque[tuple[float, float]] = field(default_factory=deque)
     _means: deque[tuple[float, float]] = field(default_factory=deque)
+    _highest: deque[tuple[float, float]] = field(default_factory=deque)
+    """Those averages that no later one has reached, so that the first is the highest of all."""
 
     @property
     def lasts(self) -> bool:
@@ -159,16 +162,19 @@ class _JobPower:
 
     def forget(self) -> None:
         """Nothing from before says anything of what comes."""
-        self._readings.clear()
-        self._means.clear()
+        for kept in (self._readings, self._means, self._highest):
+            kept.clear()
 
     def highest(self, now_s: float, drawn_w: float) -> float:
         """The highest average of the window with this reading; NaN while none is steady."""
         _slide(self._readings, now_s, drawn_w, STEADY_S)
         if now_s - self._readings[0][0] >= 0.7 * STEADY_S:
-            mean_w = math.fsum(watts for _, watts in self._readings) / len(self._readings)
+            mean_w = math.fsum([watts for _, watts in self._readings]) / len(self._readings)
             _slide(self._means, now_s, mean_w, JOB_WINDOW_S)
-        return max((watts for _, watts in self._means), default=math.nan)
+            while self._highest and self._highest[-1][1] <= mean_w:
+                self._highest.pop()
+            _slide(self._highest, now_s, mean_w, JOB_WINDOW_S)
+        return self._highest[0][1] if self._highest else math.nan
 
 
 def _slide(window: deque[tuple[float, float]], now_s: float, value: float, span_s: float) -> None:

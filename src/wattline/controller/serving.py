@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 import signal
@@ -75,7 +76,7 @@ def serving(
                 site, kept, slurm or _slurm(site), fleet or fleet_of(site, act=act), act=act,
                 clock=clock, mode=mode)
             with nullcontext() if keeper is None else closing(keeper):
-                with leaving_to_slurm(site, controller, modes):
+                with leaving_to_slurm(site, controller, modes), _settled():
                     yield controller
                 if keeper is not None:
                     keeper.restore()
@@ -87,6 +88,16 @@ def serving(
                 with suppress(SlurmError):  # the watchdog does it later
                     leave(site, controller, modes)
             kept.end(controller.books)
+
+
+@contextmanager
+def _settled() -> Iterator[None]:
+    """What was loaded until now is not searched for garbage again: that takes half a cycle."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _slurm(site: SiteConfig) -> Slurm:

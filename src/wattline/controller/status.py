@@ -93,8 +93,8 @@ def pictured(controller: Controller, now_s: float) -> dict[str, Any]:
         "starting": _begun(books, begun[unseen].tolist()),
         "suspended": sum(told.suspended for told in controller.watcher.told.values()),
         "waiting": {"count": len(waiting) + len(controller.watcher.obstacles), "jobs": [
-            {"job": books.roll.key(row), "nodes": int(state.live[row].units),
-             "submit_s": float(state.jobs[row].submit_s), "why": reason_in_short(books, row)}
+            {"job": books.roll.key(row), "nodes": int(state.live["units"][row]),
+             "submit_s": float(state.jobs["submit_s"][row]), "why": reason_in_short(books, row)}
             for row in waiting[:SHOWN]] + _kept(controller.watcher)[:max(SHOWN - len(waiting), 0)]},
         "refused": {"count": len(refused), "jobs": refused[:SHOWN]},
     }
@@ -102,15 +102,18 @@ def pictured(controller: Controller, now_s: float) -> dict[str, Any]:
 
 def _begun(books: Books, rows: Sequence[int]) -> dict[str, Any]:
     """Jobs that have nodes and watts in the books, whether they run or are told to."""
-    live = books.state.live
+    live = books.state.live[rows[:SHOWN]]
+    columns = [live[name].tolist() for name in ("units", "power_w", "start_s", "expected_s")]
     return {"count": len(rows), "jobs": [
-        {"job": books.roll.key(row), "nodes": int(live[row].units),
-         "power_w": float(live[row].power_w), "start_s": float(live[row].start_s),
-         "expected_end_s": float(live[row].expected_s)} for row in rows[:SHOWN]]}
+        {"job": books.roll.key(row), "nodes": int(units), "power_w": power_w, "start_s": start_s,
+         "expected_end_s": expected_s}
+        for row, units, power_w, start_s, expected_s in zip(rows, *columns, strict=False)]}
 
 
 def _kept(watcher: Watcher) -> list[dict[str, Any]]:
     """Jobs of which the books have not been told: they may not begin yet."""
+    if not watcher.obstacles:  # as at most looks, of thousands of jobs
+        return []
     return [{"job": job.label, "nodes": job.nodes, "submit_s": job.submit_s,
              "why": watcher.obstacles[job.label].reason}
             for job in watcher.seen if job.label in watcher.obstacles]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.unit.controller.fakes import FakeFleet
 
 from wattline.books import Measured
-from wattline.controller.metering import Meters
+from wattline.controller.metering import JOB_WINDOW_S, STEADY_S, Meters, _JobPower
 from wattline.controller.watching import Told, Watcher
 
 
@@ -94,3 +98,25 @@ def test_a_silent_node_is_a_gap_and_no_zero() -> None:
     machine.told(9.0)
     assert machine.meters.machine_w(9.0) != pytest.approx(300.0)
     assert machine.told(*range(10, 30)) == []
+
+
+@given(readings=st.lists(st.tuples(st.sampled_from([0.5, 1.0, 2.0, 7.0]),
+                                   st.sampled_from([100.0, 200.0, 250.0, 400.0])), max_size=60))
+def test_the_highest_is_that_of_all_averages_of_the_window(
+    readings: list[tuple[float, float]],
+) -> None:
+    """As by looking at all of them each time, however the readings rise and fall."""
+    power, now_s = _JobPower(), 0.0
+    seen: list[tuple[float, float]] = []
+    means: list[tuple[float, float]] = []
+    for later_s, watts in readings:
+        now_s += later_s
+        seen.append((now_s, watts))
+        steady = [each for each in seen if now_s - each[0] <= STEADY_S]
+        if now_s - steady[0][0] >= 0.7 * STEADY_S:
+            means.append((now_s, math.fsum(watts for _, watts in steady) / len(steady)))
+            means = [each for each in means if now_s - each[0] <= JOB_WINDOW_S]
+        highest_w = max((watts for _, watts in means), default=math.nan)
+        assert power.highest(now_s, watts) == pytest.approx(highest_w, nan_ok=True)
+        if means:
+            assert power.lasts == (means[-1][0] - means[0][0] >= 0.9 * JOB_WINDOW_S)
