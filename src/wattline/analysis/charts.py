@@ -106,7 +106,7 @@ def durations(runs: Mapping[str, Run]) -> Chart:
     caps_w = sorted({float(run.cap_w.value[0]) for run in runs.values()
                      if run.cap_w is not None and np.unique(run.cap_w.value).size == 1})
     caps = [{"name": "power cap", "edge": [0, 1], "mean": [cap_w]} for cap_w in caps_w]
-    return Chart("power-duration", "How much of the time at which power", {
+    return Chart("power-duration", "For how much of the time power is how high", {
         "kind": "share", "quantity": "power", "dated": False, "range": [0, 1], "runs": curves,
         "caps": caps})
 
@@ -146,9 +146,9 @@ def use_by_size(name: str, run: Run, runs: Mapping[str, Run]) -> Chart:
     edge_s, layers = series.use_by_size(run, SPANS_BY_SIZE)
     axis = time_axis(runs)
     shades = colormaps["cividis"](np.linspace(0.98, 0.05, max(len(layers), 1)))
-    edge = _regular(edge_s, axis)
-    piled = [{"name": f"jobs of {label} {plots.unit_word(run)}s", "colour": to_hex(shade),
-              "edge": edge, "mean": _rounded(units)}
+    edge, unit = _regular(edge_s, axis), plots.unit_word(run)
+    piled = [{"name": f"jobs of {label} {unit if label == '1' else f'{unit}s'}",
+              "colour": to_hex(shade), "edge": edge, "mean": _rounded(units)}
              for shade, (label, units) in zip(shades, layers, strict=False)]
     return Chart(name, "What the machine was used for", {
         "kind": "time", "form": "stack", "quantity": "count", "dated": axis.dated,

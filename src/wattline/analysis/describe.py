@@ -112,6 +112,16 @@ def _during(cap_w: Signal, start_s: float, end_s: float) -> Any:
     return np.concatenate(([cap_w.at(start_s)], cap_w.value[inner]))
 
 
+def as_sentence(line: str) -> str:
+    """With a capital, unless it begins with the name of a field."""
+    return line if "." in line.partition(" ")[0] else f"{line[:1].upper()}{line[1:]}"
+
+
+def _half_waited(wait_s: float) -> str:
+    return (f"Half of them waited for at most {time_text(wait_s)}" if wait_s
+            else "Half of them did not wait")
+
+
 def _result(run: Run, figures: Mapping[str, Any]) -> Iterator[str]:
     counts = figures["jobs"]
     ran = counts["total"] - counts["not_run"]
@@ -123,8 +133,8 @@ def _result(run: Run, figures: Mapping[str, Any]) -> Iterator[str]:
         if counts.get(lost.name.lower()):
             text += f"; {counts[lost.name.lower()]:,} were lost ({STOPPED[lost]})"
     if ran:
-        text += (f". Half of them waited {time_text(lookup(figures, 'wait_s.p50'))} or less, "
-                 f"and on average {time_text(lookup(figures, 'wait_s.mean'))}")
+        text += (f". {_half_waited(lookup(figures, 'wait_s.p50'))}, "
+                 f"and on average they waited {time_text(lookup(figures, 'wait_s.mean'))}")
     yield text + "."
     share = lookup(figures, "utilisation")
     if ran:
@@ -138,4 +148,4 @@ def _result(run: Run, figures: Mapping[str, Any]) -> Iterator[str]:
                f"({energy_text(run.energy_above_cap_j)} in excess of it)."
                if run.time_above_cap_s else f"{power} never rose above the cap.")
     for line in budget_lines(run):
-        yield f"{line[0].upper()}{line[1:]}."
+        yield f"{as_sentence(line)}."

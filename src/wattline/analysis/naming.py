@@ -38,22 +38,21 @@ def _names(runs: Sequence[object]) -> list[str]:
     found = list(names)
     for name in set(names):
         alike = [at for at, each in enumerate(names) if each == name]
-        said = [dict(fields(run.scenario)) for at in alike if isinstance(run := runs[at], Run)]
+        said = [_said(run) for at in alike if isinstance(run := runs[at], Run)]
         if len(said) < 2 or len(said) < len(alike):
             continue
         places = dict.fromkeys(place for each in said for place in each)
         differ = [place for place in places if len({each.get(place) for each in said}) > 1]
         for at, each in zip(alike, said, strict=True):
-            special = ", ".join(f"{_last(place)} {each.get(place, 'none')}"
+            special = ", ".join(f"{place.split('.')[-1]} {each.get(place, 'none')}"
                                 for place in differ[:MOST_DIFFERENCES])
             found[at] = f"{name}: {special}" if special else name
     return found
 
 
-def _last(place: str) -> str:
-    """`policy.power.name` is the power, `machine.nodes` the nodes."""
-    parts = place.split(".")
-    return parts[-2] if parts[-1] == "name" and len(parts) > 1 else parts[-1]
+def _said(run: Run) -> dict[str, str]:
+    """The fields of its scenario; a policy with parameters has its name where one without has."""
+    return {place.removesuffix(".name"): value for place, value in fields(run.scenario)}
 
 
 def unique_name(name: str, taken: Container[str]) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from wattline.analysis import bundle, charts, describe
+from wattline.analysis.describe import as_sentence
 from wattline.analysis.metrics import metrics
 from wattline.analysis.naming import named_runs
 from wattline.analysis.other_caps import cap_notes
@@ -136,7 +137,7 @@ def _render(runs: Mapping[str, Run], figures: Mapping[str, Mapping[str, Any]],
         alone=alone,
         rows=[(row, summary_cells(row, unlike)) for row in rows],
         unlike=[name for name, differs in zip(names, unlike, strict=True) if differs],
-        cap_notes=cap_notes(runs),
+        cap_notes=[as_sentence(note) for note in cap_notes(runs)],
         pictures=common,
         sections=sections,
         chapters=added,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from wattline.model.errors import warn
 from wattline.model.jobs import JobTable
 from wattline.model.run import Run
 
@@ -106,9 +107,11 @@ class Result(Run):
     def save(self, folder: str | Path | None = None) -> Path:
         """Write the run folder, by default the next free one under runs/; `open_run` reads it."""
         from wattline.analysis.folders import run_folder
-        from wattline.analysis.rundir import write
+        from wattline.analysis.rundir import replaces, write
 
-        return write(self, run_folder(self.name, folder))
+        target = run_folder(self.name, folder)
+        warn([said] if (said := replaces(target, self.name)) else [])
+        return write(self, target)
 
     def check(self) -> list[str]:
         """What an independent look at the run finds wrong, a sentence each; nothing is good."""

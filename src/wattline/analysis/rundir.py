@@ -82,6 +82,17 @@ def write(
     return target
 
 
+def replaces(folder: Path | str, name: str) -> str:
+    """What is to be said where the run of another scenario is in the folder; empty if none is."""
+    if not is_run(Path(folder)):
+        return ""
+    try:
+        there = tomllib.loads((Path(folder) / "scenario.toml").read_text(encoding="utf-8"))["name"]
+    except (OSError, ValueError, KeyError):
+        return ""
+    return "" if there == name else f"{folder} held the run '{there}'; '{name}' takes its place"
+
+
 def read(folder: Path | str) -> Run:
     """Read a run folder back. One that is damaged or is none gives one clear InputError."""
     source = Path(folder)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import median_low
 from typing import Any, NamedTuple
 
@@ -89,8 +89,18 @@ def compare_table(runs: Mapping[str, Run],
     known = figures or {name: metrics(run) for name, run in runs.items()}
     measured = against_other_caps(runs, known).values()
     rows = [_row(figure, [lookup(found, figure.key) for found in measured]) for figure in FIGURES]
+    if not _take_as_long(runs.values(), measured):
+        rows = [replace(row, better="") if row.key == "utilisation" else row for row in rows]
     capped = any(run.cap_w is not None for run in runs.values())
     return [row for row in rows if _worth_showing(row, capped)]
+
+
+def _take_as_long(runs: Iterable[Run], measured: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether jobs use nodes for equally long: a machine that is busier because its jobs are
+    slower is not used better."""
+    used_s = [lookup(found, "utilisation") * found["makespan_s"] * run.units
+              for run, found in zip(runs, measured, strict=True)]
+    return all(math.isclose(each, used_s[0], rel_tol=1e-6) for each in used_s)
 
 
 def comparison(runs: Sequence[str], rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:

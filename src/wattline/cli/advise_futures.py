@@ -297,8 +297,9 @@ def regret(
     the best of those, which nobody knew beforehand.
     """
     from wattline.advice.futures.regret import HEADERS, rows_of, tuning_regret
+    from wattline.traces.files import log_name
 
-    named = {_stem(each): each for each in logs}
+    named = {log_name(each): each for each in logs}
     if len(named) < len(logs):
         raise InputError("two of the logs have the same name; give each one of its own")
     with progress("following", remaining=True) as advance:
@@ -315,7 +316,3 @@ def regret(
     said |= {f"{each.log}: {line}" for each in found.cases for line in each.assumed}
     for line in sorted(said):
         click.echo(f"note: {line}")
-
-
-def _stem(path: str) -> str:
-    return Path(path).name.split(".")[0]

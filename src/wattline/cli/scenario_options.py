@@ -137,6 +137,7 @@ def option_of(field: str) -> str:
 def load_scenario(path: str | None, trace: str | None, changes: dict[str, Any]) -> Any:
     """A scenario from a file, or from options alone when a log is given."""
     from wattline.scenario.load import changed, load, validate
+    from wattline.traces.files import log_name
     from wattline.traces.reader import is_log
 
     if path is not None and is_log(path):
@@ -151,7 +152,7 @@ def load_scenario(path: str | None, trace: str | None, changes: dict[str, Any]) 
         return load(path, changes)
     if trace is None:
         raise InputError("give a scenario file or a job log (also with --trace LOG)")
-    fields = changed({"name": _stem(trace), "trace": {"file": trace}}, changes)
+    fields = changed({"name": log_name(trace) or "run", "trace": {"file": trace}}, changes)
     return validate(fields, "command line")
 
 
@@ -160,7 +161,3 @@ def _refuse_run(path: str) -> None:
     if (Path(path) / "scenario.toml").is_file():
         raise InputError(f"{path} is a run folder, not a scenario: `wattline report {path}` draws "
                          f"it, {path}/scenario.toml simulates it again")
-
-
-def _stem(path: str) -> str:
-    return Path(path).name.split(".")[0][:200] or "run"

@@ -65,6 +65,8 @@ def command(
     from wattline.analysis.summary import summary_rows
 
     figures = metrics(run)
+    if target is not None and (said := rundir.replaces(target, loaded.name)):
+        click.echo(f"wattline: {said}", err=True)
     folder = None if target is None else rundir.write(run, target, figures)
     say_not_run(ready, run)
     say_budget(run)

@@ -28,6 +28,8 @@ MOST_DEPTH = 64
 """Tables and lists in one another; what a person writes has five levels or so."""
 _CHUNK = 2**20
 _MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\x00": "xz", b"BZh": "bz2"}
+_UNREAD = {b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip", b"7z\xbc\xaf\x27\x1c": "7z"}
+"""How packed files begin that are not read, and what they are called."""
 
 
 class FileTooLarge(InputError):
@@ -64,7 +66,7 @@ def read_unpacked(path: str | Path) -> tuple[bytes, bool]:
     """All bytes of a file, gz, xz and bz2 unpacked whatever its name; and whether it was packed."""
     with _opened(Path(path)) as stream:
         first = stream.read(_CHUNK)
-        kind = _packing(first)
+        kind = _packing(first, path)
         packed = _after(first, stream)
         whole = _joined(packed if kind is None else _unpacked(packed, kind, path), path)
         return whole, kind is not None
@@ -74,7 +76,7 @@ def first_bytes(path: str | Path) -> bytes:
     """What a file begins with, gz, xz and bz2 unpacked; up to a megabyte."""
     with _opened(Path(path)) as stream:
         first = stream.read(_CHUNK)
-        kind = _packing(first)
+        kind = _packing(first, path)
         return first if kind is None else next(
             filter(None, _unpacked(_after(first, stream), kind, path)), b"")
 
@@ -157,7 +159,11 @@ def _opened(path: Path) -> BinaryIO:
         raise
 
 
-def _packing(first: bytes) -> str | None:
+def _packing(first: bytes, path: str | Path) -> str | None:
+    unread = next((kind for magic, kind in _UNREAD.items() if first.startswith(magic)), None)
+    if unread is not None:
+        raise InputError(f"{path}: is packed with {unread}, which is not read; unpack it, or pack "
+                         "it with gzip, xz or bzip2")
     return next((kind for magic, kind in _MAGIC.items() if first.startswith(magic)), None)
 
 

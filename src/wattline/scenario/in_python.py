@@ -26,6 +26,7 @@ from wattline.scenario.model import Scenario
 from wattline.scenario.objects import Keeper, PolicyObject, machine_fields
 from wattline.scenario.python_policy import code_of, names_code
 from wattline.traces import Trace, is_log, trace_of
+from wattline.traces.files import log_name
 from wattline.traces.frames import is_table
 
 Source = str | Path | Scenario | Trace | JobTable | Any
@@ -122,7 +123,7 @@ def _scenario(
         return validate(changed(given, changes), "scenario"), False
     if isinstance(given, (str, Path)):
         return load(given, changes), True
-    name = "run" if source is None else Path(source).name.split(".")[0][:200] or "run"
+    name = "run" if source is None else log_name(source) or "run"
     return validate(changed({"name": name}, changes), called), False
 
 

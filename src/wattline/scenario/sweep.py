@@ -16,7 +16,7 @@ from wattline.scenario.caps import CHOICES, NO_CAP, has_keeper
 from wattline.scenario.in_python import Asked, Source, asked
 from wattline.scenario.load import parse_value
 from wattline.scenario.model import Scenario
-from wattline.scenario.objects import Keeper
+from wattline.scenario.objects import Keeper, PolicyObject
 from wattline.scenario.parameters import WORKLOAD
 
 _PARAMETERS = ("trace", "machine", "cap", "watch_cap", "policy")
@@ -46,7 +46,7 @@ def sweep(
     >>> machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
     >>> found = wl.sweep(trace, vary={"power": [None, wl.Dvfs(cap="80%")]}, machine=machine)
     >>> list(found.runs)
-    ['lublin seed 1: power none', "lublin seed 1: power Dvfs(cap='80%')"]
+    ['lublin seed 1: power none', 'lublin seed 1: power dvfs, cap 80%']
     """
     todo: dict[str, Asked] = {}
     said: dict[str, tuple[str, ...]] = {}
@@ -180,10 +180,20 @@ def combinations(vary: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
 
 def label(name: str, varied: Mapping[str, Any]) -> str:
     """What a run of a sweep is called: the scenario, and what is special about it."""
-    said = ", ".join(f"{field.replace('__', '.').split('.')[-1]} "
-                     f"{'none' if value is None else value}"
+    said = ", ".join(f"{field.replace('__', '.').split('.')[-1]} {_in_words(value)}"
                      for field, value in varied.items())
     return f"{name}: {said}"[:200] if said else name
+
+
+def _in_words(value: Any) -> str:
+    """A choice with its parameters as people say it: `wfp, exponent 2`."""
+    if isinstance(value, PolicyObject):
+        value = {"name": value.NAME, **value.said()}
+    if isinstance(value, Mapping):
+        named = [str(value["name"])] if "name" in value else []
+        return ", ".join(named + [f"{field} {_in_words(each)}" for field, each in value.items()
+                                  if field != "name"])
+    return "none" if value is None else str(value)
 
 
 def parse_variations(texts: Iterable[str]) -> dict[str, list[Any]]:

@@ -11,6 +11,10 @@ from wattline.model.errors import InputError
 from wattline.model.reading import read_unpacked
 
 COMPRESSIONS = (".gz", ".xz", ".bz2")
+PACKED = (*COMPRESSIONS, ".zst")
+"""Endings that say that a file is packed; what is not read is refused by its content."""
+KINDS = (".swf", ".csv", ".txt", ".json", ".parquet", ".pq", ".events", ".toml")
+"""Endings that say what a log or scenario is written as; others belong to its name."""
 
 
 def read_bytes(path: Path) -> bytes:
@@ -26,9 +30,19 @@ def read_bytes(path: Path) -> bytes:
 def inner_name(path: Path) -> str:
     """The file's name in lower case without the suffix of its compression."""
     name = path.name.lower()
-    for suffix in COMPRESSIONS:
+    for suffix in PACKED:
         name = name.removesuffix(suffix)
     return name
+
+
+def log_name(path: str | Path) -> str:
+    """What runs of a log are called: its name without the endings that say how it is written.
+
+    >>> log_name("logs/KTH-SP2-1996-2.1-cln.swf.xz")
+    'KTH-SP2-1996-2.1-cln'
+    """
+    name = Path(Path(path).name[: len(inner_name(Path(path)))])
+    return (name.stem if name.suffix.lower() in KINDS else name.name)[:200]
 
 
 def compress(data: bytes, path: Path) -> bytes:

@@ -20,7 +20,7 @@ from wattline.traces.tariffs import J_PER_KWH, read_tariff
 _GRAMS_PER_J = "g/J"
 _ONE = re.compile(r"(?P<number>[-+.\deE]+?)\s*(?P<sign>[A-Za-z]{3}|[" + SIGNS + r"])?\s*"
                   r"(?:/\s*(?P<per>kwh|mwh))?", re.IGNORECASE)
-_GRAMS = re.compile(r"(?P<number>[-+.\deE]+?)\s*(?:g(?:co2)?\s*/\s*kwh)?", re.IGNORECASE)
+_GRAMS = re.compile(r"(?P<number>[-+.\deE]+?)\s*(?:g(?:co2)?(?:\s*/\s*kwh)?)?", re.IGNORECASE)
 
 
 def price_from(text: str, *, start: str = "", unix: bool = False) -> Signal:

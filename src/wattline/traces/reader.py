@@ -51,6 +51,8 @@ def read(
         raise InputError(f"size is '{size}', must be 'requested' or 'allocated'")
     if unit not in ("nodes", "cores"):
         raise InputError(f"unit is '{unit}', must be 'nodes' or 'cores'")
+    if str(path) == "-":
+        raise InputError("'-' is no file; what another program prints is read as /dev/stdin")
     data = read_bytes(path).removeprefix(codecs.BOM_UTF8)  # some tools begin a text with it
     format = format or sniff(data, path, column_map is not None)
     raw = _parse(data, path, format, column_map, unit)

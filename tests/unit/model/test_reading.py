@@ -118,3 +118,11 @@ def test_toml_that_is_none_or_lies_too_deep_is_refused(text: str) -> None:
 
 def test_toml_as_people_write_it_is_read() -> None:
     assert parse_toml("[a.b]\nc = [[1, {d = 2}]]", "case") == {"a": {"b": {"c": [[1, {"d": 2}]]}}}
+
+
+@pytest.mark.parametrize(("name", "begins"), [
+    ("zstd", b"\x28\xb5\x2f\xfd"), ("zip", b"PK\x03\x04"), ("7z", b"7z\xbc\xaf\x27\x1c")])
+def test_a_packing_that_is_not_read_is_named(name: str, begins: bytes, tmp_path: Path) -> None:
+    (tmp_path / "log.swf").write_bytes(begins + b" " * 100)
+    with pytest.raises(InputError, match=f"packed with {name}.*gzip, xz or bzip2"):
+        read_unpacked(tmp_path / "log.swf")

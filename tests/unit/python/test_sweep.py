@@ -15,10 +15,10 @@ def test_every_combination_is_simulated_and_named() -> None:
     found = wl.sweep(TRACE, vary={"machine.nodes": [32, 40], "order": ["fcfs", wl.Sjf()]},
                      machine__node_idle_w=90, machine__node_active_w=300)
     assert list(found.runs) == [f"lublin seed 1: nodes {nodes}, order {order}"
-                                for nodes in (32, 40) for order in ("fcfs", "Sjf()")]
+                                for nodes in (32, 40) for order in ("fcfs", "sjf")]
     assert [run.machine.node_count for run in found.runs.values()] == [32, 32, 40, 40]
     alone = wl.simulate(TRACE, machine=MACHINE, order="sjf")
-    assert found["lublin seed 1: nodes 32, order Sjf()"].energy_j == alone.energy_j
+    assert found["lublin seed 1: nodes 32, order sjf"].energy_j == alone.energy_j
 
 
 def test_a_sweep_begins_without_a_cap_where_none_is_given() -> None:
