@@ -38,7 +38,7 @@ from wattline.site.associations import read_associations
 from wattline.site.down import DOWN, DRAINS, SLEEPS, read_down
 from wattline.site.gres import read_gres
 from wattline.site.lines import number_of
-from wattline.site.qos import QosTable, read_qos
+from wattline.site.qos import QosTable, is_qos_table, read_qos
 from wattline.site.reservations import Reservation
 from wattline.site.slurm_conf import Node, SlurmConf, read_slurm_conf
 from wattline.site.topology import read_topology
@@ -212,21 +212,23 @@ def _qos_table(section: TwinSection, told: Told) -> QosTable | None:
     found = None if section.assoc is None else read_qos(section.assoc)
     if section.qos is not None:
         found = read_qos(section.qos)
-        if found is None:
+        if found is None or not found.stated:
             raise InputError(f"{section.qos}: has no QOS; write it with sacctmgr show qos -P")
     if found is not None:
         told.not_modelled += found.remarks
+        told.unknown += found.unknown
     return found
 
 
 def _accounts(section: TwinSection, conf: SlurmConf, log: Log, rules: Rules,
               told: Told) -> Accounts:
     """Those of the site and, where they ran or nothing checks them, those of the log."""
-    found = None if section.assoc is None or _only_qos(section.assoc) else \
+    found = None if section.assoc is None or is_qos_table(section.assoc) else \
         read_associations(section.assoc)
     accounts = Accounts.of(found, conf.cluster)
     if found is not None:
         told.not_modelled += [remark for remark in found.remarks if "passed over" not in remark]
+        told.unknown += found.unknown
         told.understood.append(f"{len(accounts.rows)} associations of {found.source}")
     else:
         told.assumed.append("no associations: each account and user of the log has one share, "
@@ -254,12 +256,6 @@ def _accounts(section: TwinSection, conf: SlurmConf, log: Log, rules: Rules,
             f"not have ({_first(f'{user} in {account}' for account, user in added)}; jobs "
             f"{_first(jobs)}): each of these has one share")
     return accounts
-
-
-def _only_qos(path: str) -> bool:
-    """Whether a table is one of QOS, without accounts."""
-    first = read_unpacked(path)[0][:4096].split(b"\n")[0]
-    return b"|" in first and b"Account" not in first
 
 
 def _first(names: Iterable[str]) -> str:
