@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wattline.model.errors import InputError
@@ -33,6 +33,8 @@ class Line:
     words: Mapping[str, str]
     where: str
     """File and line, as messages begin."""
+    written: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The same keys as the file writes them."""
 
     @property
     def kind(self) -> str:
@@ -105,7 +107,8 @@ def _lines(path: Path, cluster: str, within: tuple[Path, ...]) -> Iterator[Line]
             name = _name_in(included).replace("%c", cluster)
             yield from _included(path, name, cluster, (*within, path.resolve()), where)
             continue
-        line = Line(_words(text, where), where)
+        words, written = _words(text, where)
+        line = Line(words, where, written)
         cluster = line.get("clustername") or cluster
         yield line
 
@@ -142,9 +145,11 @@ def _logical(text: str) -> Iterator[tuple[int, str]]:
         yield begun, held.strip()
 
 
-def _words(text: str, where: str) -> dict[str, str]:
-    """`Key=Value` and `Key="a value"` in a line; Slurm also has += and -=."""
+def _words(text: str, where: str) -> tuple[dict[str, str], dict[str, str]]:
+    """`Key=Value` and `Key="a value"` in a line, and the keys as written; Slurm has += and -= too.
+    """
     words: dict[str, str] = {}
+    written: dict[str, str] = {}
     place = 0
     while place < len(text):
         found = _WORD.match(text, place)
@@ -153,6 +158,6 @@ def _words(text: str, where: str) -> dict[str, str]:
         key = found[1].lower()
         if key in words:
             raise InputError(f"{where}: {found[1]} stands twice in one line")
-        words[key] = found[2].strip('"')
+        words[key], written[key] = found[2].strip('"'), found[1]
         place = found.end()
-    return words
+    return words, written

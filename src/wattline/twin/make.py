@@ -34,8 +34,8 @@ class Twin:
     ...                         "PartitionName=all Nodes=ALL Default=YES\\n")
     ...     _ = log.write_text("-dt 0 -e submit_batch_job | -n 8 -t 10 -sim-walltime 60 a.sh\\n")
     ...     twin = wl.make_twin(conf, events=log)
-    >>> isinstance(twin, wl.Twin), twin.not_modelled
-    (True, ('prolog=/bin/true: jobs begin only when their prolog has ended',))
+    >>> isinstance(twin, wl.Twin), [line.partition(": ")[2] for line in twin.not_modelled]
+    (True, ['Prolog=/bin/true: jobs begin only when their prolog has ended'])
     """
 
     scenario: Scenario

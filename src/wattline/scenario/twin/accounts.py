@@ -58,11 +58,6 @@ class Given:
         where = self.written[key].where if key in self.written else self.where
         return ": ".join(filter(None, (where, self.who)))
 
-    @property
-    def place(self) -> str:
-        """As messages about the whole begin."""
-        return ": ".join(filter(None, (self.where, self.who)))
-
 
 @dataclass
 class Accounts:

@@ -87,7 +87,7 @@ def _whole(values: Iterable[object]) -> IntArray:
 
 
 def _number(node: Node, key: str, usual: int) -> int:
-    return number_of(node.settings.get(key, str(usual)), key, node.where)
+    return number_of(node.settings.get(key, str(usual)), node.written.get(key, key), node.where)
 
 
 def _features(node: Node) -> list[str]:
@@ -223,6 +223,7 @@ def _say_unused(nodes: Sequence[Node], told: Told) -> None:
     for node in nodes:
         for key, change in NODE_NOT_MODELLED.items():
             if key in node.settings:
-                by_line[f"{node.where}: {key}={node.settings[key]}"] = change
+                name = node.written.get(key, key)
+                by_line[f"{node.where}: {name}={node.settings[key]}"] = change
     told.not_modelled += [f"{line}: {change}" for line, change in by_line.items()]
 
