@@ -12,6 +12,7 @@ from wattline.model.errors import InputError, warn
 from wattline.model.files import replacing
 from wattline.scenario.load import validate
 from wattline.scenario.model import Scenario
+from wattline.scenario.twin.foreseen import foreseen
 from wattline.scenario.twin.from_table import is_table
 from wattline.scenario.twin.planning import site_of
 from wattline.scenario.twin.site import Site
@@ -52,7 +53,7 @@ class Twin:
     filled: tuple[str, ...]
     """What the log does not say and a rule put there, with how many jobs it is."""
     unfit: tuple[str, ...]
-    """Jobs that the machine cannot run, by reason."""
+    """Jobs that the machine cannot run, or that wait for ever on it, by reason."""
     left_out: tuple[str, ...]
     """Records of the log that are no jobs of the twin."""
     path: Path | None = None
@@ -133,30 +134,32 @@ def make_twin(
     lists = {key: list(getattr(site.lists, key))
              for key in ("understood", "assumed", "not_modelled")}
     whole = {**fields, "twin": {**section, **lists}}
-    found = _twin(validate(whole, "make_twin()"), _text(whole, site), site, out)
+    unfit = (*site.made.unfit, *foreseen(site))
+    found = _twin(validate(whole, "make_twin()"), _text(whole, site, unfit), site, unfit, out)
     warn(found.remarks)
     return found
 
 
-def _twin(scenario: Scenario, text: str, site: Site, out: str | Path | None) -> Twin:
+def _twin(scenario: Scenario, text: str, site: Site, unfit: tuple[str, ...],
+          out: str | Path | None) -> Twin:
     lists = site.lists
     found = Twin(
         scenario, text, len(site.log.jobs), len(site.machine.nodes.names),
         int(site.machine.nodes.cpus.sum()), lists.understood, lists.assumed, lists.not_modelled,
         lists.unknown, lists.contradictions, (*site.log.filled, *site.made.filled),
-        site.made.unfit, site.log.left_out, None if out is None else Path(out))
+        unfit, site.log.left_out, None if out is None else Path(out))
     if out is not None:
         found.write(out)
     return found
 
 
-def _text(fields: Mapping[str, Any], site: Site) -> str:
+def _text(fields: Mapping[str, Any], site: Site, unfit: Iterable[str]) -> str:
     """The file as a person would write it, with what was found in comments."""
     lines = ["# A machine that schedules like the Slurm of these files; made by `wattline twin "
              "make`.", "# `wattline twin check` says how close it comes to the log."]
     for title, found in (("Contradictions", site.lists.contradictions),
                          ("Unknown keys", site.lists.unknown),
-                         ("Jobs that the machine cannot run", site.made.unfit),
+                         ("Jobs that the machine cannot run", unfit),
                          ("Records that are left out", site.log.left_out),
                          ("Filled in", (*site.log.filled, *site.made.filled))):
         lines += _comment(title, found)

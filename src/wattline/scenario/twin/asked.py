@@ -13,6 +13,7 @@ NAN = float("nan")
 ELIGIBLE = ("begins no earlier than it became eligible in the log (a begin time, a dependency or a "
             "hold)")
 NO_ZONE = "its times have no offset from UTC, and those of the log are by UTC: taken as UTC"
+NO_CLOCK = "has a time of day, and the log has none; give seconds from its beginning"
 Kind = tuple[str, str]
 
 
