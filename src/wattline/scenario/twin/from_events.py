@@ -50,11 +50,11 @@ def read_events(path: str | Path) -> Log:
     if not jobs:
         raise InputError(f"{path}: has no submission; a line is like '-dt 0 -e submit_batch_job | "
                          "-n 12 -t 00:07:00 -sim-walltime 15'")
-    _check_ids(jobs)
+    assumed = _check_ids(jobs)
     unused, filled = said.by_job(jobs)
     jobs.sort(key=lambda job: job.submit_s)
     return Log(jobs, str(path), None, filled.lines(), left_out.lines(), unused.lines(), False,
-               filled.counts(), filled.ids(), False, filled, unused)
+               filled.counts(), filled.ids(), False, filled, unused, assumed)
 
 
 @dataclass
@@ -121,15 +121,22 @@ def _jobs(event: dict[str, str], tail: str, where: str, line: int, said: _Said) 
     return [replace(job, job_id=f"{job.job_id}_{task}") for task in array_of(array, where)[0]]
 
 
-def _check_ids(jobs: list[Asked]) -> None:
-    """Where names give no number of their own, lines are counted."""
+def _check_ids(jobs: list[Asked]) -> tuple[str, ...]:
+    """Where names give no number of their own, lines are counted, which is said."""
     line = {where: number for number, where in enumerate(
         dict.fromkeys(job.where for job in jobs), start=1)}
     # Of an array its own id: a job 7 beside tasks 7_1 and 7_2 would be meant by `afterok:7` too.
     if len({job.array or job.job_id for job in jobs}) == len(line):
-        return
+        return ()
+    first: dict[str, str] = {}
+    twice = next(job for job in jobs
+                 if first.setdefault(job.array or job.job_id, job.where) != job.where)
+    said = (f"{twice.where}: job {twice.array or twice.job_id} is also that of "
+            f"{first[twice.array or twice.job_id]}: all jobs are called by their place among the "
+            "submissions")
     for job in jobs:
         number = str(line[job.where])
         if job.array:
             job.array, number = number, f"{number}_{job.job_id.partition('_')[2]}"
         job.job_id = number
+    return (said,)

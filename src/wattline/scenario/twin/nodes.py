@@ -36,6 +36,14 @@ def with_more(conf: SlurmConf, like: str, count: int) -> SlurmConf:
     return replace(conf, nodes=(*conf.nodes, *added), partitions=partitions)
 
 
+def gres_with_more(gres: GresConf, like: str, count: int) -> GresConf:
+    """The same lines, with further nodes wherever the one that they are like stands."""
+    names = more_names(like, count)
+    rows = tuple(replace(row, nodes=(*row.nodes, *names)) if like in row.nodes else row
+                 for row in gres.rows)
+    return replace(gres, rows=rows)
+
+
 def in_order_of_names(conf: SlurmConf) -> SlurmConf:
     """As slurmctld has them, whatever the order of the file: n2 before n10."""
     return replace(conf, nodes=tuple(sorted(conf.nodes, key=lambda node: _natural(node.name))))

@@ -13,12 +13,17 @@ from wattline.model.reading import read_unpacked
 from wattline.model.units import fold_hosts
 from wattline.scenario.twin.accounts import Accounts, associations_of, qos_of
 from wattline.scenario.twin.against_log import against_log
-from wattline.scenario.twin.asked import Asked, Log
+from wattline.scenario.twin.asked import Asked, Log, plain_numbers
 from wattline.scenario.twin.from_events import read_events
 from wattline.scenario.twin.from_sacct import read_sacct
 from wattline.scenario.twin.from_table import is_table, read_table
 from wattline.scenario.twin.gpu_defaults import gpu_defaults_of
-from wattline.scenario.twin.nodes import in_order_of_names, nodes_of, with_more
+from wattline.scenario.twin.nodes import (
+    gres_with_more,
+    in_order_of_names,
+    nodes_of,
+    with_more,
+)
 from wattline.scenario.twin.nodes_down import outages_of, spans_of
 from wattline.scenario.twin.part_powers import node_powers, say_watts
 from wattline.scenario.twin.partitions import cluster_mode_of, default_rows, partitions_of
@@ -124,6 +129,10 @@ def site_with(section: TwinSection, log: Log, reserves: bool = False) -> Site:
                         f"slurmctld's loop takes {TICK_S:g} s; a backfill cycle takes "
                         f"{1e3 * BF_TRY_S:g} ms per job that waits, and the next follows its end")
     told.assumed.append("usage for fair-share begins at 0, and no job runs before the log's first")
+    told.assumed += log.assumed
+    if log.jobs and plain_numbers(log.jobs) is None:
+        told.assumed.append("not every job has a number of its own as its id (tasks of arrays, "
+                            "runs of requeued jobs): the tables of a run count jobs from 1")
     _say_machine(machine, conf, told)
     return Site(machine, rules, made, log, outages, told.lists())
 
@@ -182,6 +191,8 @@ def _kind_of(path: Path) -> str:
 def _machine(section: TwinSection, conf: SlurmConf, settings: Settings, log: Log,
              told: Told) -> tuple[SharedMachine, Rules]:
     gres = None if section.gres is None else read_gres(section.gres)
+    if gres is not None and section.add_nodes is not None:
+        gres = gres_with_more(gres, section.add_nodes.like, section.add_nodes.count)
     topology = None if section.topology is None else read_topology(section.topology)
     nodes = nodes_of(conf, gres, topology, node_powers(section, conf), told)
     say_watts(section, nodes, told)
