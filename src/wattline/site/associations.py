@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from wattline.model.errors import InputError
-from wattline.model.reading import read_text
 from wattline.site.limits import Written, settings_of, unknown_among, written_of
-from wattline.site.lines import MOST_BYTES, refuse_name
+from wattline.site.lines import refuse_name, site_text
 
 ROOT = "root"
 """The account that all others of a cluster lie under."""
@@ -86,7 +85,7 @@ def read_associations(path: str | Path) -> Associations:
     """Read associations from a table, a dump or a script of `sacctmgr`."""
     from wattline.site.commands import associations_of
 
-    text = read_text(path, MOST_BYTES)
+    text = site_text(path)
     lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1)
              if line.strip() and not line.lstrip().startswith("#")]
     if not lines:

@@ -14,7 +14,7 @@ from wattline.site.associations import (
     Associations,
     shares_of,
 )
-from wattline.site.limits import settings_of, unknown_among, written_of
+from wattline.site.limits import bare_words, settings_of, unknown_among, written_of
 from wattline.site.lines import refuse_name
 
 _VERBS = {"add": "add", "create": "add", "modify": "modify", "update": "modify",
@@ -27,6 +27,7 @@ _SHORT = {"names": "name", "accounts": "account", "clusters": "cluster", "fairsh
 _OTHER = NO_SETTINGS | {"name", "names", "accounts", "acct", "clusters", "users",
                         "defaultaccounts", "partitions", "federation", "format"}
 """Keys of a command that are no limits."""
+_A = {"account": "an account", "user": "a user", "cluster": "a cluster"}
 _LOOKS = ("list", "show", "dump", "archive", "quit", "exit")
 
 
@@ -41,8 +42,14 @@ class _Book:
     def named(self, given: Sequence[str]) -> Sequence[str]:
         return given or self.clusters or [""]
 
-    def put(self, row: Association) -> None:
-        self.rows[row.cluster, row.account, row.user, row.partition] = row
+    def put(self, row: Association, where: str) -> None:
+        """Add an association; sacctmgr leaves one alone that is there already."""
+        key = (row.cluster, row.account, row.user, row.partition)
+        if key in self.rows:
+            who = f"user '{row.user}' in account" if row.user else "account"
+            self.unknown.append(f"{where}: adds {who} '{row.account}', which is there already: "
+                                "changes nothing")
+        self.rows.setdefault(key, row)
 
 
 def associations_of(lines: Iterable[tuple[int, str]], source: str) -> Associations:
@@ -87,7 +94,15 @@ def _run(book: _Book, verb: str, thing: str, words: Sequence[str], where: str) -
     asked = {key: value for key, equals, value in (word.partition("=") for word in words) if equals}
     book.unknown += [f"{where}: {key}={asked[key]} of {thing} '{', '.join(names)}'"
                      for key in unknown_among(asked, _OTHER)]
+    if verb == "modify" and at == len(words):
+        book.unknown.append(f"{where}: modifies {_A[thing]} without 'set', which changes nothing")
+        return
     if verb == "add":
+        if not names:
+            raise InputError(f"{where}: adds {_A[thing]} without a name")
+        if (bare := bare_words(words)):
+            book.unknown.append(f"{where}: '{bare[0]}' has no value, and counts as the name of a "
+                                f"further {thing}")
         for name in names:
             refuse_name(name, where)
         adding = _add_clusters if thing == "cluster" else _add_accounts
@@ -133,7 +148,7 @@ def _add_clusters(book: _Book, names: Sequence[str], given: dict[str, list[str]]
                   where: str) -> None:
     for name in names:
         book.clusters.append(name)
-        book.put(Association(name, ROOT, shares=_shares(given, where)))
+        book.put(Association(name, ROOT, shares=_shares(given, where)), where)
 
 
 def _add_accounts(book: _Book, names: Sequence[str], given: dict[str, list[str]],
@@ -141,7 +156,7 @@ def _add_accounts(book: _Book, names: Sequence[str], given: dict[str, list[str]]
     for cluster in book.named(given.get("cluster", [])):
         for name in names:
             book.put(Association(cluster, name, parent=given.get("parent", [ROOT])[0],
-                                 shares=_shares(given, where)))
+                                 shares=_shares(given, where)), where)
 
 
 def _add_users(book: _Book, names: Sequence[str], given: dict[str, list[str]],
@@ -158,7 +173,7 @@ def _add_users(book: _Book, names: Sequence[str], given: dict[str, list[str]],
             for account in dict.fromkeys(accounts):
                 for partition in given.get("partition") or [""]:
                     book.put(Association(cluster, account, name, partition, account,
-                                         _shares(given, where), account == first))
+                                         _shares(given, where), account == first), where)
 
 
 def _meant(row: Association, verb: str, thing: str, given: dict[str, list[str]]) -> bool:

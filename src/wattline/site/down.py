@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wattline.model.errors import InputError
-from wattline.model.reading import read_text
-from wattline.site.lines import MOST_BYTES, hosts_of
+from wattline.site.lines import hosts_of, site_text
 from wattline.site.moments import is_date, is_local, moment_s
 
 _NAMES = {"node name": "node", "nodename": "node", "cluster nodes": "cluster_nodes",
@@ -90,7 +89,7 @@ def _saves(word: str) -> bool:
 def read_down(path: str | Path) -> list[Down]:
     """The rows of nodes; those of the whole cluster (its registration) are passed over."""
     lines = [(number, line) for number, line in
-             enumerate(read_text(path, MOST_BYTES).splitlines(), start=1) if line.strip()]
+             enumerate(site_text(path).splitlines(), start=1) if line.strip()]
     if not lines:
         raise InputError(f"{path}: is empty")
     header = [_NAMES.get(name.strip().lower(), "") for name in lines[0][1].split("|")]

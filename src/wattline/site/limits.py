@@ -7,7 +7,7 @@ has one, in small letters. Values stay texts; `tres_of` and `clock_s` read them.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from wattline.model.errors import InputError
@@ -120,6 +120,13 @@ def unknown_among(names: Iterable[str], others: Container[str]) -> list[str]:
     """Names that are neither a setting nor, in small letters, one of these others."""
     return [name for name in names
             if not canonical(name.rstrip("+-")) and _small(name) not in others]
+
+
+def bare_words(words: Sequence[str]) -> list[str]:
+    """Words without a value in a command that names what it adds by `Name=`: cut off, perhaps."""
+    named = any(_small(word.partition("=")[0]) in ("name", "names") and "=" in word
+                for word in words)
+    return [word for word in words if "=" not in word] if named else []
 
 
 def _small(name: str) -> str:

@@ -54,6 +54,15 @@ def read_lines(path: str | Path, cluster: str = "") -> list[Line]:
     return list(_lines(Path(path), cluster, ()))
 
 
+def site_text(path: str | Path) -> str:
+    """The text of a file of `sacctmgr` or `scontrol`; one with NUL characters is damaged."""
+    text = read_text(path, MOST_BYTES)
+    if "\0" in text:
+        raise InputError(f"{path}:{text.count(chr(10), 0, text.index(chr(0))) + 1}: has a NUL "
+                         "character, which no text has: the file is damaged")
+    return text
+
+
 def included_names(text: str) -> tuple[str, ...]:
     """The files that a text says to include, with `%c` where the cluster's name belongs."""
     if "include" not in text.lower():  # a log of a million lines has none
@@ -156,6 +165,8 @@ def _words(text: str, where: str) -> tuple[dict[str, str], dict[str, str]]:
         if found is None:
             raise InputError(f"{where}: '{text[place:].strip()[:40]}' is not Key=Value")
         key = found[1].lower()
+        if not key.isprintable():
+            raise InputError(f"{where}: {found[1][:40]!r} is no key: the file is damaged")
         if key in words:
             raise InputError(f"{where}: {found[1]} stands twice in one line")
         words[key], written[key] = found[2].strip('"'), found[1]

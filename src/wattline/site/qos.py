@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wattline.model.errors import InputError
-from wattline.model.reading import read_text
-from wattline.site.limits import Written, put, settings_of, unknown_among, written_of
-from wattline.site.lines import MOST_BYTES, refuse_name
+from wattline.site.limits import Written, bare_words, put, settings_of, unknown_among, written_of
+from wattline.site.lines import refuse_name, site_text
 
 USUAL = "normal"
 """The one that every cluster has from the beginning."""
@@ -65,7 +64,7 @@ def _is_header(names: Sequence[str]) -> bool:
 
 def _lines(path: str | Path) -> list[tuple[int, str]]:
     found = [(number, line) for number, line in
-             enumerate(read_text(path, MOST_BYTES).splitlines(), start=1)
+             enumerate(site_text(path).splitlines(), start=1)
              if line.strip() and not line.lstrip().startswith("#")]
     if not found:
         raise InputError(f"{path}: is empty")
@@ -127,6 +126,8 @@ def _run(rows: dict[str, Qos], verb: str, words: Sequence[str], where: str) -> l
         return [] if verb in ("list", "show") else [
             f"{where}: '{verb} qos' is no command of sacctmgr's"]
     at = next((at for at, word in enumerate(words) if word.lower() == "set"), len(words))
+    if verb in _CHANGE and at == len(words):
+        return [f"{where}: modifies a QOS without 'set', which changes nothing"]
     names = [name for word in words for name in _names(word)]
     given = words if verb in _ADD else words[at + 1:]
     for name in names if names or verb not in _CHANGE else list(rows):
@@ -144,8 +145,12 @@ def _run(rows: dict[str, Qos], verb: str, words: Sequence[str], where: str) -> l
                 put(settings, key, value)
         rows[name] = Qos(name, settings, where, written_of(
             (word.partition("=")[0] for word in given if "=" in word), where, before.written))
+    if verb in _ADD and not names:
+        raise InputError(f"{where}: adds a QOS without a name")
+    bare = bare_words(words) if verb in _ADD else []
     asked = {key: value for key, equals, value in (word.partition("=") for word in words) if equals}
-    return [f"{where}: {key}={asked[key]} of QOS '{', '.join(names)}'"
+    return [f"{where}: '{word}' has no value, and counts as the name of a further QOS"
+            for word in bare] + [f"{where}: {key}={asked[key]} of QOS '{', '.join(names)}'"
             for key in unknown_among(asked, _OTHER)]
 
 

@@ -8,8 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from wattline.model.errors import InputError
-from wattline.model.reading import read_text
-from wattline.site.lines import MOST_BYTES
+from wattline.site.lines import site_text
 from wattline.site.moments import is_date, is_local, moment_s
 
 _NONE = ("", "(null)", "n/a")
@@ -39,7 +38,7 @@ class Reservation:
 
 def read_reservations(path: str | Path) -> list[Reservation]:
     """Each record begins with `ReservationName=`, on one line or over several."""
-    text = read_text(path, MOST_BYTES)
+    text = site_text(path)
     starts = [match.start() for match in re.finditer(r"(?m)^\s*ReservationName=", text)]
     if not starts and text.strip() and "No reservations" not in text:
         raise InputError(f"{path}: has no reservation; write it with scontrol show reservation")

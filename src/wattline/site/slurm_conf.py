@@ -92,7 +92,9 @@ def slurm_conf(lines: Iterable[Line], source: str) -> SlurmConf:
     by_kind: dict[str, list[Line]] = {}
     for line in lines:
         by_kind.setdefault(line.kind, []).append(line)
-    remarks: list[str] = []
+    remarks = [f"{line.where}: {line.written[key]}={value} ends with a comma, and may be cut off"
+               for several in by_kind.values() for line in several
+               for key, value in line.words.items() if value.endswith(",")]
     nodes = _nodes(by_kind.get("nodename", []), remarks)
     if not nodes:
         raise InputError(f"{source}: no NodeName line, so no nodes")

@@ -223,6 +223,16 @@ def _switches(
     if strange:
         told.contradictions.append(f"{topologies.source} names nodes that {conf.source} does not "
                                    f"have: {fold_hosts(strange)}; they are left out")
+    bare = [node.name for node, at in zip(conf.nodes, leaf.tolist(), strict=True) if at < 0]
+    if bare:
+        told.contradictions.append(f"{topologies.source} has no switch with {fold_hosts(bare)} of "
+                                   f"{conf.source}")
+    roots = [switch.name for switch, above in zip(chosen.switches, parents.tolist(), strict=True)
+             if above < 0]
+    if len(roots) > 1:
+        told.contradictions.append(
+            f"{topologies.source}: no switch is above all: {', '.join(roots[:5])}"
+            f"{', ...' if len(roots) > 5 else ''} have none above them")
     return leaf, parents
 
 
