@@ -87,6 +87,14 @@ def test_a_tree_that_is_not_whole_is_said(tmp_path: Path, text: str, said: list[
     assert all(part in line for part, line in zip(said, lines, strict=True))
 
 
+def test_added_nodes_are_no_lack_of_a_tree(tmp_path: Path) -> None:
+    (tmp_path / "topology").write_text(SWITCHES)
+    found = site(tmp_path, submit("-n 1"), topology=str(tmp_path / "topology"),
+                 add_nodes={"like": "n1", "count": 2})
+    assert found.lists.contradictions == ()
+    assert "nodes that are added hang on a switch of their own" in found.lists.assumed
+
+
 @pytest.mark.parametrize(("name", "read"), [
     ("assoc", read_associations), ("qos", read_qos), ("down", read_down),
     ("reservations", read_reservations)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -56,9 +56,12 @@ def _natural(name: str) -> list[str | int]:
 
 def nodes_of(
     conf: SlurmConf, gres: GresConf | None, topology: Topologies | None,
-    powers: Sequence[PartPowers], told: Told,
+    powers: Sequence[PartPowers], told: Told, added: Collection[str] = (),
 ) -> Nodes:
-    """One row per node in their order; `powers` has one entry per node."""
+    """One row per node in their order; `powers` has one entry per node.
+
+    Nodes that are `added` stand in no file.
+    """
     if len(conf.nodes) > MOST_NODES:
         raise InputError(f"{conf.source}: has {len(conf.nodes):,} nodes, must be at most "
                          f"{MOST_NODES:,}")
@@ -72,7 +75,7 @@ def nodes_of(
         for name in _features(node):
             features[row, place[name]] = True
     cpus, threads, memory = _sizes(conf.nodes, told)
-    leaf, parents = _switches(conf, topology, told)
+    leaf, parents = _switches(conf, topology, told, added)
     _say_unused(conf.nodes, told)
     count = len(conf.nodes)
     return Nodes(
@@ -194,7 +197,7 @@ def _typed_beside(
 
 
 def _switches(
-    conf: SlurmConf, topologies: Topologies | None, told: Told
+    conf: SlurmConf, topologies: Topologies | None, told: Told, added: Collection[str]
 ) -> tuple[IntArray, IntArray]:
     """The leaf of each node, and the parent of each switch."""
     leaf = np.full(len(conf.nodes), -1, dtype=np.int64)
@@ -223,10 +226,13 @@ def _switches(
     if strange:
         told.contradictions.append(f"{topologies.source} names nodes that {conf.source} does not "
                                    f"have: {fold_hosts(strange)}; they are left out")
-    bare = [node.name for node, at in zip(conf.nodes, leaf.tolist(), strict=True) if at < 0]
+    if added:
+        told.assumed.append("nodes that are added hang on a switch of their own")
+    bare = [node.name for node, at in zip(conf.nodes, leaf.tolist(), strict=True)
+            if at < 0 and node.name not in added]
     if bare:
         told.contradictions.append(f"{topologies.source} has no switch with {fold_hosts(bare)} of "
-                                   f"{conf.source}")
+                                   f"{conf.source}; they count as on one of their own")
     roots = [switch.name for switch, above in zip(chosen.switches, parents.tolist(), strict=True)
              if above < 0]
     if len(roots) > 1:

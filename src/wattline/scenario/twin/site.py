@@ -25,7 +25,7 @@ from wattline.scenario.twin.nodes import (
     with_more,
 )
 from wattline.scenario.twin.nodes_down import outages_of, spans_of
-from wattline.scenario.twin.part_powers import node_powers, say_watts
+from wattline.scenario.twin.part_powers import more_names, node_powers, say_watts
 from wattline.scenario.twin.partitions import cluster_mode_of, default_rows, partitions_of
 from wattline.scenario.twin.requests import Builder, Made
 from wattline.scenario.twin.reservations import reservations_of
@@ -194,7 +194,9 @@ def _machine(section: TwinSection, conf: SlurmConf, settings: Settings, log: Log
     if gres is not None and section.add_nodes is not None:
         gres = gres_with_more(gres, section.add_nodes.like, section.add_nodes.count)
     topology = None if section.topology is None else read_topology(section.topology)
-    nodes = nodes_of(conf, gres, topology, node_powers(section, conf), told)
+    more = section.add_nodes
+    added = frozenset(() if more is None else more_names(more.like, more.count))
+    nodes = nodes_of(conf, gres, topology, node_powers(section, conf), told, added)
     say_watts(section, nodes, told)
     qos = qos_of(_qos_table(section, told), nodes.gres_kinds, cluster_mode_of(settings), told)
     rules = rules_of(settings, conf.partitions, nodes.gres_kinds, topology is not None)
