@@ -171,7 +171,8 @@ def _tree(
     if assoc:
         found = read_associations(assoc)
         try:
-            return association_tree(found.of(cluster)), list(found.remarks)
+            return association_tree(found.of(cluster)), [
+                *found.remarks, *(f"unknown: {line}" for line in found.unknown)]
         except InputError as error:
             said = str(error)
             raise InputError(said if said.startswith(str(assoc)) else f"{assoc}: {said}") from None

@@ -104,15 +104,18 @@ command.add_command(judge)
 
 
 def _print(found: TwinCheck) -> None:
+    from wattline.analysis.summary import time_text
+
     figures: list[tuple[str, Any]] = [
         ("jobs", f"{found.jobs:,} ({found.compared:,} compared, {found.never_ran:,} never ran)"),
         ("error of the mean wait", _share(found.error)),
-        (f"error of the mean over {found.window_s / 3600:.3g} h",
+        ("error of the moving mean" if not found.window_s > 0 else
+         f"error of the mean over {time_text(found.window_s)}",
          _share(found.moving_average_error)),
-        ("starts apart, median / p90", "" if found.start_error_s is None else
-         f"{found.start_error_s['median']:.0f} s / {found.start_error_s['p90']:.0f} s"),
-        ("mean wait over phases", f"{_seconds(found.phases['least'])} to "
-                                  f"{_seconds(found.phases['most'])}"),
+        ("starts apart, median / p90", "not known" if found.start_error_s is None else
+         f"{_wait(found.start_error_s['median'])} / {_wait(found.start_error_s['p90'])}"),
+        ("mean wait over phases", " to ".join(dict.fromkeys(
+            _wait(found.phases[end]) for end in ("least", "most")))),
         ("utilisation, simulated / logged", f"{_share(found.utilisation['simulated'])} / "
                                             f"{_share(found.utilisation['logged'])}")]
     print_table(["figure", "value"], figures, found.name)
@@ -134,11 +137,13 @@ def _print(found: TwinCheck) -> None:
 
 
 def _two(row: Any) -> tuple[str, str]:
-    return _seconds(row["simulated"]), _seconds(row["logged"])
+    return _wait(row["simulated"]), _wait(row["logged"])
 
 
-def _seconds(value: float | None) -> str:
-    return "" if value is None else f"{value:.1f} s"
+def _wait(value_s: float | None) -> str:
+    from wattline.twin.figures import wait_text
+
+    return "not known" if value_s is None else wait_text(value_s)
 
 
 def _share(value: float | None) -> str:

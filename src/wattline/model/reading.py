@@ -89,6 +89,13 @@ def read_text(path: str | Path, most: int | None = None) -> str:
         raise InputError(f"{path}: not a text file in UTF-8") from None
 
 
+def log_text(data: bytes, source: str | Path) -> str:
+    """The text of a log, in which single letters may be of another encoding, but not all."""
+    if b"\0" in data[:4096]:
+        raise InputError(f"{source}: not a text file in UTF-8")
+    return data.decode("utf-8-sig", "replace")
+
+
 def separator(first_line: str) -> str:
     """What parts the cells of a table, by its first line: a comma, a semicolon or a tab.
 

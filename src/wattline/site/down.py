@@ -8,27 +8,31 @@ powered down to save power wakes for a job, and is not out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wattline.model.errors import InputError
-from wattline.model.reading import read_text
-from wattline.site.lines import MOST_BYTES, hosts_of
-from wattline.site.moments import is_local, moment_s
+from wattline.site.lines import hosts_of, site_text
+from wattline.site.moments import is_date, is_local, moment_s
 
 _NAMES = {"node name": "node", "nodename": "node", "cluster nodes": "cluster_nodes",
           "time start": "start", "timestart": "start", "start": "start", "time end": "end",
           "timeend": "end", "end": "end", "state": "state", "reason": "reason"}
 
 
-DOWN, DRAINS, SLEEPS = "down", "drains", "sleeps"
+DOWN, DRAINS, SLEEPS, STRANGE = "down", "drains", "sleeps", "strange"
 _MARKS = "*~#!%$@^-+"
-_HOLDS = frozenset({"DRAIN", "DRAINED", "DRAINING", "DRNG", "FAIL", "FAILING", "FAILG", "MAINT",
-                    "RESV", "RESERVED", "REBOOT", "REBOOT_ISSUED", "REBOOT_REQUESTED", "BOOT"})
-_SAVES = frozenset({"POW_DN", "POW_UP", "POWERED_DN", "POWRING_DN", "POWERING_UP", "POWER_DOWN",
-                    "POWER_UP", "POWERED_DOWN", "POWERING_DOWN", "CLOUD", "RESM", "RESUME"})
+_LOSES = frozenset({"DOWN", "ERROR", "UNK", "UNKNOWN", "FUTR", "FUTURE"})
+_RESERVES = frozenset({"MAINT", "RESV", "RESERVED"})
+_HOLDS = _RESERVES | {"DRAIN", "DRAINED", "DRAINING", "DRNG", "FAIL", "FAILING", "FAILG", "REBOOT",
+                      "REBOOT_ISSUED", "REBOOT_REQUESTED", "BOOT", "POWER_DRAIN", "NOT_RESPONDING",
+                      "NO_RESPOND", "INVAL", "INVALID_REG"}
+_SAVES = frozenset({"CLOUD", "RESM", "RESUME"})
+_POWER = "POW"
+"""What words about power saving begin with: POW_DN, POWERING_UP, POWERED_DOWN."""
 _WORKS = frozenset({"IDLE", "ALLOC", "ALLOCATED", "MIX", "MIXED", "COMP", "COMPLETING", "PLND",
-                    "PLANNED", "BLOCK", "BLOCKED", "CANC_R"})
+                    "PLANNED", "BLOCK", "BLOCKED", "CANC_R", "REBOOT_CANCELED", "NPC", "PERFCTRS",
+                    "UNDRAIN", "DYNAMIC_NORM", "DYNAMIC_FUTURE", "EXTERNAL"})
 """Of a node that answers; that it has an event says that it took no jobs."""
 
 
@@ -43,25 +47,49 @@ class Down:
     reason: str = ""
     local: bool = False
     """Whether its times are those of a clock without a zone."""
+    by_calendar: bool = False
+    """Whether a time of it is a date, and not plain seconds."""
+    where: str = field(default="", compare=False)
 
     @property
     def effect(self) -> str:
-        """`DOWN`, `DRAINS` or `SLEEPS`."""
-        whole = self.state.upper()
-        words = {word.rstrip(_MARKS) for word in whole.split("+")}
+        """`DOWN`, `DRAINS`, `SLEEPS`, or `STRANGE` where no word of its state is known."""
+        whole, words = self.state.upper(), set(self._words)
         if "DOWN" in words:
             return DOWN
+        if set(self.strange) == words:
+            return STRANGE
         if words & _HOLDS or whole.endswith(("@", "^")):
             return DRAINS
-        if words & _SAVES or whole.endswith(("~", "#", "%", "!")):
+        if any(_saves(word) for word in words) or whole.endswith(("~", "#", "%", "!")):
             return SLEEPS
         return DRAINS if words & _WORKS else DOWN
+
+    @property
+    def strange(self) -> tuple[str, ...]:
+        """Words of its state that Slurm does not have."""
+        return tuple(word for word in self._words
+                     if word not in _LOSES | _HOLDS | _WORKS and not _saves(word))
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether jobs of a reservation may run there."""
+        return bool(set(self._words) & _RESERVES) or self.state.endswith("$")
+
+    @property
+    def _words(self) -> tuple[str, ...]:
+        words = (word.strip().rstrip(_MARKS) for word in self.state.upper().split("+"))
+        return tuple(filter(None, words)) or ("",)
+
+
+def _saves(word: str) -> bool:
+    return word in _SAVES or (word.startswith(_POWER) and word not in _HOLDS)
 
 
 def read_down(path: str | Path) -> list[Down]:
     """The rows of nodes; those of the whole cluster (its registration) are passed over."""
     lines = [(number, line) for number, line in
-             enumerate(read_text(path, MOST_BYTES).splitlines(), start=1) if line.strip()]
+             enumerate(site_text(path).splitlines(), start=1) if line.strip()]
     if not lines:
         raise InputError(f"{path}: is empty")
     header = [_NAMES.get(name.strip().lower(), "") for name in lines[0][1].split("|")]
@@ -85,6 +113,6 @@ def read_down(path: str | Path) -> list[Down]:
             raise InputError(f"{where}: ends before it starts")
         local = is_local(row["start"]) or is_local(row["end"])
         found += [Down(node, start_s, end_s, row["state"].strip(), row.get("reason", "").strip(),
-                       local)
+                       local, is_date(row["start"]) or is_date(row["end"]), where)
                   for node in hosts_of(row["node"].strip(), where)]
     return found

@@ -57,7 +57,8 @@ def gres_conf(lines: Iterable[Line], source: str) -> GresConf:
     detect, read = "", 0
     for line in lines:
         read += 1
-        remarks += unused(sorted(set(line.words) - _KEYS), "a resource", line.where)
+        strange = [line.written[key] for key in sorted(set(line.words) - _KEYS)]
+        remarks += unused(strange, "a resource", line.where)
         name = line.get("name")
         if name is None:
             if line.get("autodetect") is None:

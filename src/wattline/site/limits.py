@@ -7,7 +7,8 @@ has one, in small letters. Values stay texts; `tres_of` and `clock_s` read them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from wattline.model.errors import InputError
 
@@ -36,7 +37,8 @@ _NAMES = {
     "maxsubmitjobsperaccount": "maxsubmitpa", "maxsubmitpa": "maxsubmitpa",
     "maxsubmitjobspa": "maxsubmitpa", "maxwall": "maxwall", "maxwallduration": "maxwall",
     "maxwalldurationperjob": "maxwall", "maxwallperjob": "maxwall", "mintres": "mintres",
-    "mintresperjob": "mintres", "minpriothres": "minpriothres", "minpriothreshold": "minpriothres",
+    "mintresperjob": "mintres", "mintrespj": "mintres", "minpriothres": "minpriothres",
+    "minpriothreshold": "minpriothres",
     "priority": "priority", "qos": "qos", "qoslevel": "qos", "qoslevels": "qos",
     "defqos": "defaultqos", "defaultqos": "defaultqos", "flags": "flags", "gracetime": "gracetime",
     "preempt": "preempt", "preemptmode": "preemptmode", "preemptexempttime": "preemptexempttime",
@@ -45,6 +47,13 @@ _NAMES = {
 }
 LISTS = ("qos", "preempt", "flags")
 """Settings that are several words."""
+
+
+class Written(NamedTuple):
+    """How a file writes the name of a setting, and in which line."""
+
+    name: str
+    where: str
 
 
 def canonical(name: str) -> str:
@@ -94,6 +103,34 @@ def settings_of(pairs: Iterable[tuple[str, str]], before: Mapping[str, str] | No
     for name, value in pairs:
         put(found, name, value)
     return found
+
+
+def written_of(names: Iterable[str], where: str, before: Mapping[str, Written] | None = None,
+               ) -> dict[str, Written]:
+    """By the one name of each setting: how it is written, and where for the last time."""
+    found = dict(before or {})
+    for name in names:
+        written = name.strip().rstrip("+-")
+        if known := canonical(written):
+            found[known.partition(":")[0]] = Written(written, where)
+    return found
+
+
+def unknown_among(names: Iterable[str], others: Container[str]) -> list[str]:
+    """Names that are neither a setting nor, in small letters, one of these others."""
+    return [name for name in names
+            if not canonical(name.rstrip("+-")) and _small(name) not in others]
+
+
+def bare_words(words: Sequence[str]) -> list[str]:
+    """Words without a value in a command that names what it adds by `Name=`: cut off, perhaps."""
+    named = any(_small(word.partition("=")[0]) in ("name", "names") and "=" in word
+                for word in words)
+    return [word for word in words if "=" not in word] if named else []
+
+
+def _small(name: str) -> str:
+    return re.sub(r"[\s_]", "", name).lower().rstrip("+-")
 
 
 def tres_of(text: str, where: str) -> dict[str, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wattline.model.errors import InputError
@@ -33,6 +33,8 @@ class Line:
     words: Mapping[str, str]
     where: str
     """File and line, as messages begin."""
+    written: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The same keys as the file writes them."""
 
     @property
     def kind(self) -> str:
@@ -50,6 +52,15 @@ class Line:
 def read_lines(path: str | Path, cluster: str = "") -> list[Line]:
     """All lines of a file and of those that it includes; `%c` there is the cluster's name."""
     return list(_lines(Path(path), cluster, ()))
+
+
+def site_text(path: str | Path) -> str:
+    """The text of a file of `sacctmgr` or `scontrol`; one with NUL characters is damaged."""
+    text = read_text(path, MOST_BYTES)
+    if "\0" in text:
+        raise InputError(f"{path}:{text.count(chr(10), 0, text.index(chr(0))) + 1}: has a NUL "
+                         "character, which no text has: the file is damaged")
+    return text
 
 
 def included_names(text: str) -> tuple[str, ...]:
@@ -105,7 +116,8 @@ def _lines(path: Path, cluster: str, within: tuple[Path, ...]) -> Iterator[Line]
             name = _name_in(included).replace("%c", cluster)
             yield from _included(path, name, cluster, (*within, path.resolve()), where)
             continue
-        line = Line(_words(text, where), where)
+        words, written = _words(text, where)
+        line = Line(words, where, written)
         cluster = line.get("clustername") or cluster
         yield line
 
@@ -142,17 +154,21 @@ def _logical(text: str) -> Iterator[tuple[int, str]]:
         yield begun, held.strip()
 
 
-def _words(text: str, where: str) -> dict[str, str]:
-    """`Key=Value` and `Key="a value"` in a line; Slurm also has += and -=."""
+def _words(text: str, where: str) -> tuple[dict[str, str], dict[str, str]]:
+    """`Key=Value` and `Key="a value"` in a line, and the keys as written; Slurm has += and -= too.
+    """
     words: dict[str, str] = {}
+    written: dict[str, str] = {}
     place = 0
     while place < len(text):
         found = _WORD.match(text, place)
         if found is None:
             raise InputError(f"{where}: '{text[place:].strip()[:40]}' is not Key=Value")
         key = found[1].lower()
+        if not key.isprintable():
+            raise InputError(f"{where}: {found[1][:40]!r} is no key: the file is damaged")
         if key in words:
             raise InputError(f"{where}: {found[1]} stands twice in one line")
-        words[key] = found[2].strip('"')
+        words[key], written[key] = found[2].strip('"'), found[1]
         place = found.end()
-    return words
+    return words, written

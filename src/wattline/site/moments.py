@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from wattline.model.errors import InputError
 
 _SECONDS = r"[0-9]{1,11}(\.[0-9]+)?"
+_NONE = ("", "unknown", "none")
 
 
 def moment_s(text: str, where: str) -> float | None:
     """Unix time, of a time without an offset as if it were UTC; None where there is none."""
     word = text.strip()
-    if word.lower() in ("", "unknown", "none"):
+    if word.lower() in _NONE:
         return None
     if re.fullmatch(_SECONDS, word):
         return float(word)
@@ -23,6 +24,12 @@ def moment_s(text: str, where: str) -> float | None:
         raise InputError(f"{where}: '{word[:40]}' is no time; write it like "
                          "2024-01-31T12:00:00") from None
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def is_date(text: str) -> bool:
+    """Whether it is a time by a calendar, and not plain seconds."""
+    word = text.strip()
+    return word.lower() not in _NONE and not re.fullmatch(_SECONDS, word)
 
 
 def is_local(text: str) -> bool:

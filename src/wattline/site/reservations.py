@@ -8,9 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from wattline.model.errors import InputError
-from wattline.model.reading import read_text
-from wattline.site.lines import MOST_BYTES
-from wattline.site.moments import is_local, moment_s
+from wattline.site.lines import site_text
+from wattline.site.moments import is_date, is_local, moment_s
 
 _NONE = ("", "(null)", "n/a")
 
@@ -33,11 +32,13 @@ class Reservation:
     where: str = ""
     local: bool = False
     """Whether its times are those of a clock without a zone."""
+    by_calendar: bool = False
+    """Whether a time of it is a date, and not plain seconds."""
 
 
 def read_reservations(path: str | Path) -> list[Reservation]:
     """Each record begins with `ReservationName=`, on one line or over several."""
-    text = read_text(path, MOST_BYTES)
+    text = site_text(path)
     starts = [match.start() for match in re.finditer(r"(?m)^\s*ReservationName=", text)]
     if not starts and text.strip() and "No reservations" not in text:
         raise InputError(f"{path}: has no reservation; write it with scontrol show reservation")
@@ -53,10 +54,11 @@ def _record(text: str, where: str) -> Reservation:
         raise InputError(f"{where}: reservation '{cells['ReservationName']}' has no StartTime")
     if end_s is not None and end_s < start_s:
         end_s = None  # how Slurm shows one without end
+    times = [cells.get(key, "") for key in ("StartTime", "EndTime")]
     return Reservation(cells["ReservationName"], cells.get("Nodes", ""), start_s, end_s,
                        _list(cells, "Users"), _list(cells, "Accounts"), _list(cells, "Flags"),
-                       "CoreIDs" in cells, where,
-                       any(is_local(cells.get(key, "")) for key in ("StartTime", "EndTime")))
+                       "CoreIDs" in cells, where, any(map(is_local, times)),
+                       any(map(is_date, times)))
 
 
 def _list(cells: dict[str, str], key: str) -> tuple[str, ...]:

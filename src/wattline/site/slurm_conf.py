@@ -39,6 +39,8 @@ class Node:
     """All that stands for it, by key in small letters."""
     where: str = field(default="", compare=False)
     """File and line."""
+    written: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The keys of its settings as the file has them."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,12 @@ class Partition:
     nodes: tuple[str, ...]
     settings: Mapping[str, str] = field(default_factory=dict)
     where: str = field(default="", compare=False)
+    written: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The keys of its settings as the file has them."""
+
+    def spelt(self, key: str) -> str:
+        """A key as the file has it."""
+        return self.written.get(key, key)
 
 
 @dataclass(frozen=True)
@@ -70,6 +78,8 @@ class SlurmConf:
     remarks: tuple[str, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict, compare=False)
     """File and line of each setting."""
+    written: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The keys of the settings as the file has them."""
 
 
 def read_slurm_conf(path: str | Path) -> SlurmConf:
@@ -82,66 +92,81 @@ def slurm_conf(lines: Iterable[Line], source: str) -> SlurmConf:
     by_kind: dict[str, list[Line]] = {}
     for line in lines:
         by_kind.setdefault(line.kind, []).append(line)
-    remarks: list[str] = []
+    remarks = [f"{line.where}: {line.written[key]}={value} ends with a comma, and may be cut off"
+               for several in by_kind.values() for line in several
+               for key, value in line.words.items() if value.endswith(",")]
     nodes = _nodes(by_kind.get("nodename", []), remarks)
     if not nodes:
         raise InputError(f"{source}: no NodeName line, so no nodes")
     sets = _sets(by_kind.get("nodeset", []), nodes)
-    settings, places = _settings(by_kind, remarks)
+    settings, places, written = _settings(by_kind, remarks)
     return SlurmConf(
         source, settings.get("clustername", ""), nodes,
         _partitions(by_kind.get("partitionname", []), nodes, sets, remarks),
         tuple(DownNodes(line.hosts("downnodes"), line.get("state") or "DOWN",
                         line.get("reason") or "") for line in by_kind.get("downnodes", [])),
-        settings, tuple(remarks), places,
+        settings, tuple(remarks), places, written,
     )
 
 
 def _settings(
     by_kind: Mapping[str, list[Line]], remarks: list[str]
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Each setting, and where it stands."""
+) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Each setting, where it stands, and how its key is written."""
     found: dict[str, str] = {}
     places: dict[str, str] = {}
+    written: dict[str, str] = {}
     for kind, lines in by_kind.items():
         if kind in _LISTS:
             continue
         for line in lines:
             for key, value in line.words.items():
                 if found.get(key, value) != value:
-                    remarks.append(f"{line.where}: {key} again, the last one counts (the other is "
-                                   f"{places[key]})")
-                found[key], places[key] = value, line.where
-    return found, places
+                    remarks.append(f"{line.where}: {line.written[key]} again, the last one counts "
+                                   f"(the other is {places[key]})")
+                found[key], places[key], written[key] = value, line.where, line.written[key]
+    return found, places, written
 
 
-def _with_defaults(lines: Iterable[Line]) -> Iterable[tuple[Line, dict[str, str], dict[str, str]]]:
-    """Lines with what the DEFAULT lines before them add; those replace each other key by key.
+@dataclass(frozen=True)
+class _Whole:
+    """A line with what the DEFAULT lines before it add."""
 
-    Beside the words, where each of them stands.
-    """
+    line: Line
+    words: dict[str, str]
+    places: dict[str, str]
+    """Where each of the words stands."""
+    written: dict[str, str]
+
+
+def _with_defaults(lines: Iterable[Line]) -> Iterable[_Whole]:
+    """Lines with what the DEFAULT lines before them add; those replace each other key by key."""
     defaults: dict[str, str] = {}
     places: dict[str, str] = {}
+    written: dict[str, str] = {}
     for line in lines:
         words = {_SAME.get(key, key): value for key, value in line.words.items()}
+        spelt = {_SAME.get(key, key): name for key, name in line.written.items()}
         here = dict.fromkeys(words, line.where)
         if words[line.kind].upper() == "DEFAULT":
             del words[line.kind]
             defaults |= words
             places |= here
+            written |= spelt
         else:
-            yield line, defaults | words, places | here
+            yield _Whole(line, defaults | words, places | here, written | spelt)
 
 
 def _nodes(lines: Iterable[Line], remarks: list[str]) -> tuple[Node, ...]:
     found: dict[str, Node] = {}
     told: set[str] = set()
-    for line, words, places in _with_defaults(lines):
+    for whole in _with_defaults(lines):
+        line, words = whole.line, whole.words
         unknown = sorted(set(words) - _NODE_KEYS - told)
         told.update(unknown)
-        remarks += unused(unknown, "a node", line.where)
+        remarks += unused([whole.written[key] for key in unknown], "a node", line.where)
         cpus, cores = _processors(words, line.where)
-        _say_other_cpus(words, cores, places, remarks)
+        _say_other_cpus(whole, cores, remarks)
         memory_mb = number_of(words.get("realmemory", "0"), "RealMemory", line.where)
         for name in line.hosts("nodename"):
             if name in found:
@@ -149,7 +174,7 @@ def _nodes(lines: Iterable[Line], remarks: list[str]) -> tuple[Node, ...]:
                                  f"{found[name].where})")
             found[name] = Node(name, cpus, cores, memory_mb, words.get("gres", ""),
                                tuple(filter(None, words.get("features", "").split(","))), words,
-                               line.where)
+                               line.where, whole.written)
     return tuple(found.values())
 
 
@@ -173,17 +198,16 @@ def _processors(words: Mapping[str, str], where: str) -> tuple[int, int]:
     return cpus or cores * threads, cores
 
 
-def _say_other_cpus(
-    words: Mapping[str, str], cores: int, places: Mapping[str, str], remarks: list[str]
-) -> None:
+def _say_other_cpus(whole: _Whole, cores: int, remarks: list[str]) -> None:
     """Where CPUs= is a number that sockets, cores and threads do not make: these count."""
+    words, places = whole.words, whole.places
     parts = [key for key in ("boards", "socketsperboard", "sockets", "corespersocket",
                              "threadspercore") if key in words]
     if "cpus" not in words or not parts:
         return
     made, _ = _processors(words, places["cpus"])
     if made != number_of(words["cpus"], "cpus", places["cpus"]):
-        said = ", ".join(f"{key}={words[key]} ({places[key]})" for key in parts)
+        said = ", ".join(f"{whole.written[key]}={words[key]} ({places[key]})" for key in parts)
         remarks.append(f"{places['cpus']}: CPUs={words['cpus']} does not go with {said}; Slurm "
                        f"takes {made} CPUs of {cores} cores")
 
@@ -203,7 +227,8 @@ def _partitions(
 ) -> tuple[Partition, ...]:
     known = {node.name: None for node in nodes}
     found: dict[str, Partition] = {}
-    for line, words, _ in _with_defaults(lines):
+    for whole in _with_defaults(lines):
+        line, words = whole.line, whole.words
         known_as = words["partitionname"]
         if known_as in found:
             raise InputError(f"{line.where}: partition '{known_as}' is defined a second time "
@@ -213,9 +238,8 @@ def _partitions(
             given += list(known) if name.upper() == "ALL" else sets.get(name, (name,))
         strange = [name for name in dict.fromkeys(given) if name not in known]
         if strange:
-            remarks.append(f"{line.where}: partition '{words['partitionname']}' has nodes that no "
+            remarks.append(f"{line.where}: partition '{known_as}' has nodes that no "
                            f"NodeName line defines: {fold_hosts(strange)}; they are left out")
         members = tuple(name for name in dict.fromkeys(given) if name in known)
-        found[words["partitionname"]] = Partition(words["partitionname"], members, words,
-                                                  line.where)
+        found[known_as] = Partition(known_as, members, words, line.where, whole.written)
     return tuple(found.values())

@@ -18,7 +18,7 @@ from wattline.scenario.build import plan
 from wattline.scenario.load import load
 from wattline.scenario.model import Scenario
 from wattline.scenario.twin.asked import NEVER_ENDS_S, Counter, Log
-from wattline.scenario.twin.planning import TwinPlan, not_run_reasons
+from wattline.scenario.twin.planning import TwinPlan, not_run_reasons, of_several
 from wattline.twin.figures import (
     Series,
     busy_part,
@@ -27,6 +27,7 @@ from wattline.twin.figures import (
     moving_average_error,
     relative,
     series_of,
+    wait_text,
 )
 from wattline.twin.make import Twin
 
@@ -281,13 +282,18 @@ def _filled(ready: TwinPlan) -> dict[str, Any]:
             "share": filled / max(1, len(ready.jobs))}
 
 
+def _off_text(off_s: float) -> str:
+    return f"{off_s:.0f} s" if off_s < 600.0 else wait_text(off_s)
+
+
 def _verdict(means: Mapping[str, float | None], off: tuple[float | None, float | None],
              errors: Mapping[str, float] | None, spread: Sequence[float | None], run: Run,
              filled: Mapping[str, Any], killed: Counter) -> str:
     simulated, logged = means["simulated"], means["logged"]
     error, moving = off
     never = int((~run.ran).sum())
-    why = ", ".join(f"{reason}: {count:,}" for reason, count in not_run_reasons(run).items())
+    why = ", ".join(f"{of_several(reason, count)}: {count:,}"
+                    for reason, count in not_run_reasons(run).items())
     rest = f" {never:,} of {len(run.jobs):,} jobs never ran ({why})." if never else ""
     for what, count in killed.counts().items():
         rest += f" {count:,} {'job was' if count == 1 else 'jobs were'} {what}."
@@ -297,15 +303,18 @@ def _verdict(means: Mapping[str, float | None], off: tuple[float | None, float |
         return f"No job ran that could be compared.{rest}"
     if logged is None:
         known = [each for each in spread if each is not None]
-        return (f"The log has no starts: the simulated mean wait is {simulated:.1f} s "
-                f"({min(known):.1f} to {max(known):.1f} s over {len(known)} phases), and nothing "
-                f"says how close it is.{rest}")
+        over = "" if len(known) < 2 else (f" ({wait_text(min(known))} to {wait_text(max(known))} "
+                                          f"over {len(known)} phases)")
+        return (f"The log has no starts: the simulated mean wait is {wait_text(simulated)}{over}, "
+                f"and nothing says how close it is.{rest}")
     if error is None:
-        return (f"Nobody waited in the log; the simulated mean wait is {simulated:.1f} s.{rest}")
+        return (f"Nobody waited in the log; the simulated mean wait is {wait_text(simulated)}."
+                f"{rest}")
     word = "close to" if abs(error) <= 0.05 else "above" if error > 0 else "below"
     by = "" if word == "close to" else f"{abs(error):.0%} "
-    half = "" if errors is None else f"; half of the starts are within {errors['median']:.0f} s"
+    half = "" if errors is None else (
+        f"; half of the starts are within {_off_text(errors['median'])}")
     # Two means may agree by chance where nothing else does.
     over = "" if moving is None else f", and over time the waits are {moving:.0%} apart"
-    return (f"The simulated mean wait of {simulated:.1f} s is {by}{word} the logged one of "
-            f"{logged:.1f} s{half}{over}.{rest}")
+    return (f"The simulated mean wait of {wait_text(simulated)} is {by}{word} the logged one of "
+            f"{wait_text(logged)}{half}{over}.{rest}")

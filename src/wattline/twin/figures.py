@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wattline.analysis.summary import time_text
 from wattline.model.jobs import IntArray
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
@@ -22,6 +23,11 @@ class Series:
     simulated_s: FloatArray
     logged_s: FloatArray | None
     window_s: float
+
+
+def wait_text(wait_s: float) -> str:
+    """Seconds up to ten minutes, then the unit that fits."""
+    return f"{wait_s:.1f} s" if wait_s < 600.0 else time_text(wait_s)
 
 
 def mean(values: FloatArray) -> float | None:

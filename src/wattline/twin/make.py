@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ from wattline.model.errors import InputError, warn
 from wattline.model.files import replacing
 from wattline.scenario.load import validate
 from wattline.scenario.model import Scenario
+from wattline.scenario.twin.foreseen import foreseen
 from wattline.scenario.twin.from_table import is_table
 from wattline.scenario.twin.planning import site_of
+from wattline.scenario.twin.section import FILES
 from wattline.scenario.twin.site import Site
 
 OUT = "twin.toml"
@@ -34,8 +37,8 @@ class Twin:
     ...                         "PartitionName=all Nodes=ALL Default=YES\\n")
     ...     _ = log.write_text("-dt 0 -e submit_batch_job | -n 8 -t 10 -sim-walltime 60 a.sh\\n")
     ...     twin = wl.make_twin(conf, events=log)
-    >>> isinstance(twin, wl.Twin), twin.not_modelled
-    (True, ('prolog=/bin/true: jobs begin only when their prolog has ended',))
+    >>> isinstance(twin, wl.Twin), [line.partition(": ")[2] for line in twin.not_modelled]
+    (True, ['Prolog=/bin/true: jobs begin only when their prolog has ended'])
     """
 
     scenario: Scenario
@@ -52,10 +55,12 @@ class Twin:
     filled: tuple[str, ...]
     """What the log does not say and a rule put there, with how many jobs it is."""
     unfit: tuple[str, ...]
-    """Jobs that the machine cannot run, by reason."""
+    """Jobs that the machine cannot run, or that wait for ever on it, by reason."""
     left_out: tuple[str, ...]
     """Records of the log that are no jobs of the twin."""
     path: Path | None = None
+    rendered: Callable[[Path | None], str] | None = None
+    """The text for a folder: files in it are named from there."""
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -66,9 +71,10 @@ class Twin:
     def write(self, path: str | Path) -> Path:
         """Write the scenario."""
         target = Path(path)
+        text = self.text if self.rendered is None else self.rendered(target.parent)
         try:
             with replacing(target) as draft:
-                Path(draft).write_text(self.text, encoding="utf-8")
+                Path(draft).write_text(text, encoding="utf-8")
         except OSError as error:
             raise InputError(f"{target} cannot be written: {error.strerror or error}") from None
         return target
@@ -133,42 +139,59 @@ def make_twin(
     lists = {key: list(getattr(site.lists, key))
              for key in ("understood", "assumed", "not_modelled")}
     whole = {**fields, "twin": {**section, **lists}}
-    found = _twin(validate(whole, "make_twin()"), _text(whole, site), site, out)
+    unfit = (*site.made.unfit, *foreseen(site))
+    rendered = partial(_text, whole, _comments(site, unfit))
+    found = _twin(validate(whole, "make_twin()"), rendered, site, unfit, out)
     warn(found.remarks)
     return found
 
 
-def _twin(scenario: Scenario, text: str, site: Site, out: str | Path | None) -> Twin:
+def _twin(scenario: Scenario, rendered: Callable[[Path | None], str], site: Site,
+          unfit: tuple[str, ...], out: str | Path | None) -> Twin:
     lists = site.lists
     found = Twin(
-        scenario, text, len(site.log.jobs), len(site.machine.nodes.names),
-        int(site.machine.nodes.cpus.sum()), lists.understood, lists.assumed, lists.not_modelled,
-        lists.unknown, lists.contradictions, (*site.log.filled, *site.made.filled),
-        site.made.unfit, site.log.left_out, None if out is None else Path(out))
+        scenario, rendered(None if out is None else Path(out).parent), len(site.log.jobs),
+        len(site.machine.nodes.names), int(site.machine.nodes.cpus.sum()), lists.understood,
+        lists.assumed, lists.not_modelled, lists.unknown, lists.contradictions,
+        (*site.log.filled, *site.made.filled), unfit, site.log.left_out,
+        None if out is None else Path(out), rendered)
     if out is not None:
         found.write(out)
     return found
 
 
-def _text(fields: Mapping[str, Any], site: Site) -> str:
-    """The file as a person would write it, with what was found in comments."""
+def _comments(site: Site, unfit: Iterable[str]) -> list[str]:
+    """What was found, as comments."""
     lines = ["# A machine that schedules like the Slurm of these files; made by `wattline twin "
              "make`.", "# `wattline twin check` says how close it comes to the log."]
     for title, found in (("Contradictions", site.lists.contradictions),
                          ("Unknown keys", site.lists.unknown),
-                         ("Jobs that the machine cannot run", site.made.unfit),
+                         ("Jobs that the machine cannot run", unfit),
                          ("Records that are left out", site.log.left_out),
                          ("Filled in", (*site.log.filled, *site.made.filled))):
         lines += _comment(title, found)
-    lines += ["", f"name = {_value(fields['name'])}"]
+    return lines
+
+
+def _text(fields: Mapping[str, Any], comments: Iterable[str], folder: Path | None) -> str:
+    """The file as a person would write it; what lies in its folder is named from there."""
+    lines = [*comments, "", f"name = {_value(fields['name'])}"]
     for section in ("trace", "policy", "twin"):
         lines += ["", f"[{section}]"]
         for key, value in fields[section].items():
             if isinstance(value, list):
                 lines += [f"{key} = [", *(f"  {_value(each)}," for each in value), "]"]
             else:
-                lines.append(f"{key} = {_value(value)}")
+                shown = _from(folder, value) if key in ("file", *FILES) else value
+                lines.append(f"{key} = {_value(shown)}")
     return "\n".join(lines) + "\n"
+
+
+def _from(folder: Path | None, file: str) -> str:
+    """A whole path, or that from a folder which the file lies in, so that both can be moved."""
+    if folder is None or not Path(file).is_relative_to(folder.resolve()):
+        return file
+    return str(Path(file).relative_to(folder.resolve()))
 
 
 def _comment(title: str, found: Iterable[str]) -> list[str]:

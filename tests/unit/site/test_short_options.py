@@ -66,7 +66,7 @@ def test_kinds_of_exclusive_are_kept_or_counted(tmp_path: Path) -> None:
     requests = found.made.requests
     assert requests.exclusive.tolist() == [True, False, False, False, False]
     assert requests.own_user.tolist() == [False, True, False, False, False]
-    said = [line for line in found.lists.not_modelled if "exclusive" in line]
+    said = [line for line in found.lists.not_modelled if "option exclusive" in line]
     assert said == ["2 jobs: nothing is done with the option exclusive=mcs (3, 5)",
                     "1 job: nothing is done with the option exclusive=topo (4)"]
 

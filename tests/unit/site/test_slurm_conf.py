@@ -62,7 +62,7 @@ def test_the_rest_is_kept_and_what_is_unknown_is_said(conf):
     assert conf.settings["schedulertype"] == "sched/builtin"
     assert (conf.down[0].nodes, conf.down[0].reason) == (("fat1", "fat2"), "a #1 fan")
     said = " / ".join(conf.remarks)
-    assert "slurm.conf:8: nothing is done with colour of a node" in said
+    assert "slurm.conf:8: nothing is done with Colour of a node" in said
     assert "slurm.conf:15: schedulertype again" in said
 
 
@@ -97,7 +97,7 @@ def test_gres_by_count_by_files_or_for_all_nodes(tmp_path):
         "g1": {"gpu": 5, "bandwidth": 2048}, "g2": {"gpu": 4, "bandwidth": 2048},
         "c1": {"bandwidth": 2048}}
     said = " / ".join(found.remarks)
-    assert "gres.conf:4: nothing is done with odd" in said
+    assert "gres.conf:4: nothing is done with Odd" in said
     assert "AutoDetect=nvml" in said
 
 

@@ -10,7 +10,7 @@ from tests.support.twin_sites import submit
 
 import wattline as wl
 from wattline.model.run import EventKind
-from wattline.scenario.twin.site import DOWN_DRAWS
+from wattline.scenario.twin.nodes_down import DOWN_DRAWS
 
 pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
 CONF = """SelectType=select/cons_tres

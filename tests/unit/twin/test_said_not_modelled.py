@@ -25,9 +25,9 @@ add user name=ann DefaultAccount=lab Fairshare=parent
 
 
 @pytest.mark.parametrize("said", [
-    "maxarraysize=5000: arrays", "PriorityFlags max_tres: usage is billed",
-    "PriorityFlags no_age_reset: jobs that are requeued", "bf_node_space_size=900: a cycle plans",
-    "CR_Pack_Nodes: jobs are packed", "grptresmins=", "grpwall="])
+    ": MaxArraySize=5000: arrays", "PriorityFlags MAX_TRES: usage is billed",
+    "PriorityFlags NO_AGE_RESET: jobs that are requeued", "bf_node_space_size=900: a cycle plans",
+    "CR_Pack_Nodes: jobs are packed", "GrpTRESMins=", "GrpWall="])
 def test_a_setting_without_effect_is_listed(tmp_path: Path, said: str) -> None:
     (tmp_path / "slurm.conf").write_text(CONF)
     (tmp_path / "assoc").write_text(ASSOC)

@@ -254,14 +254,14 @@ def test_cpus_that_sockets_do_not_make_name_both_lines(tmp_path: Path) -> None:
     conf = CONF.replace("NodeName=n[1-4]", "NodeName=n[1-4] Sockets=2 CoresPerSocket=3")
     found = site(tmp_path, submit("-n 1"), conf)
     (line,) = found.lists.contradictions
-    assert "slurm.conf:8: CPUs=8 does not go with sockets=2" in line
+    assert "slurm.conf:8: CPUs=8 does not go with Sockets=2" in line
     assert "slurm.conf:9)" in line
     assert found.machine.nodes.cpus.tolist() == [8, 6, 6, 6, 6]
 
 
 def test_a_burst_buffer_is_no_harmless_setting(tmp_path: Path) -> None:
     found = site(tmp_path, submit("-n 1"), CONF + "BurstBufferType=burst_buffer/lua\n")
-    assert any(line.startswith("burstbuffertype=") for line in found.lists.not_modelled)
+    assert any(": BurstBufferType=" in line for line in found.lists.not_modelled)
 
 
 @pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")

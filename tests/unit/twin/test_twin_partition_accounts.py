@@ -37,7 +37,8 @@ def test_its_limits_hold_in_its_partition_alone(tmp_path: Path, rows: str) -> No
 
 def test_who_has_none_for_a_partition_cannot_run_there(tmp_path: Path) -> None:
     found = site(tmp_path, JOBS, CONF, HEAD + NARROW)
-    assert found.made.unfit == ("2 jobs: unknown account 'phys' of user 'ada' (1, 2)",)
+    assert found.made.unfit == (
+        "2 jobs: user 'ada' is not in account 'phys' for partition 'p' (1, 2)",)
 
 
 def test_who_ran_there_gets_a_share(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_nodes_of_a_cloud_without_power_saving_are_up(tmp_path: Path) -> None:
 def test_settings_that_nothing_is_done_with_are_said(tmp_path: Path) -> None:
     found = _site(tmp_path, "SelectTypeParameters=CR_Socket_Memory,CR_ONE_TASK_PER_CORE,CR_FOO\n"
                             f"SuspendTimeout=40\n{SLEEPS}").lists
-    for word in ("CR_Socket_Memory", "CR_ONE_TASK_PER_CORE", "suspendtimeout=40"):
+    for word in ("CR_Socket_Memory", "CR_ONE_TASK_PER_CORE", "SuspendTimeout=40"):
         assert any(word in line for line in found.not_modelled)
     assert any("CR_FOO" in line for line in found.unknown)
     assert not any("SuspendTimeout" in line for line in found.understood)

@@ -11,8 +11,9 @@ from tests.support.twin_sites import site, submit
 from wattline.cli.main import cli
 from wattline.model.errors import InputError
 from wattline.scenario.twin.from_sacct import EQUAL_PARTS
+from wattline.scenario.twin.nodes_down import DOWN_DRAWS, DOWN_SLEEPS
 from wattline.scenario.twin.section import ReservationSection
-from wattline.scenario.twin.site import DOWN_DRAWS, DOWN_SLEEPS, Site
+from wattline.scenario.twin.site import Site
 from wattline.scenario.twin.whole_nodes import ABOVE_PARTS
 
 CONF = """NodeName=n[1-2] CPUs=8 RealMemory=16000 Gres=gpu:2

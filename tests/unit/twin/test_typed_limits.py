@@ -18,8 +18,8 @@ def test_a_limit_on_a_type_and_one_on_all(tmp_path: Path) -> None:
     assert found.machine.nodes.gres_kinds == (("gpu", "a100"), ("gpu", "v100"))
     row = found.machine.qos.limits.group_tres[1].tolist()
     assert row == [NO_LIMIT, NO_LIMIT, NO_LIMIT, 4, NO_LIMIT, 8]
-    (said,) = [line for line in found.lists.not_modelled if "grptres" in line]
-    assert said.endswith("grptres of gres/fpga: no node has it")
+    (said,) = [line for line in found.lists.not_modelled if "GrpTRES" in line]
+    assert said.endswith("GrpTRES of gres/fpga: no node has it")
 
 
 def test_a_weight_on_all_gpus_is_counted_once(tmp_path: Path) -> None:

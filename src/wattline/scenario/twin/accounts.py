@@ -15,8 +15,9 @@ from wattline.scenario.twin.told import Told
 from wattline.shared_nodes.machine import NO_LIMIT, Associations, IntArray, Qos, SharedLimits
 from wattline.site import associations as site_accounts
 from wattline.site.associations import ROOT
-from wattline.site.limits import clock_s, tres_of
+from wattline.site.limits import Written, clock_s, tres_of
 from wattline.site.qos import USUAL, QosTable
+from wattline.site.qos import Qos as SiteQos
 
 TABLES = {"group_tres": "grptres", "group_tres_minutes": "grptresmins", "user_tres": "maxtrespu",
           "account_tres": "maxtrespa", "job_tres": "maxtres"}
@@ -27,10 +28,35 @@ TIMES = {"group_wall_s": "grpwall", "job_wall_s": "maxwall"}
 _NOT_LIMITS = {"priority", "qos", "defaultqos", "flags", "gracetime", "preempt", "preemptmode",
                "usagefactor"}
 _KNOWN = {*TABLES.values(), *COUNTS.values(), *TIMES.values(), *_NOT_LIMITS}
+_TO_ACCOUNTS = ("qos", "defaultqos")
+_TO_USERS = (*_TO_ACCOUNTS, "maxjobs", "maxsubmit", "maxtres", "maxwall")
+"""What an account passes on to the accounts and users in it."""
 _NOT_KEPT = {"grptresmins": "no further job starts once so much was used",
              "grpwall": "no further job starts once its jobs have run for so long together"}
 _CHANGES = {"preemptexempttime": "jobs cannot be preempted before this time",
             "limitfactor": "limits are scaled by it", "usagethres": "jobs below it are refused"}
+
+
+@dataclass(frozen=True)
+class Given:
+    """Settings of a QOS or an association, with how and where its file writes them."""
+
+    who: str
+    where: str
+    settings: Mapping[str, str]
+    written: Mapping[str, Written]
+
+    def get(self, key: str) -> str:
+        return self.settings.get(key, "")
+
+    def name(self, key: str) -> str:
+        """As the file has it."""
+        return self.written[key].name if key in self.written else key
+
+    def at(self, key: str) -> str:
+        """As messages about a setting begin."""
+        where = self.written[key].where if key in self.written else self.where
+        return ": ".join(filter(None, (where, self.who)))
 
 
 @dataclass
@@ -62,39 +88,34 @@ class Accounts:
 
 def qos_of(table: QosTable | None, kinds: Kinds, cluster_mode: int, told: Told) -> Qos:
     """One row per QOS; without a table there is `normal` alone."""
-    rows = () if table is None else table.rows
-    names = tuple(row.name for row in rows) or (USUAL,)
-    settings = [row.settings for row in rows] or [{}]
-    where = [row.where for row in rows] or [""]
+    rows = (SiteQos(USUAL),) if table is None or not table.rows else table.rows
+    names = tuple(row.name for row in rows)
+    listed = [Given(f"QOS '{row.name}'", row.where, row.settings, row.written) for row in rows]
     if table is None:
         told.assumed.append(f"no list of QOS: '{USUAL}' alone, without limits")
     place = {name: at for at, name in enumerate(names)}
     preempts = np.zeros((len(names), len(names)), dtype=np.bool_)
-    for row, given in enumerate(settings):
-        for name in Spelling(names).listed(given.get("preempt", "")):
+    for row, given in enumerate(listed):
+        for name in Spelling(names).listed(given.get("preempt")):
             if name in place:
                 preempts[row, place[name]] = True
             else:
-                told.contradictions.append(f"{where[row]}: QOS '{names[row]}' preempts '{name}', "
-                                           "which is no QOS")
-        flags = [flag for flag in given.get("flags", "").split(",") if flag]
-        told.not_modelled += [f"{where[row]}: QOS '{names[row]}' has the flag {flag}: what it "
+                told.contradictions.append(f"{given.where}: {given.who} preempts '{name}', which "
+                                           "is no QOS")
+        flags = [flag for flag in given.get("flags").split(",") if flag]
+        told.not_modelled += [f"{given.where}: {given.who} has the flag {flag}: what it "
                               "changes is left out" for flag in flags
                               if flag.lower() not in ("noreserve", "denyonlimit")]
     return Qos(
         names=names,
-        priority=_whole(_count(given, "priority", 0, at) for given, at in zip(
-            settings, where, strict=True)),
-        usage_factor=np.array([number(given.get("usagefactor", "1"), "UsageFactor", at)
-                               for given, at in zip(settings, where, strict=True)]),
+        priority=_whole(_count(given, "priority", 0) for given in listed),
+        usage_factor=np.array([number(given.get("usagefactor") or "1", "UsageFactor",
+                                      given.at("usagefactor")) for given in listed]),
         preempts=preempts,
-        preempt_mode=_whole(_mode(given, at, cluster_mode, told) for given, at in zip(
-            settings, where, strict=True)),
-        grace_s=_whole(_time(given, "gracetime", 0, at) for given, at in zip(
-            settings, where, strict=True)),
-        limits=limits_of(settings, where, kinds, told),
-        no_reserve=np.array(["noreserve" in given.get("flags", "").lower()
-                             for given in settings]),
+        preempt_mode=_whole(_mode(given, cluster_mode, told) for given in listed),
+        grace_s=_whole(_time(given, "gracetime", 0) for given in listed),
+        limits=limits_of(listed, kinds, told),
+        no_reserve=np.array(["noreserve" in given.get("flags").lower() for given in listed]),
     )
 
 
@@ -108,32 +129,35 @@ def associations_of(accounts: Accounts, qos: Sequence[str], kinds: Kinds, told: 
                              for found in (names, users))
     own = {row.account: at for at, row in enumerate(rows) if not row.user}
     parent = [-1 if not row.parent else own[row.parent] for row in rows]
-    settings: list[Mapping[str, str]] = []
+    listed: list[Given] = []
     for row, above in zip(rows, parent, strict=True):
-        inherited = {} if above < 0 else {key: value for key, value in settings[above].items()
-                                          if (key in ("qos", "defaultqos", "maxjobs", "maxsubmit",
-                                                     "maxtres", "maxwall") and row.user)
-                                          or key in ("qos", "defaultqos")}
-        settings.append(inherited | dict(row.settings))
+        listed.append(_with_inherited(row, None if above < 0 else listed[above]))
     place, spelling = {name: at for at, name in enumerate(qos)}, Spelling(qos)
-    if rows and not any(given.get("qos") for given in settings):
+    if rows and not any(given.get("qos") for given in listed):
         told.assumed.append("no account says which QOS it may use: each may use all of them")
-    where = [f"{accounts.source or 'accounts of the log'}: {row.user or row.account}"
-             for row in rows]
     return Associations(
         accounts=names, users=users, account=_whole(account_row[row.account] for row in rows),
         user=_whole(user_row[row.user] if row.user else -1 for row in rows),
         parent=_whole(parent),
         shares=_whole(-1 if row.shares is None else row.shares for row in rows),
-        default_qos=_whole(place.get(spelling.of(given.get("defaultqos", "")), -1)
-                           for given in settings),
-        allowed_qos=np.array([_may_use(spelling.listed(given.get("qos", "")), qos)
-                              for given in settings], dtype=np.bool_).reshape(len(rows), len(qos)),
-        priority=_whole(_count(given, "priority", 0, at) for given, at in zip(
-            settings, where, strict=True)),
-        limits=limits_of(settings, where, kinds, told),
+        default_qos=_whole(place.get(spelling.of(given.get("defaultqos")), -1)
+                           for given in listed),
+        allowed_qos=np.array([_may_use(spelling.listed(given.get("qos")), qos)
+                              for given in listed], dtype=np.bool_).reshape(len(rows), len(qos)),
+        priority=_whole(_count(given, "priority", 0) for given in listed),
+        limits=limits_of(listed, kinds, told),
         partition=tuple(row.partition for row in rows),
     )
+
+
+def _with_inherited(row: site_accounts.Association, above: Given | None) -> Given:
+    """What a row says, and what it has from the one above it."""
+    passed_on = _TO_USERS if row.user else _TO_ACCOUNTS
+    inherited = {} if above is None else {
+        key: value for key, value in above.settings.items() if key in passed_on}
+    return Given(row.user or row.account, row.where or "accounts of the log",
+                 inherited | dict(row.settings),
+                 {**(above.written if above else {}), **row.written})
 
 
 def _may_use(listed: Sequence[str], qos: Sequence[str]) -> list[bool]:
@@ -168,50 +192,53 @@ def _in_order(rows: Iterable[site_accounts.Association]) -> list[site_accounts.A
     return found
 
 
-def limits_of(settings: Sequence[Mapping[str, str]], where: Sequence[str], kinds: Kinds,
-              told: Told) -> SharedLimits:
-    """Tables of limits, one row per mapping."""
+def limits_of(listed: Sequence[Given], kinds: Kinds, told: Told) -> SharedLimits:
+    """Tables of limits, one row for each."""
     tables: dict[str, IntArray] = {}
     for name, key in TABLES.items():
         rows = []
-        for given, at in zip(settings, where, strict=True):
-            row, left = limits_row(tres_of(given.get(key, ""), at), kinds)
+        for given in listed:
+            row, left = limits_row(tres_of(given.get(key), given.at(key)), kinds)
             rows.append(row)
-            told.not_modelled += [f"{at}: {key} of {resource}: no node has it"
-                                  for resource in left]
+            told.not_modelled += [f"{given.at(key)}: {given.name(key)} of {resource}: no node has "
+                                  "it" for resource in left]
         tables[name] = np.array(rows, dtype=np.int64)
     for name, key in COUNTS.items():
-        tables[name] = _whole(_count(given, key, int(NO_LIMIT), at)
-                              for given, at in zip(settings, where, strict=True))
+        tables[name] = _whole(_count(given, key, int(NO_LIMIT)) for given in listed)
     for name, key in TIMES.items():
-        tables[name] = _whole(_time(given, key, int(NO_LIMIT), at)
-                              for given, at in zip(settings, where, strict=True))
-    for given, at in zip(settings, where, strict=True):
-        told.not_modelled += [f"{at}: {key}={given[key]}: {_CHANGES.get(key, 'a limit')}"
-                              for key in given if key not in _KNOWN]
-        told.not_modelled += [f"{at}: {key}={given[key]}: {change}"
+        tables[name] = _whole(_time(given, key, int(NO_LIMIT)) for given in listed)
+    for given in listed:
+        told.not_modelled += [_said(given, key, _CHANGES.get(key, "a limit"))
+                              for key in given.settings if key not in _KNOWN]
+        told.not_modelled += [_said(given, key, change)
                               for key, change in _NOT_KEPT.items() if given.get(key)]
     return SharedLimits(**tables)
+
+
+def _said(given: Given, key: str, change: str) -> str:
+    return f"{given.at(key)}: {given.name(key)}={given.get(key)}: {change}"
 
 
 def _whole(values: Iterable[int]) -> IntArray:
     return np.array(list(values), dtype=np.int64)
 
 
-def _count(given: Mapping[str, str], key: str, usual: int, where: str) -> int:
-    return int(number(given[key], key, where)) if given.get(key) else usual
+def _count(given: Given, key: str, usual: int) -> int:
+    text = given.get(key)
+    return int(number(text, given.name(key), given.at(key))) if text else usual
 
 
-def _time(given: Mapping[str, str], key: str, usual: int, where: str) -> int:
-    if not given.get(key):
+def _time(given: Given, key: str, usual: int) -> int:
+    text = given.get(key)
+    if not text:
         return usual
-    found = clock_s(given[key], where)
-    if key == "gracetime" and given[key].isdigit():
-        return int(given[key])
+    found = clock_s(text, f"{given.at(key)}: {given.name(key)}")
+    if key == "gracetime" and text.isdigit():
+        return int(text)
     return usual if found is None else found
 
 
-def _mode(given: Mapping[str, str], where: str, cluster_mode: int, told: Told) -> int:
+def _mode(given: Given, cluster_mode: int, told: Told) -> int:
     """Without one of its own a QOS has the cluster's."""
-    text = given.get("preemptmode", "").lower()
-    return cluster_mode if text in ("cluster", "") else mode_of(text, where, told)
+    text = given.get("preemptmode").lower()
+    return cluster_mode if text in ("cluster", "") else mode_of(text, given.at("preemptmode"), told)

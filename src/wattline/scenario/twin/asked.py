@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 
 from wattline.site.dependency import Dependency
@@ -13,6 +13,7 @@ NAN = float("nan")
 ELIGIBLE = ("begins no earlier than it became eligible in the log (a begin time, a dependency or a "
             "hold)")
 NO_ZONE = "its times have no offset from UTC, and those of the log are by UTC: taken as UTC"
+NO_CLOCK = "has a time of day, and the log has none; give seconds from its beginning"
 Kind = tuple[str, str]
 
 
@@ -107,6 +108,8 @@ class Log:
     """What `filled` and `counted` are made from."""
     unread: Counter | None = None
     """What `not_modelled` is made from, where it is about jobs."""
+    assumed: tuple[str, ...] = ()
+    """What is taken for the whole log, and not for single jobs."""
 
     def first(self, most: int) -> Log:
         """With so many of its jobs, and what is said of these; records left out are as they are."""
@@ -122,6 +125,14 @@ class Log:
             unread = self.unread.of(ids)
             found = replace(found, unread=unread, not_modelled=unread.lines())
         return found
+
+
+def plain_numbers(jobs: Sequence[Asked]) -> list[int] | None:
+    """Ids of the jobs as numbers, where all have one of their own."""
+    if not all(job.job_id.isdecimal() and len(job.job_id) < 16 for job in jobs):
+        return None
+    found = [int(job.job_id) for job in jobs]
+    return found if len(set(found)) == len(found) else None
 
 
 class Counter:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from wattline.model.errors import InputError
-from wattline.model.reading import read_unpacked
+from wattline.model.reading import log_text, read_unpacked
 from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, Counter, Log
 from wattline.scenario.twin.options import apply_options
 from wattline.scenario.twin.settings import number
@@ -26,11 +26,12 @@ from wattline.site.sbatch import IGNORED, array_of, options_of
 _OURS = ("sim-walltime",)
 MOST_S = 1e10
 NO_TIME = "no -sim-walltime on its line: it ends at once"
+NO_SCRIPT = "its line names no script, as others do, and may be cut off: taken as it stands"
 
 
 def read_events(path: str | Path) -> Log:
     """The submissions of a file, also packed (.xz, .gz)."""
-    text = read_unpacked(path)[0].decode("utf-8", "replace")
+    text = log_text(read_unpacked(path)[0], path)
     jobs: list[Asked] = []
     left_out, said = Counter(), _Said()
     submissions = 0
@@ -50,11 +51,11 @@ def read_events(path: str | Path) -> Log:
     if not jobs:
         raise InputError(f"{path}: has no submission; a line is like '-dt 0 -e submit_batch_job | "
                          "-n 12 -t 00:07:00 -sim-walltime 15'")
-    _check_ids(jobs)
+    assumed = _check_ids(jobs)
     unused, filled = said.by_job(jobs)
     jobs.sort(key=lambda job: job.submit_s)
     return Log(jobs, str(path), None, filled.lines(), left_out.lines(), unused.lines(), False,
-               filled.counts(), filled.ids(), False, filled, unused)
+               filled.counts(), filled.ids(), False, filled, unused, assumed)
 
 
 @dataclass
@@ -65,14 +66,20 @@ class _Said:
     """The place of a line, and an option of it that nothing is done with."""
     no_time: set[str] = field(default_factory=set)
     """Places of lines that do not say how long their jobs run."""
+    no_script: set[str] = field(default_factory=set)
+    """Places of lines that end with an option."""
 
     def by_job(self, jobs: Iterable[Asked]) -> tuple[Counter, Counter]:
         unused, filled = Counter(), Counter()
         job_of: dict[str, str] = {}
+        jobs = list(jobs)
+        usual = len(self.no_script) < len({job.where for job in jobs})
         for job in jobs:
             job_of.setdefault(job.where, job.array or job.job_id)
             if job.where in self.no_time:
                 filled.note(NO_TIME, job.job_id)
+            if usual and job.where in self.no_script:
+                filled.note(NO_SCRIPT, job.job_id)
         for where, option in self.unused:
             unused.note(f"nothing is done with the option {option}", job_of[where])
         return unused, filled
@@ -106,6 +113,8 @@ def _jobs(event: dict[str, str], tail: str, where: str, line: int, said: _Said) 
         said.no_time.add(where)
     if run_s > MOST_S:
         raise InputError(f"{where}: -sim-walltime is {run_s:g}, must be at most {MOST_S:g}")
+    if not options.rest or options.rest[0] == "-":
+        said.no_script.add(where)
     numbered = re.search(r"([0-9]{1,15})$", name)
     job = Asked(numbered[1].lstrip("0") or "0" if numbered else str(line), submit_s,
                 NEVER_ENDS_S if run_s < 0 else run_s, user=options.get("uid") or "", where=where,
@@ -121,15 +130,22 @@ def _jobs(event: dict[str, str], tail: str, where: str, line: int, said: _Said) 
     return [replace(job, job_id=f"{job.job_id}_{task}") for task in array_of(array, where)[0]]
 
 
-def _check_ids(jobs: list[Asked]) -> None:
-    """Where names give no number of their own, lines are counted."""
+def _check_ids(jobs: list[Asked]) -> tuple[str, ...]:
+    """Where names give no number of their own, lines are counted, which is said."""
     line = {where: number for number, where in enumerate(
         dict.fromkeys(job.where for job in jobs), start=1)}
     # Of an array its own id: a job 7 beside tasks 7_1 and 7_2 would be meant by `afterok:7` too.
     if len({job.array or job.job_id for job in jobs}) == len(line):
-        return
+        return ()
+    first: dict[str, str] = {}
+    twice = next(job for job in jobs
+                 if first.setdefault(job.array or job.job_id, job.where) != job.where)
+    said = (f"{twice.where}: job {twice.array or twice.job_id} is also that of "
+            f"{first[twice.array or twice.job_id]}: all jobs are called by their place among the "
+            "submissions")
     for job in jobs:
         number = str(line[job.where])
         if job.array:
             job.array, number = number, f"{number}_{job.job_id.partition('_')[2]}"
         job.job_id = number
+    return (said,)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from wattline.model.errors import InputError
-from wattline.model.reading import read_unpacked
+from wattline.model.reading import log_text, read_unpacked
 from wattline.scenario.twin.asked import ELIGIBLE, Asked, Counter, Log
 from wattline.scenario.twin.options import apply_options
 from wattline.scenario.twin.repeated import each_once, last_of_each
@@ -21,6 +21,7 @@ from wattline.scenario.twin.sacct_times import (
     CLOCK_CHANGED,
     Row,
     end_by_elapsed,
+    is_unreadable,
     never_started,
     number_in,
     put_run_time,
@@ -94,7 +95,7 @@ def _numbers(job_id: str) -> list[int]:
 
 
 def _text_rows(data: bytes, source: str, left_out: Counter) -> list[Row]:
-    text = data.decode("utf-8-sig", "replace")
+    text = log_text(data, source)
     columns = [name.strip() for name in text.partition("\n")[0].rstrip("\r").split(SEPARATOR)]
     missing = [name for name in NEEDED if name not in columns]
     if missing:
@@ -121,6 +122,10 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
     job_id = str(row["JobID"])
     state = (str(row.get("State") or "").split() or [""])[0].rstrip("+").upper()
     submit_s, start_s, end_s = times["Submit"], times["Start"], times["End"]
+    for name in ("Submit", "Start", "End"):
+        if math.isnan(times[name]) and is_unreadable(row, name):
+            left_out.note(f"its {name} cannot be read", job_id)
+            return None
     if math.isnan(submit_s):
         left_out.note("it has no time of submission", job_id)
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -36,6 +36,14 @@ def with_more(conf: SlurmConf, like: str, count: int) -> SlurmConf:
     return replace(conf, nodes=(*conf.nodes, *added), partitions=partitions)
 
 
+def gres_with_more(gres: GresConf, like: str, count: int) -> GresConf:
+    """The same lines, with further nodes wherever the one that they are like stands."""
+    names = more_names(like, count)
+    rows = tuple(replace(row, nodes=(*row.nodes, *names)) if like in row.nodes else row
+                 for row in gres.rows)
+    return replace(gres, rows=rows)
+
+
 def in_order_of_names(conf: SlurmConf) -> SlurmConf:
     """As slurmctld has them, whatever the order of the file: n2 before n10."""
     return replace(conf, nodes=tuple(sorted(conf.nodes, key=lambda node: _natural(node.name))))
@@ -48,9 +56,12 @@ def _natural(name: str) -> list[str | int]:
 
 def nodes_of(
     conf: SlurmConf, gres: GresConf | None, topology: Topologies | None,
-    powers: Sequence[PartPowers], told: Told,
+    powers: Sequence[PartPowers], told: Told, added: Collection[str] = (),
 ) -> Nodes:
-    """One row per node in their order; `powers` has one entry per node."""
+    """One row per node in their order; `powers` has one entry per node.
+
+    Nodes that are `added` stand in no file.
+    """
     if len(conf.nodes) > MOST_NODES:
         raise InputError(f"{conf.source}: has {len(conf.nodes):,} nodes, must be at most "
                          f"{MOST_NODES:,}")
@@ -64,7 +75,7 @@ def nodes_of(
         for name in _features(node):
             features[row, place[name]] = True
     cpus, threads, memory = _sizes(conf.nodes, told)
-    leaf, parents = _switches(conf, topology, told)
+    leaf, parents = _switches(conf, topology, told, added)
     _say_unused(conf.nodes, told)
     count = len(conf.nodes)
     return Nodes(
@@ -87,7 +98,7 @@ def _whole(values: Iterable[object]) -> IntArray:
 
 
 def _number(node: Node, key: str, usual: int) -> int:
-    return number_of(node.settings.get(key, str(usual)), key, node.where)
+    return number_of(node.settings.get(key, str(usual)), node.written.get(key, key), node.where)
 
 
 def _features(node: Node) -> list[str]:
@@ -186,7 +197,7 @@ def _typed_beside(
 
 
 def _switches(
-    conf: SlurmConf, topologies: Topologies | None, told: Told
+    conf: SlurmConf, topologies: Topologies | None, told: Told, added: Collection[str]
 ) -> tuple[IntArray, IntArray]:
     """The leaf of each node, and the parent of each switch."""
     leaf = np.full(len(conf.nodes), -1, dtype=np.int64)
@@ -215,6 +226,19 @@ def _switches(
     if strange:
         told.contradictions.append(f"{topologies.source} names nodes that {conf.source} does not "
                                    f"have: {fold_hosts(strange)}; they are left out")
+    if added:
+        told.assumed.append("nodes that are added hang on a switch of their own")
+    bare = [node.name for node, at in zip(conf.nodes, leaf.tolist(), strict=True)
+            if at < 0 and node.name not in added]
+    if bare:
+        told.contradictions.append(f"{topologies.source} has no switch with {fold_hosts(bare)} of "
+                                   f"{conf.source}; they count as on one of their own")
+    roots = [switch.name for switch, above in zip(chosen.switches, parents.tolist(), strict=True)
+             if above < 0]
+    if len(roots) > 1:
+        told.contradictions.append(
+            f"{topologies.source}: no switch is above all: {', '.join(roots[:5])}"
+            f"{', ...' if len(roots) > 5 else ''} have none above them")
     return leaf, parents
 
 
@@ -223,6 +247,7 @@ def _say_unused(nodes: Sequence[Node], told: Told) -> None:
     for node in nodes:
         for key, change in NODE_NOT_MODELLED.items():
             if key in node.settings:
-                by_line[f"{node.where}: {key}={node.settings[key]}"] = change
+                name = node.written.get(key, key)
+                by_line[f"{node.where}: {name}={node.settings[key]}"] = change
     told.not_modelled += [f"{line}: {change}" for line, change in by_line.items()]
 

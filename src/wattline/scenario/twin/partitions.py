@@ -105,7 +105,7 @@ def mode_of(text: str, where: str, told: Told) -> int:
 def _number(partition: Partition, keys: Iterable[str], usual: int) -> int:
     for key in keys:
         if key in partition.settings:
-            return number_of(partition.settings[key], key, partition.where)
+            return number_of(partition.settings[key], partition.spelt(key), partition.where)
     return usual
 
 
@@ -116,7 +116,8 @@ def _count(partition: Partition, key: str) -> int:
 
 
 def _time_s(partition: Partition, key: str) -> int:
-    found = clock_s(partition.settings.get(key, "infinite"), f"{partition.where}: {key}")
+    found = clock_s(partition.settings.get(key, "infinite"),
+                    f"{partition.where}: {partition.spelt(key)}")
     return int(NO_LIMIT) if found is None else found
 
 
@@ -200,11 +201,10 @@ def _default(partitions: Sequence[Partition], told: Told) -> int:
 def _say_unused(partitions: Sequence[Partition], told: Told) -> None:
     for partition in partitions:
         for key, value in partition.settings.items():
+            said = f"{partition.where}: {partition.spelt(key)}={value} of partition"
             if key in PARTITION_NOT_MODELLED:
                 change = PARTITION_NOT_MODELLED[key]
                 quiet = not change or value.strip().lower() in ("all", "no", "0", "")
-                told.not_modelled += [] if quiet else [
-                    f"{partition.where}: {key}={value} of partition '{partition.name}': {change}"]
+                told.not_modelled += [] if quiet else [f"{said} '{partition.name}': {change}"]
             elif key not in PARTITION_USED:
-                told.unknown.append(f"{partition.where}: {key}={value} of partition "
-                                    f"'{partition.name}'")
+                told.unknown.append(f"{said} '{partition.name}'")

@@ -101,7 +101,7 @@ class TwinPlan(Plan):
         missing = int((~run.ran).sum())
         if not missing:
             return []
-        reasons = ", ".join(f"{reason} ({count:,})"
+        reasons = ", ".join(f"{of_several(reason, count)} ({count:,})"
                             for reason, count in not_run_reasons(run).items())
         return [f"{missing:,} of {len(run.jobs):,} jobs never ran: {reasons}; the figures are of "
                 "the others"]
@@ -111,6 +111,16 @@ def not_run_reasons(run: Run) -> dict[str, int]:
     """Why jobs never ran, and how many."""
     return {name.removeprefix(NOT_RUN).removesuffix("_jobs").replace("_", " "): int(count)
             for name, count in run.notes.items() if name.startswith(NOT_RUN)}
+
+
+def of_several(reason: str, count: int) -> str:
+    """A reason of one job as it is said of so many."""
+    if count == 1:
+        return reason
+    for one, several in (("for it", "for them"), ("it asks", "they ask"), ("it waits", "they wait"),
+                         ("that it may", "that they may"), ("its ", "their ")):
+        reason = reason.replace(one, several)
+    return reason
 
 
 def twin_plan(scenario: Scenario) -> TwinPlan:

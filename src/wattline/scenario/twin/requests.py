@@ -182,8 +182,16 @@ class Builder:
             if (key := (job.account, job.user, charged)) in self.association:
                 self._say_first(job)
                 return self.association[key]
-        self._reject(row, f"unknown account '{job.account}' of user '{job.user}'", NO_ACCOUNT)
+        self._reject(row, self._no_association(job, partition), NO_ACCOUNT)
         return 0
+
+    def _no_association(self, job: Asked, partition: str) -> str:
+        """What of user, account and partition there is no association of."""
+        if (job.account, "", "") not in self.association:
+            return f"unknown account '{job.account}' of user '{job.user}'"
+        elsewhere = any((job.account, job.user) == key[:2] for key in self.association)
+        return (f"user '{job.user}' is not in account '{job.account}'"
+                + (f" for partition '{partition}'" if elsewhere else ""))
 
     def _say_first(self, job: Asked) -> None:
         if "," in job.partition and any(self.machine.associations.partition):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from wattline.model.errors import InputError
-from wattline.scenario.twin.asked import NO_ZONE, Asked, Counter, Log
+from wattline.scenario.twin.asked import NO_CLOCK, NO_ZONE, Asked, Counter, Log
 from wattline.scenario.twin.section import ReservationSection, TwinSection
 from wattline.scenario.twin.settings import Settings, number
 from wattline.scenario.twin.told import Told
@@ -45,6 +45,9 @@ def reservations_of(section: TwinSection, nodes: Nodes, settings: Settings, log:
     listed = [listed[at] for at in kept]
     for each in listed:
         _say(each, told)
+        if each.end_s is not None and each.end_s <= 0:
+            told.contradictions.append(f"{each.where}: reservation '{each.name}' ended before the "
+                                       "log begins, and changes nothing")
         if each.local and log.zoned:
             told.assumed.append(f"{each.where}: {NO_ZONE}")
     if not listed:
@@ -62,6 +65,8 @@ def reservations_of(section: TwinSection, nodes: Nodes, settings: Settings, log:
 
 def _relative(each: Reservation, log: Log, told: Told, source: str) -> Reservation:
     if log.unix_start_s is None:
+        if each.by_calendar:
+            raise InputError(f"{each.where}: {NO_CLOCK}")
         told.assumed.append(f"{source}: its times count from the beginning of the log")
     begin_s = log.unix_start_s or 0.0
     return replace(each, start_s=each.start_s - begin_s,

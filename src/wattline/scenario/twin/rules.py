@@ -48,6 +48,7 @@ _FLAG_CHANGES = {
 
 _SELECT_FOLLOWED = {"cr_core", "cr_core_memory", "cr_cpu", "cr_cpu_memory", "cr_memory", "cr_lln",
                     "cr_core_default_dist_block", "other_cons_tres", "other_cons_res", "none"}
+_LINEAR = ("cr_memory", "cr_one_task_per_core", "none")
 _SELECT_CHANGES = {
     "cr_socket": "jobs get whole sockets; here they get cores",
     "cr_socket_memory": "jobs get whole sockets; here they get cores",
@@ -77,6 +78,8 @@ def rules_of(
     asked = settings.text("SelectTypeParameters", usual)
     counted = _words(asked)
     _say_counted(settings, asked)
+    if select.endswith("linear"):
+        _say_linear(settings, counted)
     every_s = max(1.0, given.get("bf_interval", 30.0))
     tests = int(given.get("bf_max_job_test", 500))
     tree = "tree" in settings.text("TopologyPlugin", "topology/default", matters=False).lower()
@@ -131,10 +134,23 @@ def _say_counted(settings: Settings, asked: str) -> None:
     for word in filter(None, (part.strip() for part in asked.split(","))):
         if word.lower() in _SELECT_CHANGES:
             settings.told.not_modelled.append(
-                f"SelectTypeParameters {word}: {_SELECT_CHANGES[word.lower()]}")
+                f"{settings.where('SelectTypeParameters')}: SelectTypeParameters {word}: "
+                f"{_SELECT_CHANGES[word.lower()]}")
         elif word.lower() not in _SELECT_FOLLOWED:
             settings.told.unknown.append(f"{settings.where('SelectTypeParameters')}: "
                                          f"SelectTypeParameters {word}")
+
+
+def _say_linear(settings: Settings, counted: Sequence[str]) -> None:
+    """slurm.conf(5): linear takes CR_Memory and CR_ONE_TASK_PER_CORE alone."""
+    strange = [word for word in counted if word not in _LINEAR]
+    if strange and "selecttypeparameters" in settings.values:
+        memory = "counts" if any("memory" in word for word in counted) else "does not count"
+        settings.told.contradictions.append(
+            f"{settings.where('SelectTypeParameters')}: SelectTypeParameters="
+            f"{settings.values['selecttypeparameters']} does not go with SelectType=select/linear "
+            f"({settings.where('SelectType')}), which takes CR_Memory and CR_ONE_TASK_PER_CORE; "
+            f"jobs get whole nodes here, and memory {memory}")
 
 
 def _one_of(
@@ -176,7 +192,7 @@ def _parameters(settings: Settings) -> dict[str, float]:
         elif name in SCHEDULER_NOT_MODELLED:
             change = SCHEDULER_NOT_MODELLED[name]
             if change:
-                settings.told.not_modelled.append(f"SchedulerParameters {word}: {change}")
+                settings.told.not_modelled.append(f"{where}: SchedulerParameters {word}: {change}")
         else:
             settings.told.unknown.append(f"{where}: SchedulerParameters {word}")
     _say_usual(settings, found)
@@ -213,12 +229,13 @@ def _priority(
 ) -> Priority:
     kind = _one_of(settings, "PriorityType", "priority/basic",
                    {"priority/multifactor": MULTIFACTOR, "priority/basic": BASIC})
-    flags = _words(settings.text("PriorityFlags", "", matters=False))
-    for flag in flags:
-        if flag not in _PRIORITY_FLAGS:
+    given = settings.text("PriorityFlags", "", matters=False)
+    flags = _words(given)
+    for flag in filter(None, (word.strip() for word in given.split(","))):
+        if flag.lower() not in _PRIORITY_FLAGS:
             settings.told.not_modelled.append(
-                f"PriorityFlags {flag}: "
-                f"{_FLAG_CHANGES.get(flag, 'priorities are changed by it')}")
+                f"{settings.where('PriorityFlags')}: PriorityFlags {flag}: "
+                f"{_FLAG_CHANGES.get(flag.lower(), 'priorities are changed by it')}")
     weights = weights_of(settings.text("PriorityWeightTRES", "", matters=False),
                          settings.where("PriorityWeightTRES"))
     tres, left = weights_row(weights, kinds)

@@ -22,6 +22,7 @@ CLOCK_CHANGED = ("by its Elapsed it ran whole hours more or less than from start
 _HALF_HOUR_S = 1800
 _MOST_CHANGE_S = 2 * 3600
 """Of a clock, between summer and winter; some countries change it by half an hour."""
+_NO_TIME = ("unknown", "none", "n/a", "invalid", "(null)")
 _ENDED_IN_THE_QUEUE = ("CANCELLED", "DEADLINE")
 
 
@@ -35,6 +36,12 @@ def times_of(rows: Sequence[Row]) -> dict[str, list[float]]:
             if found[name][row] == 0 < submit_s:  # no time, as Slurm itself keeps it
                 found[name][row] = math.nan
     return found
+
+
+def is_unreadable(row: Row, column: str) -> bool:
+    """Whether a cell has a text that is no time, and not that of Slurm for none."""
+    text = text_in(row, column)
+    return bool(text) and text.lower() not in _NO_TIME and not text.replace(".", "").isdigit()
 
 
 def never_started(row: Row, state: str, start_s: float, end_s: float) -> bool:

@@ -79,7 +79,8 @@ class TwinSection(Section):
     """The same for some nodes, where not all are alike."""
     add_nodes: AddNodesSection | None = None
     settings: dict[str, str | Number] = Field(default_factory=dict)
-    """Settings of slurm.conf to try instead of its own, by their names there."""
+    """Settings of slurm.conf to try instead of its own, by their names there; of
+    `SchedulerParameters` the options that change, with a minus before those to take away."""
     phase_s: Seconds = Field(0.0, ge=0)
     """By how much the scheduler's loop is shifted against the submissions."""
     understood: tuple[str, ...] = ()

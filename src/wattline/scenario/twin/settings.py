@@ -12,6 +12,9 @@ from wattline.site.limits import clock_s
 from wattline.site.slurm_conf import SlurmConf
 
 MOST = 10**15
+TRIED = "twin.settings"
+OPTIONS = "schedulerparameters"
+"""A list of options, of which a what-if changes some and leaves the others."""
 _OFF = ("", "none", "(null)", "0", "no")
 
 
@@ -64,22 +67,65 @@ class Settings:
 
 def settings_of(conf: SlurmConf, told: Told, changes: Mapping[str, str]) -> Settings:
     """The settings with those of a what-if on top; every key that is not used is listed."""
-    values = {**conf.settings, **{key.lower(): value for key, value in changes.items()}}
-    tried = dict.fromkeys((key.lower() for key in changes), "twin.settings")
-    places = {**conf.places, **tried}
+    values = {**conf.settings, **_tried(conf, changes, told)}
+    places = {**conf.places, **{key.lower(): TRIED for key in changes}}
+    written = {**conf.written, **{key.lower(): key for key in changes}}
     for key, value in values.items():
         if key in USED or key in HARMLESS:
             continue
         if key in NOT_MODELLED:
             if value.strip().lower() not in _OFF:
-                told.not_modelled.append(f"{key}={value}: {NOT_MODELLED[key]}")
+                told.not_modelled.append(f"{places.get(key, conf.source)}: "
+                                         f"{written.get(key, key)}={value}: {NOT_MODELLED[key]}")
         else:
-            told.unknown.append(f"{places.get(key, conf.source)}: {key}={value}")
+            told.unknown.append(f"{places.get(key, conf.source)}: {written.get(key, key)}={value}")
     idle = sum(key in HARMLESS for key in values)
     if idle:
         told.understood.append(f"{idle} settings of paths, ports, logs and accounting, which "
                                "change no start")
     return Settings(values, places, told, conf.source)
+
+
+def _tried(conf: SlurmConf, changes: Mapping[str, str], told: Told) -> dict[str, str]:
+    """What a what-if sets, by key in small letters; what it replaces is said."""
+    found: dict[str, str] = {}
+    for name, value in changes.items():
+        key = name.lower()
+        before, place = conf.settings.get(key), conf.places.get(key, conf.source)
+        if key == OPTIONS:
+            found[key] = _with_options(before or "", value, place, told)
+            continue
+        found[key] = value
+        instead = "which slurm.conf does not set" if before is None else (
+            f"instead of {before} ({place})")
+        told.assumed.append(f"{TRIED}: {name}={value}, {instead}")
+    return found
+
+
+def _with_options(before: str, changes: str, place: str, told: Told) -> str:
+    """The site's options with some set anew, added, or taken away by a minus before their names."""
+    found = {_option(word): word for word in _listed(before)}
+    for word in _listed(changes):
+        name = _option(word.removeprefix("-"))
+        old = found.pop(name, None)
+        if word.startswith("-"):
+            if old is None:
+                raise InputError(f"{TRIED}: SchedulerParameters has no {name} to take away; "
+                                 f"{place} has {before or 'none'}")
+            told.assumed.append(f"{TRIED}: SchedulerParameters without {old} ({place})")
+            continue
+        found[name] = word
+        instead = "which slurm.conf does not set" if old is None else f"instead of {old} ({place})"
+        told.assumed.append(f"{TRIED}: SchedulerParameters {word}, {instead}")
+    return ",".join(found.values())
+
+
+def _listed(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _option(word: str) -> str:
+    return word.partition("=")[0].strip().lower()
 
 
 def number(text: str, what: str, where: str) -> float:

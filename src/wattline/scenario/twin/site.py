@@ -12,17 +12,20 @@ from wattline.model.errors import InputError
 from wattline.model.reading import read_unpacked
 from wattline.model.units import fold_hosts
 from wattline.scenario.twin.accounts import Accounts, associations_of, qos_of
-from wattline.scenario.twin.asked import NO_ZONE, Asked, Log
+from wattline.scenario.twin.against_log import against_log
+from wattline.scenario.twin.asked import Asked, Log, plain_numbers
 from wattline.scenario.twin.from_events import read_events
 from wattline.scenario.twin.from_sacct import read_sacct
 from wattline.scenario.twin.from_table import is_table, read_table
 from wattline.scenario.twin.gpu_defaults import gpu_defaults_of
 from wattline.scenario.twin.nodes import (
+    gres_with_more,
     in_order_of_names,
     nodes_of,
     with_more,
 )
-from wattline.scenario.twin.part_powers import node_powers, say_watts
+from wattline.scenario.twin.nodes_down import outages_of, spans_of
+from wattline.scenario.twin.part_powers import more_names, node_powers, say_watts
 from wattline.scenario.twin.partitions import cluster_mode_of, default_rows, partitions_of
 from wattline.scenario.twin.requests import Builder, Made
 from wattline.scenario.twin.reservations import reservations_of
@@ -35,21 +38,15 @@ from wattline.shared_nodes.machine import SharedMachine
 from wattline.shared_nodes.outages import Outages
 from wattline.shared_nodes.rules import Rules
 from wattline.site.associations import read_associations
-from wattline.site.down import DOWN, DRAINS, SLEEPS, read_down
 from wattline.site.gres import read_gres
 from wattline.site.lines import number_of
-from wattline.site.qos import QosTable, read_qos
+from wattline.site.qos import QosTable, is_qos_table, read_qos
 from wattline.site.reservations import Reservation
 from wattline.site.slurm_conf import Node, SlurmConf, read_slurm_conf
 from wattline.site.topology import read_topology
 
 LOG_USER = "unknown"
 """Whoever a log does not name."""
-_EFFECTS = {
-    DOWN: "down, whose jobs are lost or requeued",
-    DRAINS: "drained, failing, in maintenance, reserved or before a reboot, where what runs may "
-            "end",
-    SLEEPS: "powered down to save power, which are not out: SuspendTime lets them sleep here"}
 
 LAUNCH_S = 0.1
 TICK_S = 1.006
@@ -57,9 +54,6 @@ PROMPT_ENDS = 0.15
 BF_TRY_S = 0.0006
 """All measured on a real Slurm with 40 jobs on a busy machine. They decide whether a job of a few
 seconds ends just before or just after the tick that sees its end; for long jobs that is chance."""
-DOWN_DRAWS = "nodes that are down or drained draw their idle power, as those do that are up"
-DOWN_SLEEPS = ("nodes that are down or drained draw their idle power for SuspendTime, and then "
-               "nothing, as those do that are up")
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +116,9 @@ def site_with(section: TwinSection, log: Log, reserves: bool = False) -> Site:
         machine = replace(machine, reservations=found)
     made = Builder(machine, log.jobs, requeues, rules.enforce_qos, rules.kill_invalid_depend,
                    listed, gpu_defaults_of(conf, settings)).made()
-    outages = _outages(section, conf, log, told, rules.suspend_time_s >= 0)
+    spans = spans_of(section.down, conf, log, told)
+    outages = outages_of(spans, told, rules.suspend_time_s >= 0)
+    told.contradictions += against_log(log, conf, spans)
     told.not_modelled += [*log.not_modelled, *made.not_modelled]
     rules = replace(rules, start_latency_s=LAUNCH_S, tick_s=TICK_S, bf_try_s=BF_TRY_S,
                     prompt_ends=_prompt_ends(settings),
@@ -133,6 +129,10 @@ def site_with(section: TwinSection, log: Log, reserves: bool = False) -> Site:
                         f"slurmctld's loop takes {TICK_S:g} s; a backfill cycle takes "
                         f"{1e3 * BF_TRY_S:g} ms per job that waits, and the next follows its end")
     told.assumed.append("usage for fair-share begins at 0, and no job runs before the log's first")
+    told.assumed += log.assumed
+    if log.jobs and plain_numbers(log.jobs) is None:
+        told.assumed.append("not every job has a number of its own as its id (tasks of arrays, "
+                            "runs of requeued jobs): the tables of a run count jobs from 1")
     _say_machine(machine, conf, told)
     return Site(machine, rules, made, log, outages, told.lists())
 
@@ -191,8 +191,12 @@ def _kind_of(path: Path) -> str:
 def _machine(section: TwinSection, conf: SlurmConf, settings: Settings, log: Log,
              told: Told) -> tuple[SharedMachine, Rules]:
     gres = None if section.gres is None else read_gres(section.gres)
+    if gres is not None and section.add_nodes is not None:
+        gres = gres_with_more(gres, section.add_nodes.like, section.add_nodes.count)
     topology = None if section.topology is None else read_topology(section.topology)
-    nodes = nodes_of(conf, gres, topology, node_powers(section, conf), told)
+    more = section.add_nodes
+    added = frozenset(() if more is None else more_names(more.like, more.count))
+    nodes = nodes_of(conf, gres, topology, node_powers(section, conf), told, added)
     say_watts(section, nodes, told)
     qos = qos_of(_qos_table(section, told), nodes.gres_kinds, cluster_mode_of(settings), told)
     rules = rules_of(settings, conf.partitions, nodes.gres_kinds, topology is not None)
@@ -212,21 +216,23 @@ def _qos_table(section: TwinSection, told: Told) -> QosTable | None:
     found = None if section.assoc is None else read_qos(section.assoc)
     if section.qos is not None:
         found = read_qos(section.qos)
-        if found is None:
+        if found is None or not found.stated:
             raise InputError(f"{section.qos}: has no QOS; write it with sacctmgr show qos -P")
     if found is not None:
         told.not_modelled += found.remarks
+        told.unknown += found.unknown
     return found
 
 
 def _accounts(section: TwinSection, conf: SlurmConf, log: Log, rules: Rules,
               told: Told) -> Accounts:
     """Those of the site and, where they ran or nothing checks them, those of the log."""
-    found = None if section.assoc is None or _only_qos(section.assoc) else \
+    found = None if section.assoc is None or is_qos_table(section.assoc) else \
         read_associations(section.assoc)
     accounts = Accounts.of(found, conf.cluster)
     if found is not None:
         told.not_modelled += [remark for remark in found.remarks if "passed over" not in remark]
+        told.unknown += found.unknown
         told.understood.append(f"{len(accounts.rows)} associations of {found.source}")
     else:
         told.assumed.append("no associations: each account and user of the log has one share, "
@@ -256,12 +262,6 @@ def _accounts(section: TwinSection, conf: SlurmConf, log: Log, rules: Rules,
     return accounts
 
 
-def _only_qos(path: str) -> bool:
-    """Whether a table is one of QOS, without accounts."""
-    first = read_unpacked(path)[0][:4096].split(b"\n")[0]
-    return b"|" in first and b"Account" not in first
-
-
 def _first(names: Iterable[str]) -> str:
     listed = list(names)
     return ", ".join(listed[:5]) + (", ..." if len(listed) > 5 else "")
@@ -289,62 +289,6 @@ def _licences(settings: Settings) -> tuple[tuple[str, ...], list[int]]:
         names.append(name)
         counts.append(number_of(count or "1", f"licence {name}", settings.where("Licenses")))
     return tuple(names), counts
-
-
-def _outages(section: TwinSection, conf: SlurmConf, log: Log, told: Told,
-             sleeps: bool) -> Outages | None:
-    """From the file of events, and from nodes that slurm.conf itself has down."""
-    row = {node.name: at for at, node in enumerate(conf.nodes)}
-    spans: list[tuple[float, float, int, bool]] = []
-    for each in conf.down:
-        word = each.state.upper()
-        spans += [(0.0, np.inf, row[name], word.startswith("DRAIN")) for name in each.nodes
-                  if name in row and word not in ("UP", "UNKNOWN")]
-    for node in conf.nodes:
-        word = _state(node)
-        if word.startswith(("DOWN", "DRAIN", "FAIL")):
-            spans.append((0.0, np.inf, row[node.name], word.startswith("DRAIN")))
-    if section.down is not None:
-        if log.unix_start_s is None:
-            begin_s = 0.0
-            told.assumed.append(f"{section.down}: its times count from the beginning of the log")
-        else:
-            begin_s = log.unix_start_s
-        strange = []
-        effects: dict[str, int] = {}
-        listed = read_down(section.down)
-        if log.zoned and any(down.local for down in listed):
-            told.assumed.append(f"{section.down}: {NO_ZONE}")
-        for down in listed:
-            if down.node not in row:
-                strange.append(down.node)
-                continue
-            effects[down.effect] = effects.get(down.effect, 0) + 1
-            if down.effect == SLEEPS:
-                continue
-            end_s = np.inf if down.end_s is None else down.end_s - begin_s
-            if end_s > 0:
-                spans.append((max(0.0, down.start_s - begin_s), end_s, row[down.node],
-                              down.effect == DRAINS))
-        if strange:
-            told.contradictions.append(f"{section.down} has nodes that {conf.source} does not: "
-                                       f"{_first(dict.fromkeys(strange))}; they are left out")
-        told.understood += [f"{section.down}: {count:,} {_spans(count)} of nodes {_EFFECTS[effect]}"
-                            for effect, count in effects.items()]
-    else:
-        told.assumed.append("no file of nodes that were down: all are up throughout, but for what "
-                            "slurm.conf says")
-    if not spans:
-        return None
-    told.assumed.append(DOWN_SLEEPS if sleeps else DOWN_DRAWS)
-    spans.sort()
-    start, end, node_row, drain = zip(*spans, strict=True)
-    return Outages(np.array(node_row, dtype=np.int64), np.array(start), np.array(end),
-                   np.array(drain, dtype=np.bool_))
-
-
-def _spans(count: int) -> str:
-    return "span" if count == 1 else "spans"
 
 
 def _say_machine(machine: SharedMachine, conf: SlurmConf, told: Told) -> None:

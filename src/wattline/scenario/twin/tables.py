@@ -9,7 +9,7 @@ import numpy as np
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.units import fold_hosts
-from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked
+from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, plain_numbers
 from wattline.scenario.twin.site import Site
 from wattline.shared_nodes.machine import NO_LIMIT, SharedMachine
 from wattline.traces.convert import slurm_state
@@ -95,8 +95,4 @@ def _cpus(jobs: Sequence[Asked]) -> IntArray:
 
 def _numbers(jobs: Sequence[Asked]) -> IntArray:
     """Numbers of the jobs where all have one of their own, else they are counted."""
-    plain = all(job.job_id.isdecimal() and len(job.job_id) < 16 for job in jobs)
-    found = [int(job.job_id) for job in jobs] if plain else []
-    if len(set(found)) < len(jobs):
-        found = list(range(1, len(jobs) + 1))
-    return np.array(found, dtype=np.int64)
+    return np.array(plain_numbers(jobs) or range(1, len(jobs) + 1), dtype=np.int64)
