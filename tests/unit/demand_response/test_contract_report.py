@@ -22,7 +22,8 @@ CUT = {"programme": "emergency", "bid": "auto",
 
 @pytest.mark.parametrize("asked", [
     {"bid": (1500, 200)}, {"bid": (1500, 200), "programme": "fcr"},
-    {"bid": (1500, 200), "programme": "pjm-regd"}, {"bid": "auto", "programme": "fcr"},
+    {"bid": (1500, 200), "programme": "pjm-regd"},
+    {"bid": "auto", "programme": "fcr", "duration": "8m", "rounds": 3},
     CUT, CUT | {"policy": "auto"}])
 @pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
 def test_a_report_says_what_came_of_the_contract(tmp_path: Path, asked: dict[str, Any]) -> None:
