@@ -135,7 +135,7 @@ def test_the_quadratic_model_is_exact_on_a_quadratic():
 
 def test_intervals_hold_what_they_promise():
     shares = [fit_and_check(machine_like_table(0.04, seed), share=0.25, seed=seed).covered
-              for seed in range(6)]
+              for seed in range(4)]
     assert 0.8 <= np.mean(shares) <= 1.0
 
 
@@ -170,7 +170,7 @@ def test_suggestions_are_new_and_lower_the_error_more_than_chance():
         return np.mean(np.abs(model.predict_points(table.points()).time_s / table.time_s - 1))
 
     generator = np.random.default_rng(5)
-    chance = [error_with(generator.permutation(np.flatnonzero(~measured))[:8]) for _ in range(8)]
+    chance = [error_with(generator.permutation(np.flatnonzero(~measured))[:8]) for _ in range(5)]
     assert error_with(np.array(chosen)) < np.median(chance)
 
 
