@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.plain_process import PlainProcess
 from tests.support.shared_paths import share_paths
+from tests.support.shared_statements import share_statements
 from wattline.model.kernel import PLAIN
 
 os.environ.setdefault("WATTLINE_AT_ONCE", "0")
@@ -44,6 +45,7 @@ def plain():
 
 
 def pytest_collection_finish() -> None:
+    share_statements()
     gc.freeze()
     gc.enable()
 

@@ -78,10 +78,12 @@ class Rows(np.ndarray[Any, Any]):
         return (self[place] for place in range(len(self)))
 
     def __getattr__(self, name: str) -> Any:
-        """Only asked for what an array does not have, and once for each column."""
+        """Only asked for what an array does not have, and as a rule once for each column."""
         if name not in (self.dtype.names or ()):
             raise AttributeError(f"record array has no attribute {name}")
-        column = self.__dict__[name] = super().__getitem__(name).view(np.ndarray)
+        column = self.view(np.ndarray)[name]
+        if self._may_keep():
+            self.__dict__[name] = column
         return column
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -101,16 +103,23 @@ class Rows(np.ndarray[Any, Any]):
         if self._known is None:
             whole = self.view(np.ndarray)
             columns = (*(whole[name] for name in whole.dtype.names or ()), whole)
+            if not self._may_keep():
+                return _row_type(self.dtype)(columns, place)
             self.__dict__.update(_known={}, _columns=columns)
         row = _row_type(self.dtype)(self._columns, place)
         if isinstance(place, int | np.integer):
             self._known[int(place)] = row  # type: ignore[index]
         return row
 
+    def _may_keep(self) -> bool:
+        """Whether a view of its memory holds on to that memory's owner, and not to these rows: an
+        array that is held by what it holds itself is never given back."""
+        return type(self.base) is np.ndarray
+
 
 def quick_rows(array: Any) -> Any:
     """The same memory, seen so that fields are quick to read; other arrays as they are."""
-    if array.dtype.names is None or isinstance(array, Rows):
+    if array.dtype.names is None or (isinstance(array, Rows) and array._may_keep()):
         return array
     return array.view(np.ndarray).view(np.dtype((np.void, array.dtype))).view(Rows)
 

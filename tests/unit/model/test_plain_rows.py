@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from wattline.model.kernel import PLAIN
 from wattline.model.kernel_arrays import KernelArrays
 from wattline.model.plain_rows import Rows, quick_rows
-from wattline.model.records import Record
+from wattline.model.records import Record, copied
 
 
 class Place(Record):
@@ -102,6 +103,27 @@ def test_a_row_does_what_a_record_of_numpys_does(both) -> None:
     assert slow[3] == quick[0]
     slow[1:3] = quick[0]
     assert slow.job.tolist() == [3, 3, 3, 3]
+
+
+@pytest.mark.parametrize("made", [
+    lambda quick: quick, lambda quick: quick.copy(), lambda quick: quick[1:],
+    lambda quick: quick[quick.job >= 0], lambda quick: quick_rows(quick.copy()),
+    lambda quick: quick_rows(quick[1:]), copied])
+def test_rows_that_nobody_needs_any_more_are_given_back(made) -> None:
+    gone = []
+    rows = made(quick_rows(Place.table(4)))
+    rows[0].job = 3
+    assert (rows[0].job, rows.job[0]) == (3, 3)
+    weakref.finalize(rows, gone.append, True)
+    del rows
+    assert gone == [True]
+
+
+def test_rows_for_kernels_keep_their_handles_and_columns(both) -> None:
+    _, quick = both
+    for rows in (quick, quick_rows(quick.copy()), quick_rows(quick[1:]), copied(quick)):
+        assert rows[1] is rows[np.int64(1)]
+        assert rows.job is rows.job
 
 
 def test_copies_and_parts_stay_quick_and_another_process_gets_numpys(both) -> None:
