@@ -1,11 +1,11 @@
 """All tests in one go, step by step: style, types, layers, pytest, servers, browser, Slurm.
 
 Most tests are about what is decided, not about compiling it: they run as plain Python, where
-nothing has to be compiled and an index outside of its array raises. Then those run that are marked
-`compiled` (about compiled kernels, or too much work for plain Python) or `both_ways`, then those
-that need a database or metrics server (`servers`), a browser (`browser`), a real Slurm. Types,
-layers and, in a new clone, a first reading of the tests run beside each other. The first step that
-fails ends it; what each step took is printed at the end.
+nothing has to be compiled and an index outside of its array raises. Those run that are marked
+`compiled` (about compiled kernels, or too much work for plain Python) or `both_ways`, beside them,
+then those that need a database or metrics server (`servers`), a browser (`browser`), a real Slurm.
+Types, layers and, in a new clone, a first reading of the tests run beside each other. The first
+step that fails ends it, after those beside it; what each step took is printed at the end.
 
 Arguments go to pytest each time (`scripts/run_tests.py -k easy`), and Slurm is left out. As the
 only one, `--coverage` counts the lines that the plain tests reach, kernels among them, and `--long`
@@ -57,8 +57,10 @@ MARKED = {
 """The marks of which a test of a step has one; they stand in the file itself."""
 SHARED = {"servers": "loadfile", "browser": "loadfile"}
 """What is dear to start is started once: all tests of a file on one worker."""
-MORE = {"plain": 1}
-"""More workers than cores where some tests wait for clocks, sockets and other processes."""
+WORKING = {"compiled": max(1, CORES // 2)}
+"""Of other steps as many as there are cores. Plain and compiled tests run at the same time:
+together they have more workers than cores, as some tests wait for clocks, sockets and other
+processes; and while one worker compiles what only its tests need, no core is idle."""
 KEPT = {"PYTHONDONTWRITEBYTECODE": ""}
 """What pytest makes of the tests' sources is kept, also where a shell says that Python keeps
 nothing: to make it anew takes every worker of every step a quarter of a minute."""
@@ -75,8 +77,11 @@ class Step:
     environment: Mapping[str, str] = field(default_factory=dict)
     allowed: int = 0
     """Another exit status that is no failure."""
-    beside: bool = False
-    """Needs one core: runs at the same time as its neighbours of that kind."""
+    beside: str = ""
+    """Runs at the same time as its neighbours that say the same."""
+    heard: str = "where it failed"
+    """Of those beside others, whether what it says is heard `at once`, `at its end` or only where
+    it failed."""
 
 
 @dataclass(frozen=True)
@@ -91,10 +96,12 @@ class Took:
 
 
 def tests(name: str, some: Sequence[str], environment: Mapping[str, str]) -> Step:
-    workers = ("-n", str(CORES + MORE.get(name, 0)), "--dist", SHARED.get(name, "worksteal"))
+    workers = ("-n", str(WORKING.get(name, CORES)), "--dist", SHARED.get(name, "worksteal"))
     command = ("pytest", *workers, *AGAIN, "-m", CHOSEN[name], f"--ignore={SLURM}",
                *(some or files(name)))
-    return Step(name, command, environment, NO_TESTS if some else 0)
+    beside = "core tests" if name in ("plain", "compiled") else ""
+    return Step(name, command, environment, NO_TESTS if some else 0, beside,
+                "at its end" if name == "compiled" else "at once")
 
 
 def files(name: str) -> list[str]:
@@ -110,8 +117,8 @@ def all_steps(some: Sequence[str]) -> list[Step]:
     """Style to Slurm; with arguments for pytest, those tests alone."""
     steps = [
         Step("style", ("ruff", "check", ".")),
-        Step("types", ("mypy",), beside=True),
-        Step("layers", ("lint-imports", "--no-cache"), beside=True),
+        Step("types", ("mypy",), beside="checks"),
+        Step("layers", ("lint-imports", "--no-cache"), beside="checks"),
         *(() if some or read_before() else (reading(),)),
         tests("plain", some, PLAIN),
         *(tests(name, some, COMPILED if name == "compiled" else PLAIN)
@@ -125,7 +132,7 @@ def all_steps(some: Sequence[str]) -> list[Step]:
 def reading() -> Step:
     """Each worker would make the same of the sources at the same time: here it is made once."""
     command = ("pytest", "--collect-only", f"--ignore={SLURM}")
-    return Step("reading", command, PLAIN, beside=True)
+    return Step("reading", command, PLAIN, beside="checks")
 
 
 def read_before() -> bool:
@@ -158,17 +165,17 @@ Ran = tuple[int, float]
 
 
 def run(step: Step) -> Ran:
-    """What a step says that runs beside others is heard at its end, and only where it failed."""
+    """What a step says that runs beside others is heard when it says."""
     said = (f"{name}={value}" for name, value in step.environment.items())
     print("$", *said, *step.command, flush=True)
     argv = [str(BIN / step.command[0]), *step.command[1:]]
     env = {**os.environ, **KEPT, **step.environment}
     with tempfile.TemporaryFile() as heard:
-        out = heard if step.beside else None
+        out = heard if step.beside and step.heard != "at once" else None
         process = subprocess.Popen(argv, cwd=ROOT, env=env, stdout=out, stderr=out)
         _, ended, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(ended)
-        if process.returncode:
+        if process.returncode or step.heard == "at its end":
             heard.seek(0)
             print(heard.read().decode(errors="replace"), end="", flush=True)
     return process.returncode, used.ru_utime + used.ru_stime

@@ -5,6 +5,7 @@ Tests run what they name: nothing is handed to another process because it is not
 
 from __future__ import annotations
 
+import base64
 import gc
 import os
 import signal
@@ -16,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.plain_process import PlainProcess
 from tests.support.shared_paths import share_paths
+from tests.support.shared_statements import share_statements
 from wattline.model.kernel import PLAIN
 
 os.environ.setdefault("WATTLINE_AT_ONCE", "0")
@@ -43,7 +45,21 @@ def plain():
     process.close()
 
 
+DOT = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4"
+    "DwABAQEAsTj2FAAAAABJRU5ErkJggg==")
+"""A picture of one point."""
+
+
+@pytest.fixture
+def unpainted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports have a dot in place of each picture, for tests of their words: to paint them takes
+    longer than the rest, and tests/unit/analysis/test_run_report.py looks at them."""
+    monkeypatch.setattr("wattline.analysis.report_pictures.png", lambda figure: DOT)
+
+
 def pytest_collection_finish() -> None:
+    share_statements()
     gc.freeze()
     gc.enable()
 

@@ -24,7 +24,9 @@ RECIPES = (DOCS / "how-to.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(autouse=True)
-def _beside_the_examples(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _beside_the_examples(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, unpainted: None
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
 

@@ -161,8 +161,13 @@ def main(first: int, count: int) -> dict[str, Any]:
                 ran[label] += 1
             if finding:
                 wrong.append(finding)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"sections": sections, "ran": ran, "wrong": wrong, "peak_kib": peak}
+    return {"sections": sections, "ran": ran, "wrong": wrong, "peak_kib": _peak_kib()}
+
+
+def _peak_kib() -> int:
+    """The most memory that this program had; `getrusage` counts that of its parent too."""
+    told = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(next(line.split()[1] for line in told.splitlines() if line.startswith("VmHWM")))
 
 
 if __name__ == "__main__":

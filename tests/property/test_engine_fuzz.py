@@ -38,7 +38,7 @@ POLICIES = {
     "sjf-easy-block": compose(order=Sjf(), admission=Block()),
     "fcfs-easy-dvfs": compose(admission=LEVELS),
 }
-EXAMPLES = examples(20)
+EXAMPLES = examples(10, at_night=20)
 
 times = st.integers(0, 60)
 reservations = st.lists(

@@ -24,7 +24,7 @@ from wattline.policies.order.sjf import Sjf
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.first_fit import FirstFit
 
-EXAMPLES = examples(30)
+EXAMPLES = examples(12, at_night=30)
 
 PAIRS = {
     "fcfs-easy": (compose(), plain.PlainEasy()),

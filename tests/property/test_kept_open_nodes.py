@@ -22,7 +22,7 @@ SEEDS = range(6)
 
 
 @pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be replaced")
-@examples(8)
+@examples(4, at_night=8)
 @given(seed=st.integers(0, 100_000))
 def test_a_new_look_for_every_job_gives_the_same_schedule(seed: int) -> None:
     wanted = busy_columns(seed, alike=True)

@@ -145,7 +145,7 @@ def enter_jobs(connection: Connection, jobs: list[Job]) -> Touched:
     return touched
 
 
-@examples(8)
+@examples(4, at_night=8)
 @given(st.integers(0, 10**6))
 def test_every_job_gets_its_truth_and_every_node_closes(seed) -> None:
     made = cluster(seed)
@@ -230,7 +230,7 @@ def pieces(series: list[Series], random: np.random.Generator) -> list[Series]:
     return found
 
 
-@examples(5)
+@examples(3, at_night=5)
 @given(st.integers(0, 10**6))
 def test_any_cut_order_and_repetition_of_imports_gives_the_same_rows(seed) -> None:
     made, random = cluster(seed), np.random.default_rng(seed)

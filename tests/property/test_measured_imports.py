@@ -76,7 +76,7 @@ def ledger_of(files: list[list[str]]) -> list[list[tuple[Any, ...]]]:
         return rows_of(store)
 
 
-@examples(15)
+@examples(6, at_night=15)
 @given(dumps())
 def test_any_cut_order_and_repetition_gives_the_same_ledger(
     drawn: tuple[list[str], list[list[str]]]
@@ -85,7 +85,7 @@ def test_any_cut_order_and_repetition_gives_the_same_ledger(
     assert ledger_of(files) == ledger_of([lines])
 
 
-@examples(15)
+@examples(6, at_night=15)
 @given(dumps())
 def test_no_life_has_more_joules_than_its_own_figure_or_its_steps(
     drawn: tuple[list[str], list[list[str]]]

@@ -117,7 +117,7 @@ def caps(draw: st.DrawFn) -> Signal:
 @pytest.mark.parametrize("order", ["fcfs", "wfp"])
 @given(jobs=small_workloads(), cap_w=caps(), wait_s=st.integers(0, 30), slots=st.integers(1, 4),
        latency_s=st.sampled_from([0.0, 0.0, 0.25, 2.0, 12.0]), jobs_only=st.booleans())
-@examples(20)
+@examples(10, at_night=20)
 def test_engine_equals_net_on_small_workloads(order: str, method: str, jobs: JobTable,
                                               cap_w: Signal, wait_s: int, slots: int,
                                               latency_s: float, jobs_only: bool) -> None:
@@ -141,7 +141,7 @@ def test_engine_equals_net_under_load(order: str, method: str) -> None:
     for seed in range(4 * TIMES):  # with and without steps of the cap, and a latency
         rng = np.random.default_rng(seed)
         nodes = int(rng.choice([16, 64]))
-        jobs = random_workload(rng, 80, nodes)
+        jobs = random_workload(rng, 50 if TIMES == 1 else 80, nodes)
         cap_w = Signal.constant(float(rng.uniform(0.75, 1.0)) * nodes * 100.0)
         if seed % 3 == 0:
             steps = [(1000.0 * k, float(rng.uniform(0.5, 1.0)) * nodes * 100.0) for k in range(6)]

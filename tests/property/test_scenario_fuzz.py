@@ -14,7 +14,7 @@ from tests.support.plain import ROOT, plain_environment
 from wattline.scenario.parameters import GENERATORS
 from wattline.traces.generators import MODELS
 
-COUNT = int(os.environ.get("WATTLINE_FUZZ", "500"))
+COUNT = int(os.environ.get("WATTLINE_FUZZ", "400"))
 
 
 @pytest.fixture(scope="module")

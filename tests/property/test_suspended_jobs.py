@@ -38,7 +38,7 @@ def contended(seed: int, kind: str, mode: int) -> tuple[Any, Any, Rules]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mode", list(MODES))
-@examples(6)
+@examples(3, at_night=6)
 @given(seed=st.integers(0, 10_000))
 def test_a_run_is_what_lies_between_start_and_end_without_suspensions(
     mode: str, kind: str, seed: int,

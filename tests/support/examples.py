@@ -10,6 +10,9 @@ TIMES = int(os.environ.get("WATTLINE_EXAMPLES", "1"))
 """`make test-long` sets it."""
 
 
-def examples(count: int) -> settings:
+def examples(count: int, at_night: int = 0) -> settings:
+    """`at_night` is what the long run takes a multiple of, where an example is so dear that a
+    commit has fewer."""
     # Few: always the same, so that a commit is judged by what it changes; many: new ones each time.
-    return settings(max_examples=count * TIMES, deadline=None, derandomize=TIMES == 1)
+    drawn = count if TIMES == 1 else max(count, at_night) * TIMES
+    return settings(max_examples=drawn, deadline=None, derandomize=TIMES == 1)

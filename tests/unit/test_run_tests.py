@@ -89,8 +89,8 @@ def test_the_first_step_that_fails_ends_it_and_is_named() -> None:
 
 
 def test_steps_of_one_core_run_at_the_same_time_and_each_failure_is_named() -> None:
-    steps = [Step("style", ()), Step("types", (), beside=True), Step("layers", (), beside=True),
-             Step("plain", ())]
+    steps = [Step("style", ()), Step("types", (), beside="checks"),
+             Step("layers", (), beside="checks"), Step("plain", ())]
     both = threading.Barrier(2, timeout=30)
 
     def run(step: Step) -> Ran:
@@ -108,15 +108,33 @@ def test_steps_of_one_core_run_at_the_same_time_and_each_failure_is_named() -> N
     assert "not run" in said["plain"]
 
 
+def test_plain_and_compiled_tests_run_at_the_same_time_after_the_checks() -> None:
+    groups = {step.name: step.beside for step in all_steps([])}
+    assert groups["plain"] == groups["compiled"] != groups["types"] == groups["layers"] != ""
+    assert groups["style"] == groups["servers"] == groups["browser"] == groups["slurm"] == ""
+    both = threading.Barrier(2, timeout=30)
+
+    def run(step: Step) -> Ran:
+        if step.name in ("plain", "compiled"):
+            both.wait()
+        return step.name == "compiled", 1.0
+
+    done = run_all(all_steps([]), run)
+    assert {took.name for took in done if took.status} == {"compiled"}
+    assert {took.name for took in done} >= {"plain", "types"}
+    assert "servers" not in {took.name for took in done}
+
+
 @pytest.mark.parametrize("status", [0, 1])
-def test_a_step_beside_others_is_heard_where_it_failed(capfd, status: int) -> None:
+@pytest.mark.parametrize("heard", ["where it failed", "at its end", "at once"])
+def test_a_step_beside_others_is_heard_when_it_says(capfd, status: int, heard: str) -> None:
     code = f"import os; print('kept:', os.environ['PYTHONDONTWRITEBYTECODE']); exit({status})"
-    step = Step("types", ("python", "-c", code), {"SOME": "1"}, beside=True)
+    step = Step("types", ("python", "-c", code), {"SOME": "1"}, beside="checks", heard=heard)
     ended, cpu_s = run_tests.run(step)
     assert (ended, cpu_s > 0) == (status, True)
-    heard = capfd.readouterr().out.splitlines()
-    assert heard[0].startswith("$ SOME=1 python -c")
-    assert heard[1:] == (["kept: "] if status else [])
+    said = capfd.readouterr().out.splitlines()
+    assert said[0].startswith("$ SOME=1 python -c")
+    assert said[1:] == (["kept: "] if status or heard != "where it failed" else [])
 
 
 def test_a_new_clone_reads_its_tests_once_before_the_workers_do(monkeypatch) -> None:
@@ -145,10 +163,12 @@ def test_the_table_adds_up_the_core_and_all() -> None:
     assert "all 1:31 min 2:03 min" in " ".join(said.split())
 
 
-def test_the_plain_tests_have_a_worker_more_than_cores_for_those_that_wait() -> None:
+def test_core_tests_have_more_workers_than_cores_for_those_that_wait() -> None:
     count = {step.name: step.command[2] for step in all_steps([]) if "-n" in step.command}
-    assert count == {"plain": str(run_tests.CORES + 1), "slurm": "2"} | dict.fromkeys(
-        ("compiled", "servers", "browser"), str(run_tests.CORES))
+    cores = run_tests.CORES
+    assert count == {"compiled": str(max(1, cores // 2)), "slurm": "2"} | dict.fromkeys(
+        ("plain", "servers", "browser"), str(cores))
+    assert int(count["plain"]) + int(count["compiled"]) > cores
 
 
 def test_what_is_dear_to_start_is_started_once_per_worker() -> None:

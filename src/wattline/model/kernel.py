@@ -268,9 +268,11 @@ def slot(position: int, *, default: bool = False) -> Callable[[F], F]:
 
     def decorate(declaration: F) -> F:
         found = Slot(declaration, position, default)
+        known = found.implementations
 
         def call(*arguments: Any) -> Any:
-            return found.find(type(arguments[position]))(*arguments)
+            kind = type(arguments[position])
+            return (known.get(kind) or found.find(kind))(*arguments)
 
         call.__name__ = declaration.__name__
         call.__doc__ = declaration.__doc__

@@ -160,6 +160,7 @@ def test_sizes_and_named_jobs_are_in_one_unit():
     assert compare_jobs(shared, shared).unit == "cores"
 
 
+@pytest.mark.usefixtures("unpainted")
 def test_the_report_of_the_command_has_who_was_hurt(folders, tmp_path):
     words = ["compare", *folders, "--per-job", "-o", str(tmp_path / "out")]
     assert CliRunner().invoke(cli, words, catch_exceptions=False).exit_code == 0

@@ -202,6 +202,7 @@ def test_maps_say_how_fine_they_are(plain: Run, capped: Run, compared: Path) -> 
     assert f"has a mean per {span}." in " ".join(text.split())
 
 
+@pytest.mark.usefixtures("unpainted")
 def test_runs_of_different_work_are_not_called_better(capped: Run, tmp_path: Path) -> None:
     fewer = fcfs_run(some_jobs(120, nodes=16), nodes=8)
     text = report({"all": capped, "fewer": fewer}, tmp_path).read_text()
@@ -209,11 +210,13 @@ def test_runs_of_different_work_are_not_called_better(capped: Run, tmp_path: Pat
     assert 'class="ratio better"' not in text
 
 
+@pytest.mark.usefixtures("unpainted")
 def test_many_runs(plain: Run, tmp_path: Path) -> None:
     page = report({f"run {number}": plain for number in range(5)}, tmp_path)
     assert Page(page.read_text()).images == 5 + 5
 
 
+@pytest.mark.usefixtures("unpainted")
 def test_a_run_in_which_nothing_ran(tmp_path: Path) -> None:
     run = fcfs_run(JobTable.build(submit_s=[5], run_s=[10], procs=[99]))
     assert "1 never did" in report({"none": run}, tmp_path).read_text()

@@ -229,12 +229,12 @@ def test_without_a_bid_auto_takes_the_rule_that_fails_least_beside_a_limit(
 
 
 def test_a_rule_that_is_tried_counts_its_curtailment_from_its_own_load() -> None:
-    given = SHORT | {"programme": "emergency", "duration": "50m", "servers": 20, "warmup": "30m",
-                     "bid": (2800, 300), "utilisation": 0.8,
+    given = SHORT | {"programme": "emergency", "duration": "35m", "warmup": "10m",
+                     "bid": (1400, 150), "utilisation": 0.8,
                      "curtailment": {"start": "20m", "duration": "10m", "share": 0.2}}
     alone = {rule: case_of(read_contract(None, given | {"policy": rule})) for rule in AUTO_RULES}
     auto = read_contract(None, given | {"policy": "auto"})
-    bid = Bid(2800.0, 300.0)
+    bid = Bid(1400.0, 150.0)
     assert alone["aqa"].baseline_w != alone["qoscap"].baseline_w, "nothing is compared"
     for rule, mine in alone.items():
         assert offer._under_rule(auto, case_of(auto), rule).baseline_w == mine.baseline_w

@@ -20,9 +20,11 @@ CUT = {"programme": "emergency", "bid": "auto",
        "curtailment": {"start": "12m", "duration": "5m", "share": 0.2}}
 
 
+@pytest.mark.usefixtures("unpainted")
 @pytest.mark.parametrize("asked", [
     {"bid": (1500, 200)}, {"bid": (1500, 200), "programme": "fcr"},
-    {"bid": (1500, 200), "programme": "pjm-regd"}, {"bid": "auto", "programme": "fcr"},
+    {"bid": (1500, 200), "programme": "pjm-regd"},
+    {"bid": "auto", "programme": "fcr", "duration": "5m", "rounds": 2, "cycle_s": 4},
     CUT, CUT | {"policy": "auto"}])
 @pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
 def test_a_report_says_what_came_of_the_contract(tmp_path: Path, asked: dict[str, Any]) -> None:

@@ -89,11 +89,12 @@ def test_a_step_that_no_meter_saw_keeps_the_joules_of_slurm(store) -> None:
     assert joules(store) == pytest.approx({**MEANT_J, "2": 77.0})
 
 
-def test_steps_come_in_any_order_and_again(store) -> None:
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
+def test_steps_come_in_any_order_and_again(every) -> None:
     parts = [Found("", (job(),)), Found("", steps=STEPS[:2]), Found("", steps=STEPS[2:]),
              Found("", series=METERS)]
     seen = []
-    for order in permutations(parts):
+    for order in [*permutations(parts)][::every]:
         with Store("sqlite://") as each:
             for part in (*order, order[0]):
                 MeasuredLedger(each).enter(part)

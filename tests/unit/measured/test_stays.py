@@ -57,12 +57,13 @@ def test_a_job_has_what_its_node_drew_between_its_marks(store) -> None:
     assert (found.coverage, found.source) == (pytest.approx(1.0), "series")
 
 
-def test_order_pieces_and_repetition_leave_the_same(store) -> None:
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
+def test_order_pieces_and_repetition_leave_the_same(every) -> None:
     parts = [Found("", (life(),)), Found("", series=(DRAWN,)),
              Found("", stays=(Stay(KEY, "n1", begin_s=T + 10.4),)),
              Found("", stays=(Stay(KEY, "n1", end_s=T + 12.7),))]
     seen = []
-    for order in permutations(parts):
+    for order in [*permutations(parts)][::every]:
         with Store("sqlite://") as each:
             ledger = MeasuredLedger(each)
             for part in (*order, order[0], order[-1]):

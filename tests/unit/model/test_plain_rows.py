@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from wattline.model.kernel import PLAIN
 from wattline.model.kernel_arrays import KernelArrays
 from wattline.model.plain_rows import Rows, quick_rows
-from wattline.model.records import Record
+from wattline.model.records import Record, copied
 
 
 class Place(Record):
@@ -61,6 +62,68 @@ def test_a_wrong_name_or_place_is_an_error(both) -> None:
             _ = table.jbo
         with pytest.raises(IndexError, match="out of bounds"):
             _ = table[4].job
+
+
+@pytest.mark.parametrize("place", [2, -2, np.int64(2), np.array(2), (2,)])
+def test_a_row_is_a_view_by_whatever_it_was_found(both, place) -> None:
+    slow, quick = both
+    before = quick[place]
+    quick[2].job = 11
+    slow[2].time_s = 8.5
+    assert (before.job, before.time_s) == (11, 8.5)
+    before.job = 12
+    assert slow[2].job == 12
+
+
+def test_rows_of_parts_and_copies_are_not_those_of_the_whole(both) -> None:
+    _, quick = both
+    assert quick[0].job == 3
+    part, copy = quick[1:], quick.copy()
+    part[0].job = 20
+    copy[0].job = 30
+    assert [row.job for row in quick] == [3, 20, 4, 1]
+    assert copy[0].job == 30
+    assert quick.job.tolist() == [3, 20, 4, 1]
+    assert copy.job.tolist() == [30, 1, 4, 1]
+
+
+def test_a_row_does_what_a_record_of_numpys_does(both) -> None:
+    slow, quick = both
+    for at in range(4):
+        assert tuple(quick[at]) == tuple(slow[at])
+        assert quick[at]["job"] == slow[at]["job"]
+        assert len(quick[at]) == len(slow[at]) == 3
+        assert quick[at].item() == slow[at].item()
+        assert quick[at] == slow[at]
+        assert quick[at] == quick[at].copy()
+    assert quick[0] != quick[1]
+    quick[1]["job"] = 15
+    assert slow[1].job == 15
+    slow[3] = quick[0].record()
+    assert slow[3] == quick[0]
+    slow[1:3] = quick[0]
+    assert slow.job.tolist() == [3, 3, 3, 3]
+
+
+@pytest.mark.parametrize("made", [
+    lambda quick: quick, lambda quick: quick.copy(), lambda quick: quick[1:],
+    lambda quick: quick[quick.job >= 0], lambda quick: quick_rows(quick.copy()),
+    lambda quick: quick_rows(quick[1:]), copied])
+def test_rows_that_nobody_needs_any_more_are_given_back(made) -> None:
+    gone = []
+    rows = made(quick_rows(Place.table(4)))
+    rows[0].job = 3
+    assert (rows[0].job, rows.job[0]) == (3, 3)
+    weakref.finalize(rows, gone.append, True)
+    del rows
+    assert gone == [True]
+
+
+def test_rows_for_kernels_keep_their_handles_and_columns(both) -> None:
+    _, quick = both
+    for rows in (quick, quick_rows(quick.copy()), quick_rows(quick[1:]), copied(quick)):
+        assert rows[1] is rows[np.int64(1)]
+        assert rows.job is rows.job
 
 
 def test_copies_and_parts_stay_quick_and_another_process_gets_numpys(both) -> None:

@@ -95,11 +95,11 @@ def test_place(capsys, tmp_path):
 @pytest.mark.parametrize("more", [(), ("--packets",)])
 def test_place_says_which_ways_are_left_out(capsys, tmp_path, more):
     jobs = tmp_path / "jobs.toml"
-    jobs.write_text('[network]\ntopology = "torus"\nsizes = [8, 8]\nnodes_per_router = 1\n'
-                    '[[job]]\nname = "a"\nnodes = 40\npattern = "halo2d"\n')
+    jobs.write_text('[network]\ntopology = "torus"\nsizes = [6, 6]\nnodes_per_router = 1\n'
+                    '[[job]]\nname = "a"\nnodes = 12\npattern = "halo2d"\n')
     asked = ("network", "place", str(jobs), "--placement", "simple", *more)
     found = json.loads(run(capsys, *asked, "--json")[1])
-    assert "have up to 280 shortest ways; each uses 64 of them" in found["remarks"][-1]
+    assert "have up to 80 shortest ways; each uses 64 of them" in found["remarks"][-1]
     assert found["remarks"][-1] in run(capsys, *asked)[1]
 
 

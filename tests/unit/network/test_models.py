@@ -35,7 +35,7 @@ def between_nodes(work):
 
 
 @pytest.mark.parametrize("machine", [SMALL, aries(3, 2, 4, 2, links_per_group_pair=4),
-                                     torus((4, 4, 2)), fat_tree(4)])
+                                     torus((4, 3, 2)), fat_tree(4)])
 def test_paths_lead_from_source_to_target(machine):
     book = RouteBook(machine)
     every = np.arange(machine.routers**2)

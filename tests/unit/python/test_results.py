@@ -87,6 +87,7 @@ def test_pictures_are_shown_and_saved(run: wl.Result, tmp_path: Path) -> None:
         wl.compare([run, placed]).plot.job_map()
 
 
+@pytest.mark.usefixtures("unpainted")
 def test_a_report_takes_one_run_or_several(run: wl.Result, tmp_path: Path) -> None:
     assert run.report(tmp_path / "one", pictures="svg").name == "index.html"
     assert (tmp_path / "one" / "power.svg").is_file()
@@ -169,6 +170,7 @@ def test_a_folder_of_runs_is_all_of_them(run: wl.Result, tmp_path: Path) -> None
     assert list(json.loads(found.stdout)["runs"]) == ["a", "b"]
 
 
+@pytest.mark.usefixtures("unpainted")
 def test_a_report_that_is_called_html_is_that_file(run: wl.Result, tmp_path: Path) -> None:
     page = run.report(tmp_path / "new" / "mine.html")
     assert page == tmp_path / "new" / "mine.html"
