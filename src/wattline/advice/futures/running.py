@@ -88,7 +88,7 @@ def stand_at(ready: Plan, at_s: float, horizon_s: float, arrivals: str) -> Now:
     jobs, rules, _, assumed = with_arrivals(ready.jobs, ready.rules, at_s, at_s + horizon_s,
                                                arrivals)
     here = moment_of_log(jobs, ready.machine, ready.policy, rules, at_s, at_s + horizon_s)
-    unasked = asks_nothing(jobs, ready.trace.cleaning, ready.jobs)
+    unasked = asks_nothing(jobs, rules.logged, ready.jobs)
     times = RunTimes(jobs.take(here.ended), unasked[here.ended])
     said: tuple[str, ...] = (assumed, *_drawn_from(times, unasked[here.log_row]))
     last_s = float(ready.jobs.submit_s[-1])

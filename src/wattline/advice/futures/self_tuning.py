@@ -232,7 +232,7 @@ class _Supervisor:
         jobs, rules, _, self.assumed = with_arrivals(ready.jobs, ready.rules, at_s,
                                                      until_s, self.arrivals)
         here = world.moment(jobs, rules)
-        unasked = asks_nothing(jobs, ready.trace.cleaning, ready.jobs)
+        unasked = asks_nothing(jobs, rules.logged, ready.jobs)
         over = jobs.take(here.ended)
         times = RunTimes(over, unasked[here.ended])
         now = Now(ready, here, rules, until_s, times, (), unasked=unasked[here.log_row])
