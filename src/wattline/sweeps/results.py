@@ -90,6 +90,7 @@ class SweepResult:
     """Per point its setting, its figures, and its error where it failed."""
     counts: Counts
     seconds: float
+    """From the beginning to the last row."""
     folder: Path | None = None
     page: Path | None = None
     remarks: tuple[str, ...] = field(default=())
@@ -97,6 +98,8 @@ class SweepResult:
     """Constraints that a setting must keep to be among the best."""
     objectives: tuple[str, ...] = OBJECTIVES
     """What is to be small."""
+    seconds_in_all: float = math.nan
+    """The same with table and report."""
 
     def __repr__(self) -> str:
         return (f"SweepResult('{self.name}': {self.counts.points:,} points, "
@@ -285,6 +288,7 @@ class SweepResult:
         return {
             "name": self.name, "points": self.counts.points, "computed": self.counts.computed,
             "cached": self.counts.cached, "failed": self.counts.failed, "seconds": self.seconds,
+            "seconds_in_all": self.seconds_in_all,
             "table": None if self.folder is None else str(self.folder / "results.parquet"),
             "report": None if self.page is None else str(self.page),
             "objectives": list(self.objectives),

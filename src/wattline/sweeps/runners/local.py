@@ -22,6 +22,9 @@ class Local:
         self._workers = place.workers
         self._begun: Executor | None = None
 
+    def workers(self) -> int:
+        return self._workers
+
     @contextmanager
     def begun(self) -> Iterator[None]:
         """Load what workers need while the points are still being made."""
