@@ -34,6 +34,9 @@ FIGURES = ("wait_s.mean", "wait_s.p95", "bounded_slowdown.mean", "jobs.started",
            "jobs.refused", "energy_j", "power_w.mean", "power_w.peak", "time_above_cap_s",
            "utilisation")
 """What there is of a future, in the order of `figures_of`."""
+OF_BOTH = tuple(name for name in FIGURES
+                if name not in ("jobs.started", "jobs.waiting", "jobs.refused"))
+"""Those that there are of a whole run too."""
 
 
 @dataclass(frozen=True)
