@@ -8,6 +8,7 @@ import operator
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from wattline.model.errors import InputError
@@ -35,13 +36,7 @@ class Expression:
 
     @classmethod
     def parse(cls, text: str) -> Expression:
-        try:
-            tree = ast.parse(text.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise InputError(f"'{text}' is no expression; write it like energy_j + 0.1*wait_s"
-                             ) from None
-        _check(tree, text)
-        return cls(text, tree)
+        return cls(text, _tree(text))
 
     @property
     def names(self) -> set[str]:
@@ -87,6 +82,18 @@ class Constraint:
         excess = ast.BinOp(small, ast.Sub(), large)
         _check(excess, text)
         return cls(text, Expression(text, excess), isinstance(tree.ops[0], ast.Lt | ast.Gt))
+
+
+@lru_cache(maxsize=256)
+def _tree(text: str) -> ast.expr:
+    """A report asks for the same few figures of every setting."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InputError(f"'{text}' is no expression; write it like energy_j + 0.1*wait_s"
+                         ) from None
+    _check(tree, text)
+    return tree
 
 
 def _without_units(text: str) -> str:

@@ -59,8 +59,12 @@ class SweptSetting:
 
     def half_of(self, expression: str) -> float:
         """Half the width of the 95 % interval of a figure or an expression of figures."""
+        return self.spread_of(expression)[1]
+
+    def spread_of(self, expression: str) -> tuple[float, float]:
+        """Its mean, and half the width of the interval."""
         goal = Expression.parse(expression)
-        return _mean_of_all([goal.value(each) for each in self.figures])[1]
+        return _mean_of_all([goal.value(each) for each in self.figures])
 
     @property
     def ran(self) -> float:
@@ -134,11 +138,11 @@ class SweepResult:
         return tuple(each for each in self._with_most_jobs
                      if all(limit.allows(each.mean_of(limit.excess)) for limit in limits))
 
-    @property
+    @cached_property
     def _whole(self) -> list[SweptSetting]:
         return [each for each in self.settings if each.runs and not each.failed]
 
-    @property
+    @cached_property
     def _with_all_jobs(self) -> list[SweptSetting]:
         """Those under which as many jobs ran as under any other that has the same ones."""
         most: dict[str, float] = {}
@@ -146,7 +150,7 @@ class SweepResult:
             most[self._jobs_of(each)] = max(most.get(self._jobs_of(each), 0.0), each.ran)
         return [each for each in self._whole if each.ran >= most[self._jobs_of(each)]]
 
-    @property
+    @cached_property
     def _with_most_jobs(self) -> list[SweptSetting]:
         most = max((each.ran for each in self._with_all_jobs), default=0.0)
         return [each for each in self._with_all_jobs if each.ran >= most]
@@ -324,6 +328,8 @@ def _mean_of_all(values: Sequence[float]) -> tuple[float, float]:
     runs that have no figure."""
     if not all(map(math.isfinite, values)):
         return math.nan, math.nan
+    if len(values) == 1:  # most often, and many times quicker
+        return float(values[0]), math.nan
     return mean_interval(values)
 
 
