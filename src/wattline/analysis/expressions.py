@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from wattline.model.errors import InputError
+from wattline.model.units import parse_duration, parse_energy, parse_power
 
 USUAL = ".mean"
 """`wait_s` is short for `wait_s.mean`."""
@@ -17,6 +20,11 @@ _TWO: Mapping[type[ast.AST], Callable[[float, float], float]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.Pow: operator.pow}
 _COMPARE: Mapping[type[ast.AST], str] = {ast.LtE: "<=", ast.GtE: ">=", ast.Lt: "<", ast.Gt: ">"}
+_WITH_UNIT = re.compile(r"(?<![\w.])(?:\d[\d.]*|\.\d+)(?:[eE][+-]?\d+)?\s*[A-Za-z]+(?![\w.])")
+_READERS: Mapping[str, Callable[[str], float]] = {
+    "s": parse_duration, "w": parse_power, "j": parse_energy}
+"""By the unit that ends the name of a figure."""
+_UNIT_OF_FIGURE = re.compile(r"[a-z]_([swj])(?!\w)")
 
 
 @dataclass(frozen=True)
@@ -28,13 +36,7 @@ class Expression:
 
     @classmethod
     def parse(cls, text: str) -> Expression:
-        try:
-            tree = ast.parse(text.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise InputError(f"'{text}' is no expression; write it like energy_j + 0.1*wait_s"
-                             ) from None
-        _check(tree, text)
-        return cls(text, tree)
+        return cls(text, _tree(text))
 
     @property
     def names(self) -> set[str]:
@@ -50,7 +52,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class Constraint:
-    """`wait_s.p95 <= 3600`: by how much the smaller side is larger than it may be."""
+    """`wait_s.p95 <= 3600`, or `1h`: by how much the smaller side is larger than it may be."""
 
     text: str
     excess: Expression
@@ -67,18 +69,47 @@ class Constraint:
     @classmethod
     def parse(cls, text: str) -> Constraint:
         try:
-            tree = ast.parse(text.strip(), mode="eval").body
+            tree = ast.parse(_without_units(text).strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             tree = None
         if not isinstance(tree, ast.Compare) or len(tree.ops) != 1 or (
                 type(tree.ops[0]) not in _COMPARE):
-            raise InputError(f"'{text}' is no constraint; write it like wait_s.p95 <= 3600")
+            raise InputError(f"'{text}' is no constraint; write it like wait_s.p95 <= 3600 or "
+                             "wait_s.p95 <= 1h")
         small, large = tree.left, tree.comparators[0]
         if isinstance(tree.ops[0], ast.GtE | ast.Gt):
             small, large = large, small
         excess = ast.BinOp(small, ast.Sub(), large)
         _check(excess, text)
         return cls(text, Expression(text, excess), isinstance(tree.ops[0], ast.Lt | ast.Gt))
+
+
+@lru_cache(maxsize=256)
+def _tree(text: str) -> ast.expr:
+    """A report asks for the same few figures of every setting."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InputError(f"'{text}' is no expression; write it like energy_j + 0.1*wait_s"
+                         ) from None
+    _check(tree, text)
+    return tree
+
+
+def _without_units(text: str) -> str:
+    """With `16kW` as 16000.0, beside figures in watts; likewise seconds and joules."""
+    kinds = sorted(set(_UNIT_OF_FIGURE.findall(text)))
+
+    def plain(found: re.Match[str]) -> str:
+        said = "no figure beside it is in seconds, watts or joules"
+        for kind in kinds:
+            try:
+                return repr(_READERS[kind](found[0]))
+            except InputError as error:
+                said = str(error)
+        raise InputError(f"'{text}' has '{found[0]}': {said}")
+
+    return _WITH_UNIT.sub(plain, text)
 
 
 def figure_of(name: str, known: Collection[str]) -> str | None:

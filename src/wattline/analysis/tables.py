@@ -1,8 +1,4 @@
-"""A run as Arrow tables, and back.
-
-Arrays cross the border through their buffers: nothing is copied, and pyarrow does not import
-pandas, which its own `pa.array` and `to_numpy` do and which costs more than a short simulation.
-"""
+"""A run as Arrow tables, and back."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wattline.analysis.kept_promises import range_columns
+from wattline.model.arrow_columns import column_of, texts_column, values_of
 from wattline.model.jobs import COLUMNS, IntArray, JobTable
 from wattline.model.run import EventKind, EventLog, Outcome, Placement, Run, Schedule
 from wattline.model.signal import Signal
@@ -47,21 +44,21 @@ def job_table(run: Run) -> pa.Table:
     """
     jobs, schedule = run.jobs, run.schedule
     columns: dict[str, Any] = {
-        _AFTER_ROW if name == "after_job" else name: _column(getattr(jobs, name))
+        _AFTER_ROW if name == "after_job" else name: column_of(getattr(jobs, name))
         for name in COLUMNS
     }
     columns |= {
-        "start_s": _column(schedule.start_s),
-        "end_s": _column(schedule.end_s),
-        "wait_s": _column(schedule.start_s - jobs.submit_s),
-        "elapsed_s": _column(schedule.end_s - schedule.start_s),
-        "nodes": _column(schedule.nodes),
-        "energy_j": _column(schedule.energy_j),
+        "start_s": column_of(schedule.start_s),
+        "end_s": column_of(schedule.end_s),
+        "wait_s": column_of(schedule.start_s - jobs.submit_s),
+        "elapsed_s": column_of(schedule.end_s - schedule.start_s),
+        "nodes": column_of(schedule.nodes),
+        "energy_j": column_of(schedule.energy_j),
         "outcome": _coded(schedule.outcome, _OUTCOMES),
-        "configuration": _column(schedule.configuration),
+        "configuration": column_of(schedule.configuration),
         "state": _coded(run_states(run), WORDS),
     }
-    columns |= {name: _column(values) for name, values in range_columns(run).items()}
+    columns |= {name: column_of(values) for name, values in range_columns(run).items()}
     for name, words in jobs.names.items():
         if name in COLUMNS and words:
             columns[f"{name}_name"] = _coded(getattr(jobs, name), words)
@@ -80,22 +77,22 @@ def event_table(run: Run) -> pa.Table:
     """
     log = run.events
     return _table({
-        "time_s": _column(log.time_s),
+        "time_s": column_of(log.time_s),
         "kind": _coded(log.kind, _KINDS),
-        "job": _column(log.job),
-        "power_w": _column(log.power_w),
-        "busy": _column(log.busy),
-        "queued": _column(log.queued),
-        "value": _column(log.value),
+        "job": column_of(log.job),
+        "power_w": column_of(log.power_w),
+        "busy": column_of(log.busy),
+        "queued": column_of(log.queued),
+        "value": column_of(log.value),
     })
 
 
 def placement_table(placement: Placement) -> pa.Table:
     """Which units each job held: `count` units from `first` on."""
     return _table({
-        "job": _column(placement.job),
-        "first": _column(placement.first),
-        "count": _column(placement.count),
+        "job": column_of(placement.job),
+        "first": column_of(placement.first),
+        "count": column_of(placement.count),
     })
 
 
@@ -107,7 +104,7 @@ def configuration_table(run: Run) -> pa.Table:
 
 
 def configurations_from(table: pa.Table) -> dict[str, npt.NDArray[Any]]:
-    return {name: table[name].to_numpy(zero_copy_only=False)
+    return {name: table[name].tovalues_of(zero_copy_only=False)
             for name in table.column_names if name != "configuration"}
 
 
@@ -117,7 +114,7 @@ def _rows(run: Run) -> int:
 
 def signal_table(signal: Signal) -> pa.Table:
     """A step function: each value holds from its time on."""
-    columns = {"time_s": _column(signal.time_s), "value": _column(signal.value)}
+    columns = {"time_s": column_of(signal.time_s), "value": column_of(signal.value)}
     return _table(columns, {_UNIT_KEY: signal.unit})
 
 
@@ -182,15 +179,6 @@ def _table(columns: Mapping[str, Any], metadata: Mapping[bytes, str] | None = No
     return table.replace_schema_metadata(dict(metadata)) if metadata else table
 
 
-def _column(values: npt.NDArray[Any]) -> pa.Array:
-    import pyarrow as pa
-
-    kind = pa.float64() if values.dtype.kind == "f" else pa.int64()
-    wanted = np.float64 if values.dtype.kind == "f" else np.int64
-    buffer = pa.py_buffer(np.ascontiguousarray(values, dtype=wanted))
-    return pa.Array.from_buffers(kind, len(values), [None, buffer])
-
-
 def _coded(codes: IntArray, words: Sequence[str]) -> pa.Array:
     """Words by code, null where a code has no word."""
     import pyarrow as pa
@@ -199,17 +187,7 @@ def _coded(codes: IntArray, words: Sequence[str]) -> pa.Array:
     small = np.where(valid, codes, 0).astype(np.int32)
     bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
     indices = pa.Array.from_buffers(pa.int32(), len(small), [bits, pa.py_buffer(small)])
-    return pa.DictionaryArray.from_arrays(indices, _strings(words))
-
-
-def _strings(words: Sequence[str]) -> pa.Array:
-    import pyarrow as pa
-
-    encoded = [word.encode() for word in words]
-    offsets = np.zeros(len(encoded) + 1, dtype=np.int32)
-    np.cumsum([len(word) for word in encoded], out=offsets[1:])
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
-    return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
+    return pa.DictionaryArray.from_arrays(indices, texts_column(words))
 
 
 def _values(table: pa.Table, name: str, dtype: type) -> npt.NDArray[Any]:
@@ -219,7 +197,7 @@ def _values(table: pa.Table, name: str, dtype: type) -> npt.NDArray[Any]:
     expected = pa.float64() if dtype is np.float64 else pa.int64()
     if column.type != expected or column.null_count:
         raise ValueError(f"column '{name}' is {column.type}, expected {expected} without nulls")
-    return _numpy(column, dtype)
+    return values_of(column, dtype)
 
 
 def _codes(table: pa.Table, name: str, words: Sequence[str]) -> IntArray:
@@ -228,11 +206,4 @@ def _codes(table: pa.Table, name: str, words: Sequence[str]) -> IntArray:
         raise ValueError(f"column '{name}' has gaps")
     column = column.dictionary_encode()  # does nothing where it already is
     code_of = np.array([words.index(word) for word in column.dictionary.to_pylist()], np.int64)
-    return code_of[_numpy(column.indices, np.int32)] if len(column) else np.zeros(0, np.int64)
-
-
-def _numpy(column: pa.Array, dtype: type) -> npt.NDArray[Any]:
-    if not len(column):
-        return np.zeros(0, dtype)
-    whole: npt.NDArray[Any] = np.frombuffer(column.buffers()[1], dtype=dtype)
-    return whole[column.offset : column.offset + len(column)]
+    return code_of[values_of(column.indices, np.int32)] if len(column) else np.zeros(0, np.int64)

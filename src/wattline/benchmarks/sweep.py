@@ -75,7 +75,7 @@ def _memory(folder: Path, points: int) -> dict[str, Any]:
     seen: list[tuple[int, float, float]] = []
 
     def look(done: int, _: int) -> None:
-        seen.append((done, _mib("self"), sum(_mib(pid) for pid in _children())))
+        seen.append((done, _mib("self"), sum(map(_mib, _offspring("self")))))
 
     caps = [float(watts) for watts in np.linspace(6e3, 9e3, points)]
     run_sweep({"scenario": {"trace": {"generate": "lublin", "jobs": 20},
@@ -89,9 +89,14 @@ def _memory(folder: Path, points: int) -> dict[str, Any]:
     return found
 
 
-def _children() -> list[str]:
-    return [pid for task in Path("/proc/self/task").iterdir()
-            for pid in (task / "children").read_text().split()]
+def _offspring(pid: str) -> list[str]:
+    """Processes that it started, and those that these did: workers, and what they forked from."""
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        children = [each for task in tasks for each in (task / "children").read_text().split()]
+    except OSError:
+        return []
+    return [each for child in children for each in (child, *_offspring(child))]
 
 
 def _mib(pid: str) -> float:

@@ -28,12 +28,15 @@ from wattline.cli.scenario_options import (
     scenario_options,
 )
 from wattline.model.errors import InputError
+from wattline.model.units import counted
 
 if TYPE_CHECKING:
     from wattline.advice.futures.policy import PolicyAdvice
     from wattline.advice.futures.start import StartAdvice
     from wattline.scenario.model import Scenario
 
+SHOWN_S = 0.1
+"""From so long on the wait for the compiler is said."""
 ARRIVALS = ("last-week", "none", "hindsight")
 at_option = click.option(
     "--at", metavar="TIME", help="The instant: seconds of the log, 30d, 50% of it, or a date.")
@@ -196,11 +199,15 @@ def _follow(loaded: Scenario, every: str, common: dict[str, Any], as_json: bool)
     if as_json:
         print_json(found.to_dict())
         return
-    print_table(("policy", found.objective, "energy_j", "slowdown"), [
-        (name, value, found.figures[name]["energy_j"],
+    from wattline.analysis.summary import energy_text
+
+    print_table(("policy", found.objective, "energy", "slowdown"), [
+        (name, value, energy_text(found.figures[name]["energy_j"]),
          found.figures[name]["bounded_slowdown.mean"]) for name, value in found.values.items()])
-    click.echo(f"{len(found.switches):,} switches in {found.decisions:,} decisions; the best fixed "
-               f"policy was {found.best_fixed}: {_gain(found.regret)}")
+    changes = len(found.switches)
+    click.echo(f"{changes:,} {'switch' if changes == 1 else 'switches'} in "
+               f"{counted(found.decisions, 'decision')}; the best fixed policy was "
+               f"{found.best_fixed}: {_gain(found.regret)}")
     for name, why in found.left_out.items():
         click.echo(f"note: {name} is not compared: {why}")
     for line in found.assumed:
@@ -234,7 +241,9 @@ def _print_policies(found: PolicyAdvice, when: str) -> None:
                else f"* smallest {found.objective}: {found.best}")
     for line in found.assumed:
         click.echo(f"note: {line}")
-    click.echo(f"run ahead in {found.seconds:.3g} s")
+    compiled = found.compile_seconds
+    click.echo(f"run ahead in {found.seconds:.3g} s"
+               + (f", compiled in {compiled:.3g} s" if compiled >= SHOWN_S else ""))
 
 
 def _print_start(found: StartAdvice) -> None:

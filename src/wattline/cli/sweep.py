@@ -39,7 +39,8 @@ MOST_ERRORS = 5
               help="Search instead of trying all: make this small, like "
                    "'energy_j + 0.1*wait_s'. Several: their Pareto front.")
 @click.option("--subject-to", multiple=True, metavar="CONSTRAINT",
-              help="With --optimise: like 'wait_s.p95 <= 3600'.")
+              help="With --optimise: like 'wait_s.p95 <= 1h'; without a unit in seconds, watts, "
+                   "joules.")
 @click.option("--trials", type=click.IntRange(1, 1_000_000), metavar="N", default=100,
               show_default=True, help="With --optimise: points to try.")
 @click.option("--prune", is_flag=True,
@@ -79,12 +80,16 @@ def command(
                 allow_code=allow_code, progress=tell)
         else:
             _refuse_search_options()
-            found = run_sweep(sweep, out, **common, progress=tell)
+            found = run_sweep(sweep, out, **common, progress=tell, say=_say)
     if as_json:
         print_json(found.to_dict())
     _check_any(found)
     if not as_json:
         _print(found, list(optimise))
+
+
+def _say(line: str) -> None:
+    click.echo(f"wattline: {line}", err=True)
 
 
 def _refuse_search_options() -> None:
@@ -123,10 +128,10 @@ def _print(found: SweepResult, objectives: list[str]) -> None:
     counts = found.counts
     click.echo(f"{counted(counts.points, 'point')}: {counts.computed:,} computed, "
                f"{counts.cached:,} known before, {counts.failed:,} failed, in "
-               f"{found.seconds:.3g} s")
+               f"{found.seconds:.3g} s, {found.seconds_in_all:.3g} s with table and report")
     _print_errors(row["error"] for row in found.rows if "error" in row)
     for line in found.sentences:
-        click.echo(f"wattline: {line}", err=True)
+        _say(line)
     if found.folder is not None:
         click.echo(f"table: {found.folder / 'results.parquet'}")
     if found.page is not None:

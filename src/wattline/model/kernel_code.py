@@ -146,6 +146,12 @@ def _symbols() -> dict[str, int]:
     return {"_Py_NoneStruct": id(None)} | {f"PyExc_{each.__name__}": id(each) for each in errors}
 
 
+def get_ready() -> None:
+    """Load what loads code, for whoever knows that code will be wanted."""
+    with suppress(ImportError, KeyError, OSError, RuntimeError):
+        _engine()
+
+
 @cache
 def _engine() -> tuple[Any, Any]:
     """llvmlite and its loader of object files, which knows what code calls."""

@@ -15,6 +15,12 @@ from contextlib import contextmanager
 from wattline.model import while_compiling
 
 EVERY_S = 10.0
+_waited_s = [0.0]
+
+
+def waited_s() -> float:
+    """How long this process has waited for the compiler so far."""
+    return _waited_s[0]
 
 
 class Wait:
@@ -32,18 +38,23 @@ class Wait:
 
     def begin(self) -> None:
         self._depth += 1
+        if self._depth == 1:
+            self._began_s = time.monotonic()
         if self._depth == 1 and while_compiling:
-            self._began_s, self._over = time.monotonic(), threading.Event()
+            self._over = threading.Event()
             self._speaker = threading.Thread(target=self._speak, daemon=True)
             self._speaker.start()
 
     def end(self) -> None:
         self._depth -= 1
-        if self._depth == 0 and self._speaker is not None:
+        if self._depth > 0:
+            return
+        took_s = time.monotonic() - self._began_s
+        _waited_s[0] += took_s
+        if self._speaker is not None:
             self._over.set()
             self._speaker.join()  # its last word comes first
             self._speaker = None
-            took_s = time.monotonic() - self._began_s
             if took_s >= self._every_s:
                 _say(f"compiled in {took_s:.0f} s")
 

@@ -2,100 +2,93 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
-import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
-from types import ModuleType
 from typing import Any
+
+from wattline.model.worker_start import interrupts_later, without_main
+
+FORKS = sys.platform == "linux"
+"""Elsewhere libraries of the system do not bear to be forked."""
 
 
 @contextmanager
-def worker_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+def worker_pool(workers: int, loads: Sequence[str] = ()) -> Iterator[ProcessPoolExecutor]:
     """An executor whose processes are ended at once when its work ends in an exception.
 
-    Its own `with` waits for the work in hand instead, which can be minutes after a Ctrl-C.
+    Its own `with` waits for the work in hand instead, which can be minutes after a Ctrl-C. Modules
+    named by `loads` are loaded while the caller still prepares the work: once for all workers,
+    where they can be forked from a process that has loaded them.
     """
-    context = _Workers()
+    context = _context(loads)
     executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent)
     try:
-        yield executor
-    except BaseException:
-        context.terminate()
-        # Nobody works any more: this is quick. Left to the end of Python, it can fail there.
-        executor.shutdown(cancel_futures=True)
-        raise
-    executor.shutdown()
+        try:
+            context.begin(executor, workers, loads)
+            yield executor
+        except BaseException:
+            context.terminate()
+            # Nobody works any more: this is quick. Left to the end of Python, it can fail there.
+            executor.shutdown(cancel_futures=True)
+            raise
+        executor.shutdown()
+    finally:
+        context.end()
 
 
-class _Worker(SpawnProcess):
+def _context(loads: Sequence[str]) -> Any:
+    if loads and FORKS:
+        from wattline.model.worker_server import ForkedWorkers
+
+        return ForkedWorkers(loads)
+    return _FreshWorkers()
+
+
+class _FreshWorker(SpawnProcess):
     """A process that no Ctrl-C reaches, neither at work nor while it loads its modules; and that
     does not run the program again which it works for."""
 
     def start(self) -> None:
-        with _interrupts_later(), _without_main():
+        with interrupts_later(), without_main():
             super().start()
 
 
-class _Workers(SpawnContext):
+class _FreshWorkers(SpawnContext):
     """Makes workers, and knows them. They are fresh processes: forking one that has threads (a
     progress bar) can hang."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._made: list[_Worker] = []
+        self._made: list[_FreshWorker] = []
 
-    def Process(self, *args: Any, **kwargs: Any) -> _Worker:  # type: ignore[override]
-        self._made.append(_Worker(*args, **kwargs))
+    def Process(self, *args: Any, **kwargs: Any) -> _FreshWorker:  # type: ignore[override]
+        self._made.append(_FreshWorker(*args, **kwargs))
         return self._made[-1]
+
+    def begin(self, executor: ProcessPoolExecutor, workers: int, loads: Sequence[str]) -> None:
+        if loads:
+            for _ in range(workers):
+                executor.submit(_load, tuple(loads))
 
     def terminate(self) -> None:
         for worker in self._made:
             if worker.pid is not None:
                 worker.terminate()
 
-
-@contextmanager
-def _interrupts_later() -> Iterator[None]:
-    """Keep Ctrl-C from what is started here, and from this process until it is started.
-
-    A terminal sends it to the workers too. They inherit the mask, so that this process alone is
-    interrupted; and one that is left half started would complain.
-    """
-    came: list[int] = []
-    before = signal.getsignal(signal.SIGINT)
-    # Other threads have no mask: what comes through them is put off until the end.
-    ours = threading.current_thread() is threading.main_thread() and before is not None
-    if ours:
-        signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
-    resource_tracker.ensure_running()  # started with the first worker, it would take the mask off
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        if ours:
-            signal.signal(signal.SIGINT, before)
-    if came:
-        signal.raise_signal(signal.SIGINT)
+    def end(self) -> None:
+        """There is nothing beside the workers."""
 
 
-@contextmanager
-def _without_main() -> Iterator[None]:
-    """Keep the main module from what is started here: nothing that workers do is in it, and a
-    script that starts workers without asking for its name would start them in each worker too."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
+def _load(names: Sequence[str]) -> None:
+    for name in names:
+        importlib.import_module(name)
 
 
 def _end_with_parent() -> None:

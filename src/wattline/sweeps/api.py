@@ -30,6 +30,7 @@ def run_sweep(
     on: str = "local", workers: int | None = None, resume: bool = False, cache: bool = True,
     report: bool = True, allow_code: bool = False, time_limit: float | str | None = None,
     progress: Callable[[int, int], None] | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> SweepResult:
     """Simulate a scenario at every point of its axes, and keep figures, table and report.
 
@@ -37,7 +38,8 @@ def run_sweep(
     `local`, `slurm` or `dask://HOST:PORT`; `time_limit` (seconds, or `"2h"`) is that of a Slurm
     task, by default its partition's own. With `resume` a sweep that was interrupted goes on in
     its folder. Points that were computed before, here or in another sweep, are not computed again;
-    `cache=False` computes all. A point that fails is kept with its error.
+    `cache=False` computes all. A point that fails is kept with its error. `say` is told what must
+    be known at once (a cluster has no workers); by default it is a warning.
 
     >>> import tempfile
     >>> import wattline as wl
@@ -52,7 +54,8 @@ def run_sweep(
     space = read_space(sweep)
     folder = run_folder("sweep", out) if out is None else Path(out)
     count = workers or os.cpu_count() or 1
-    place = Place(count, str(folder.absolute()), _minutes(time_limit, on))
+    place = Place(count, str(folder.absolute()), workers is not None, _minutes(time_limit, on),
+                  say or (lambda line: warn((line,))))
     chosen = None if on == "local" and count == 1 else runner(on, place)
     with ExitStack() as held, resumable(folder):
         with nullcontext() if chosen is None else chosen.begun():
@@ -65,6 +68,7 @@ def run_sweep(
                 count, allow_code, progress)
             rows = sweeping.rows(points)
         found = written(_result(space, points, rows, sweeping, folder, begin_s), folder, report)
+        found = replace(found, seconds_in_all=time.monotonic() - begin_s)
     warn(found.sentences)
     return found
 

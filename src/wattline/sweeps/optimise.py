@@ -7,6 +7,7 @@ import math
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +17,30 @@ from wattline.analysis.expressions import Constraint, Expression
 from wattline.analysis.folders import run_folder
 from wattline.model.errors import InputError, warn
 from wattline.model.units import counted
-from wattline.scenario.build import Grounds, Plan, plan
-from wattline.scenario.caps import is_part_of_peak
-from wattline.scenario.model import Scenario
+from wattline.scenario.build import plan
 from wattline.sweeps.api import written
 from wattline.sweeps.cache import NoCache, PointCache, cache_file
+from wattline.sweeps.first_months import MONTH_S, OneTrace, as_of_whole, begin_of, lasts_s
 from wattline.sweeps.notes import Row
 from wattline.sweeps.point import Point, point_of, sources_of
 from wattline.sweeps.results import SweepResult, check_objectives
-from wattline.sweeps.running import Counts, check_folder, only_one_in, resumable
+from wattline.sweeps.running import (
+    SEARCH_JOURNAL,
+    Counts,
+    check_folder,
+    only_one_in,
+    resumable,
+)
+from wattline.sweeps.settings_tried import (
+    SettingsTried,
+    choice_name,
+    fixed_sampler,
+    setting_name,
+)
 from wattline.sweeps.shelf import Shelf
 from wattline.sweeps.space import Space, read_space
 from wattline.sweeps.work import run_point
-from wattline.traces import Trace
 
-MONTH_S = 30 * 86400.0
-JOURNAL = "search.jsonl"
-"""Optuna's own; a sweep has another."""
 BROKEN = 1e300
 """The value of a point that failed: worse than any other."""
 EDGE = 1e-300
@@ -46,6 +54,10 @@ RESTED_ON = "rested on"
 """How it keeps the settings of a trial's points, each with what its result rests on."""
 FAILED = "failed"
 """How it marks a trial of which a point failed."""
+REPEATED = "repeated"
+"""How it marks a trial of a setting that had been tried before."""
+MOST_REPEATS = 10
+"""After so many trials in a row of what was tried before, another setting is chosen for Optuna."""
 
 
 def optimise_sweep(
@@ -87,11 +99,11 @@ def optimise_sweep(
         raise InputError("prune: settings can be given up by one objective, not by several")
     folder = run_folder("sweep", out) if out is None else Path(out)
     fresh = not folder.exists()
-    check_folder(folder, resume, JOURNAL)
+    check_folder(folder, resume, SEARCH_JOURNAL)
     search = _Search(space, goals, limits, folder, allow_code, prune, cache, seed)
     with only_one_in(folder):
         try:
-            with resumable(folder, JOURNAL):
+            with resumable(folder, SEARCH_JOURNAL):
                 search.run(trials, progress)
         except InputError:
             if fresh:  # what was asked for is put right and asked again: nothing is in its way
@@ -105,7 +117,8 @@ def optimise_sweep(
         folder=folder, remarks=(*search.said, *remarks), subject_to=tuple(subject_to),
         objectives=tuple(objectives))
     warn(found.sentences)
-    return written(found, folder, report, objectives)
+    found = written(found, folder, report, objectives)
+    return replace(found, seconds_in_all=time.monotonic() - begin_s)
 
 
 class _Search:
@@ -123,9 +136,10 @@ class _Search:
         self.counts = Counts()
         self.said: list[str] = []
         self.failures = 0
-        """Trials that failed, each time that they were asked for."""
-        self._failed: set[str] = set()
-        """Settings that failed: they are neither simulated nor counted again."""
+        """Settings that failed."""
+        self.tried = SettingsTried(space)
+        self.repeated = False
+        """Whether the last trial was of a setting that had been tried before."""
         self._checked = False
         self._missed: list[float] = []
         """Jobs that did not run, by trial."""
@@ -133,7 +147,7 @@ class _Search:
     def run(self, trials: int, tell: Callable[[int, int], None] | None) -> None:
         optuna = _optuna()
         storage = optuna.storages.JournalStorage(
-            optuna.storages.journal.JournalFileBackend(str(self.folder / JOURNAL)))
+            optuna.storages.journal.JournalFileBackend(str(self.folder / SEARCH_JOURNAL)))
         pruner = optuna.pruners.MedianPruner() if self.prune else optuna.pruners.NopPruner()
         ended = self._check_same(optuna, storage)
         study = optuna.create_study(
@@ -141,28 +155,56 @@ class _Search:
             directions=["minimize"] * len(self.goals), load_if_exists=True)
         study.set_user_attr(ASKED, self._asked())
         self._check_contents(ended)
-        before = [trial for trial in ended if not _has_failed(trial)]
-        for trial in before:
+        before = [trial for trial in ended if not _is_marked(trial, FAILED, REPEATED)]
+        for trial in ended:
             self._remember(trial)
-        tried, number = len(before), len(ended)
-        # What fails tells nothing of the others: another setting is tried for it.
-        while tried < trials and self.failures < trials:
-            failures = self.failures
-            study.sampler = _sampler(optuna, self.goals, self.seed, number)
+        tried, number, repeats = len(before), len(ended), 0
+        each_once = self.tried.count <= trials
+        # What fails tells nothing of the others, and what is repeated nothing new: another setting
+        # is tried for it.
+        while tried < trials and self.failures < trials and not self._is_over(repeats):
+            failures, self.repeated = self.failures, False
+            study.sampler = self._sampler(optuna, number, each_once, repeats)
             number += 1
             study.optimize(self._trial, n_trials=1)
-            tried += self.failures == failures
+            repeats = repeats + 1 if self.repeated else 0
+            tried += self.failures == failures and not self.repeated
             if tell is not None:
-                tell(tried, trials)
+                tell(tried, trials if not each_once else int(self.tried.count))
         if before:
             self.said.append(f"{counted(len(before), 'trial')} are from before")
-        if tried < trials:
-            self.said.append(f"{tried:,} of {counted(trials, 'trial')} were made: the search was "
-                             "given up after as many that failed")
+        self._say_how_many(tried, trials)
         pruned = sum(trial.state.name == "PRUNED" for trial in study.trials)
         if pruned:
             self.said.append(f"{pruned} settings were given up by what they did in the first "
                              "months; they are not among the rows")
+
+    def _is_over(self, repeats: int) -> bool:
+        """Whether nothing is left to try, or nothing else is found along ranges."""
+        return self.tried.is_all or (repeats >= MOST_REPEATS and self.tried.count == math.inf)
+
+    def _sampler(self, optuna: Any, number: int, each_once: bool, repeats: int) -> Any:
+        """One per trial, with draws of its own: a search that was interrupted goes on as it would
+        have."""
+        if each_once:
+            return fixed_sampler(optuna, self.tried.first_left())
+        draws = np.random.SeedSequence([self.seed, number])
+        if repeats >= MOST_REPEATS:
+            return fixed_sampler(optuna, self.tried.any_left(np.random.default_rng(draws)))
+        several = len(self.goals) > 1
+        kind = optuna.samplers.NSGAIISampler if several else optuna.samplers.TPESampler
+        return kind(seed=int(draws.generate_state(1)[0]))
+
+    def _say_how_many(self, tried: int, trials: int) -> None:
+        if self.tried.is_all:
+            self.said.append(f"{counted(int(self.tried.count), 'setting')}, "
+                             f"{counted(trials, 'trial')}: each setting was tried once")
+        elif self.failures >= trials:
+            self.said.append(f"{tried:,} of {counted(trials, 'trial')} were made: the search was "
+                             "given up after as many that failed")
+        elif tried < trials:
+            self.said.append(f"{tried:,} of {counted(trials, 'trial')} were made: the search came "
+                             "back to settings that it had tried")
 
     def _check_same(self, optuna: Any, storage: Any) -> list[Any]:
         """The trials that ended before, of this search and no other; one in which the search was
@@ -210,7 +252,12 @@ class _Search:
         return dict(json.loads(json.dumps(asked, default=str)))
 
     def _remember(self, trial: Any) -> None:
+        if _is_marked(trial, REPEATED):
+            return
         rows = trial.user_attrs.get("rows", ())
+        self.tried.keep(setting_name(self._setting_of(trial.params)), list(rows) or None)
+        if _is_marked(trial, FAILED):
+            return
         for row in rows:
             self._keep(row)
             self.counts.cached += 1
@@ -222,18 +269,30 @@ class _Search:
         self.counts.failed += "error" in row
         self.rows.append(row)
 
-    def _trial(self, trial: Any) -> tuple[float, ...]:
+    def _setting_of(self, params: Mapping[str, Any]) -> dict[str, Any]:
         setting: dict[str, Any] = {}
         for choices in self.space.choices():
-            setting |= _chosen(trial, choices)
+            # Optuna's choices are simple values: tables, and values of axes that go together, are
+            # chosen by their place in the list.
+            setting |= choices[params[choice_name(choices[0])]]
+        return setting | {each.field: params[each.field] for each in self.space.intervals}
+
+    def _chosen(self, trial: Any) -> dict[str, Any]:
+        for choices in self.space.choices():
+            trial.suggest_categorical(choice_name(choices[0]), list(range(len(choices))))
         for each in self.space.intervals:
             suggest = trial.suggest_int if each.whole else trial.suggest_float
             low, high = ((math.ceil(each.low), math.floor(each.high)) if each.whole
                          else (each.low, each.high))
-            setting[each.field] = suggest(each.field, low, high)
-        name = json.dumps(setting, default=str)
-        if name in self._failed:
-            return self._failing(trial, name)
+            suggest(each.field, low, high)
+        return self._setting_of(trial.params)
+
+    def _trial(self, trial: Any) -> tuple[float, ...]:
+        setting = self._chosen(trial)
+        name = setting_name(setting)
+        if name in self.tried:
+            return self._again(trial, self.tried.rows(name))
+        self.tried.keep(name, None)
         points = [point_of(self.space, len(self.rows) + place, {**setting, **seed})
                   for place, seed in enumerate(self.space.draws())]
         trial.set_user_attr(RESTED_ON, [[dict(point.setting), sources_of(point.scenario)]
@@ -245,9 +304,22 @@ class _Search:
         for row in rows:
             self._keep(row)
         trial.set_user_attr("rows", rows)
+        self.tried.keep(name, rows)
+        self.failures += any("error" in row for row in rows)
+        return self._judged(trial, rows)
+
+    def _again(self, trial: Any, rows: Sequence[Row] | None) -> tuple[float, ...]:
+        """What is known of a setting; it is neither simulated nor a row again."""
+        self.repeated = True
+        trial.set_user_attr(REPEATED, True)
+        if rows is None:
+            raise _optuna().TrialPruned
+        return self._judged(trial, rows)
+
+    def _judged(self, trial: Any, rows: Sequence[Row]) -> tuple[float, ...]:
         figures = [row["figures"] for row in rows if "figures" in row]
         if len(figures) < len(rows):
-            return self._failing(trial, name)
+            return self._failing(trial)
         self._check_figures(figures[0])
         self._tell_excess(trial, [_mean(each.excess, figures) for each in self.limits])
         trial.set_constraint(ALL_RAN, self._missing(figures))
@@ -272,10 +344,8 @@ class _Search:
         least = min(self._missed) if len(self._missed) > FIRST_TRIALS else 0.0
         return _finite(missing - least)
 
-    def _failing(self, trial: Any, name: str) -> tuple[float, ...]:
+    def _failing(self, trial: Any) -> tuple[float, ...]:
         """The value of a setting that failed, which leads the search elsewhere."""
-        self.failures += 1
-        self._failed.add(name)
         trial.set_user_attr(FAILED, True)
         self._tell_excess(trial, [BROKEN] * len(self.limits))
         trial.set_constraint(ALL_RAN, BROKEN)
@@ -314,11 +384,11 @@ class _Search:
                      for point in points if point.scenario is not None]
         except Exception:  # of a policy or of ours: the run of the whole log will say it
             return
-        wholes = [(each.trace, _as_of_whole(each)) for each in ready]
+        wholes = [(each.trace, as_of_whole(each)) for each in ready]
         months = 1
-        while len(ready) == len(points) and all(_lasts_s(whole) > months * MONTH_S
+        while len(ready) == len(points) and all(lasts_s(whole) > months * MONTH_S
                                                 for whole, _ in wholes):
-            rows = [run_point(_OneTrace(_begin_of(whole, months)), 0, scenario, self.allow_code)
+            rows = [run_point(OneTrace(begin_of(whole, months)), 0, scenario, self.allow_code)
                     for whole, scenario in wholes]
             if any("figures" not in row for row in rows):
                 return
@@ -337,58 +407,13 @@ class _Search:
             limit.allows(_mean(limit.excess, figures)) for limit in self.limits)
 
 
-def _chosen(trial: Any, choices: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    # Optuna's choices are simple values: tables, and values of axes that go together, are chosen by
-    # their place in the list.
-    place: int = trial.suggest_categorical(" and ".join(choices[0]), list(range(len(choices))))
-    return choices[place]
-
-
-def _has_failed(trial: Any) -> bool:
-    return FAILED in trial.user_attrs
+def _is_marked(trial: Any, *marks: str) -> bool:
+    return any(mark in trial.user_attrs for mark in marks)
 
 
 def _with_said(row: Row, point: Point) -> Row:
     """What was chosen for a point is said in this search; others may have chosen it."""
     return {**row, "remarks": [*point.said, *row.get("remarks", ())]} if point.said else row
-
-
-def _sampler(optuna: Any, goals: Sequence[Expression], seed: int, number: int) -> Any:
-    """One per trial, with draws of its own: a search that was interrupted goes on as it would
-    have."""
-    kind = optuna.samplers.NSGAIISampler if len(goals) > 1 else optuna.samplers.TPESampler
-    return kind(seed=int(np.random.SeedSequence([seed, number]).generate_state(1)[0]))
-
-
-class _OneTrace(Shelf):
-    """Hands out one trace, whatever the scenario."""
-
-    def __init__(self, trace: Trace) -> None:
-        self.grounds = Grounds()
-        self._trace = trace
-
-    def trace(self, scenario: Scenario) -> Trace:
-        return self._trace
-
-
-def _as_of_whole(ready: Plan) -> Scenario:
-    """The scenario with a cap in per cent as the watts that it is by the peak of the whole log: a
-    month of it has another peak."""
-    scenario, cap_w = ready.scenario, ready.rules.cap_w
-    parts = {name: f"{float(cap_w.value[0])!r} W" for name in ("cap", "watch_cap")
-             if cap_w is not None and is_part_of_peak(getattr(scenario.power, name))}
-    return scenario.model_copy(update={"power": scenario.power.model_copy(update=parts)})
-
-
-def _lasts_s(trace: Trace) -> float:
-    submit_s = trace.jobs.submit_s
-    return float(submit_s[-1] - submit_s[0]) if len(submit_s) else 0.0
-
-
-def _begin_of(trace: Trace, months: int) -> Trace:
-    submit_s = trace.jobs.submit_s
-    count = int(np.searchsorted(submit_s, submit_s[0] + months * MONTH_S))
-    return trace.first(count)
 
 
 def _mean(goal: Expression, figures: Sequence[Mapping[str, float]]) -> float:

@@ -15,6 +15,7 @@ from wattline.model.reading import is_file
 from wattline.model.sources import package_digest, plug_in_digest
 from wattline.policies.declaration import AXES
 from wattline.policies.registry import plug_ins
+from wattline.scenario.caps import without_cap
 from wattline.scenario.load import validate
 from wattline.scenario.model import Scenario
 from wattline.scenario.named_files import file_digest, file_of_code, files_behind, texts_in
@@ -54,8 +55,10 @@ def point_of(space: Space, number: int, setting: Mapping[str, Any]) -> Point:
         changes, dropped = _changes(space, setting)
         scenario = validate(space.fields(changes), space.name)
         scenario, said = with_keeper(scenario, setting)
+        # Points that differ by what is left out are one simulation, and have one key.
+        scenario, left_out = without_cap(scenario)
         return Point(number, setting, scenario, content_key(scenario),
-                     said=(*space.said, *dropped, *said))
+                     said=(*space.said, *dropped, *said, *left_out))
     except WattlineError as error:
         return Point(number, setting, None, UNKNOWN, str(error))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from wattline.analysis import bundle
 from wattline.analysis.drawing import picture_bytes
-from wattline.analysis.expressions import Constraint, Expression, figure_of
+from wattline.analysis.expressions import Constraint, figure_of
 from wattline.analysis.report_tables import Cell, Table
 from wattline.analysis.summary import ENERGY, PLAIN, POWER, TIME, Scale, number_text, time_text
 from wattline.model.errors import InputError
@@ -135,14 +135,17 @@ def _asked_for(found: SweepResult) -> list[str]:
 
 
 def _figure(name: str, each: SweptSetting) -> Cell:
-    mean = each.mean_of(Expression.parse(name))
-    return Cell(mean_text(name, each), mean)
+    mean, half = each.spread_of(name)
+    return Cell(_spread_text(name, mean, half), mean)
 
 
 def mean_text(expression: str, each: SweptSetting) -> str:
     """The mean of a figure or an expression, ± half its interval where there is one."""
-    text = figure_text(expression, each.mean_of(Expression.parse(expression)))
-    half = each.half_of(expression)
+    return _spread_text(expression, *each.spread_of(expression))
+
+
+def _spread_text(expression: str, mean: float, half: float) -> str:
+    text = figure_text(expression, mean)
     return f"{text} ± {figure_text(expression, half)}" if math.isfinite(half) else text
 
 

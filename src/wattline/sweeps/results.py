@@ -59,8 +59,12 @@ class SweptSetting:
 
     def half_of(self, expression: str) -> float:
         """Half the width of the 95 % interval of a figure or an expression of figures."""
+        return self.spread_of(expression)[1]
+
+    def spread_of(self, expression: str) -> tuple[float, float]:
+        """Its mean, and half the width of the interval."""
         goal = Expression.parse(expression)
-        return _mean_of_all([goal.value(each) for each in self.figures])[1]
+        return _mean_of_all([goal.value(each) for each in self.figures])
 
     @property
     def ran(self) -> float:
@@ -90,6 +94,7 @@ class SweepResult:
     """Per point its setting, its figures, and its error where it failed."""
     counts: Counts
     seconds: float
+    """From the beginning to the last row."""
     folder: Path | None = None
     page: Path | None = None
     remarks: tuple[str, ...] = field(default=())
@@ -97,6 +102,8 @@ class SweepResult:
     """Constraints that a setting must keep to be among the best."""
     objectives: tuple[str, ...] = OBJECTIVES
     """What is to be small."""
+    seconds_in_all: float = math.nan
+    """The same with table and report."""
 
     def __repr__(self) -> str:
         return (f"SweepResult('{self.name}': {self.counts.points:,} points, "
@@ -131,11 +138,11 @@ class SweepResult:
         return tuple(each for each in self._with_most_jobs
                      if all(limit.allows(each.mean_of(limit.excess)) for limit in limits))
 
-    @property
+    @cached_property
     def _whole(self) -> list[SweptSetting]:
         return [each for each in self.settings if each.runs and not each.failed]
 
-    @property
+    @cached_property
     def _with_all_jobs(self) -> list[SweptSetting]:
         """Those under which as many jobs ran as under any other that has the same ones."""
         most: dict[str, float] = {}
@@ -143,7 +150,7 @@ class SweepResult:
             most[self._jobs_of(each)] = max(most.get(self._jobs_of(each), 0.0), each.ran)
         return [each for each in self._whole if each.ran >= most[self._jobs_of(each)]]
 
-    @property
+    @cached_property
     def _with_most_jobs(self) -> list[SweptSetting]:
         most = max((each.ran for each in self._with_all_jobs), default=0.0)
         return [each for each in self._with_all_jobs if each.ran >= most]
@@ -285,6 +292,7 @@ class SweepResult:
         return {
             "name": self.name, "points": self.counts.points, "computed": self.counts.computed,
             "cached": self.counts.cached, "failed": self.counts.failed, "seconds": self.seconds,
+            "seconds_in_all": self.seconds_in_all,
             "table": None if self.folder is None else str(self.folder / "results.parquet"),
             "report": None if self.page is None else str(self.page),
             "objectives": list(self.objectives),
@@ -320,6 +328,8 @@ def _mean_of_all(values: Sequence[float]) -> tuple[float, float]:
     runs that have no figure."""
     if not all(map(math.isfinite, values)):
         return math.nan, math.nan
+    if len(values) == 1:  # most often, and many times quicker
+        return float(values[0]), math.nan
     return mean_interval(values)
 
 

@@ -153,8 +153,9 @@ class Sweeping:
             at_once = len(chunks)
         else:
             tries = Tries(self.runner, place, self.allow_code)
-            chunks = _chunks(work, self.workers)
-            at_once = 2 * self.workers
+            workers = self.runner.workers()
+            chunks = _chunks(work, workers)
+            at_once = 2 * workers
         yield from tries.rows(chunks, at_once)
 
 
@@ -335,6 +336,10 @@ def _journalled(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 JOURNAL = "points.jsonl"
+SEARCH_JOURNAL = "search.jsonl"
+"""Of a search, which is Optuna's own."""
+_OTHER = {JOURNAL: "a sweep in it, not a search; go on with it without --optimise (run_sweep)",
+          SEARCH_JOURNAL: "a search in it; go on with it with --optimise (optimise_sweep)"}
 
 
 def check_folder(folder: Path, resume: bool, journal: str = JOURNAL) -> None:
@@ -342,6 +347,9 @@ def check_folder(folder: Path, resume: bool, journal: str = JOURNAL) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file; name a folder")
     if folder.is_dir() and any(folder.iterdir()):
+        for other, said in _OTHER.items():
+            if other != journal and (folder / other).is_file():
+                raise InputError(f"{folder} has {said}, or name another folder")
         if not (folder / journal).is_file():
             raise InputError(f"{folder} is not empty and has nothing in it to go on with; name "
                              "another folder")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
+from wattline.model.arrow_columns import column_of, values_of
 from wattline.model.files import replacing
 from wattline.model.jobs import COLUMNS, JobTable
 from wattline.scenario.build import Grounds, read_trace
@@ -69,9 +71,23 @@ class Shelf:
         place = self.folder / f"{name}.arrow"
         if not place.is_file():
             self.folder.mkdir(parents=True, exist_ok=True)
-            with replacing(place) as draft:
-                write_trace(read_trace(scenario), draft)
+            with _alone_in(self.folder):
+                if not place.is_file():  # another worker may have laid it there meanwhile
+                    with replacing(place) as draft:
+                        write_trace(read_trace(scenario), draft)
         return map_trace(place)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Of workers that need the same log at once, one reads it and the others wait."""
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system that knows no locks: each reads it
+            fcntl.flock(place, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(place)
 
 
 def _files(named: Iterable[Any]) -> list[Path]:
@@ -101,7 +117,7 @@ def write_trace(trace: Trace, path: Path) -> None:
     said = {"names": {name: list(words) for name, words in trace.jobs.names.items()},
             "header": dict(trace.header), "cleaning": asdict(trace.cleaning),
             "source": trace.source, "remarks": list(trace.remarks)}
-    table = pa.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
+    table = pa.table({name: column_of(column) for name, column in columns.items()})
     table = table.replace_schema_metadata({"trace": json.dumps(said)}).combine_chunks()
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table, max_chunksize=max(1, len(table)))
@@ -124,7 +140,6 @@ def map_trace(path: Path) -> Trace:
 
 
 def _column(table: pa.Table, name: str) -> Any:
-    column = table.column(name)
-    if not column.num_chunks:
-        return np.zeros(0, dtype=column.type.to_pandas_dtype())
-    return column.chunk(0).to_numpy(zero_copy_only=True)
+    dtype = "f8" if pa.types.is_floating(table.column(name).type) else "i8"
+    pieces = table.column(name).chunks  # one, but of no rows there is none
+    return values_of(pieces[0] if pieces else (), dtype)

@@ -11,7 +11,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import NO_JOB, IntArray, JobTable
 from wattline.model.signal import FloatArray
 from wattline.traces.raw import CANCELLED, RUNNING, UNFINISHED, RawJobs, known
-from wattline.traces.trace import CleaningReport, RuleCount, Trace
+from wattline.traces.trace import REQUEST_FILLED, CleaningReport, RuleCount, Trace
 
 Mask = npt.NDArray[np.bool_]
 Size = Literal["requested", "allocated"]
@@ -125,6 +125,9 @@ def clean(
         names=dict(raw.names),
     )
     logged = {name: values[order] for name, values in raw.logged.items()}
+    filled = ~known(raw.requested_s)[order]
+    if filled.any():
+        logged[REQUEST_FILLED] = np.where(filled, 1.0, np.nan)
     return Trace(jobs, dict(raw.header), report, source, logged)
 
 

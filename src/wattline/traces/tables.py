@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from wattline.model.arrow_columns import texts_column, values_of
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.reading import LIMIT_VARIABLE, file_limit
@@ -150,8 +151,8 @@ def _cells(column: Any) -> Cells:
         seconds = whole // ticks + (whole % ticks) / ticks
         return np.where(column.is_null().to_numpy(), np.nan, seconds)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        values: FloatArray = column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()
-        return values
+        floats = column.cast(pa.float64(), safe=False).fill_null(np.nan)
+        return values_of(floats.combine_chunks(), np.float64)
     cells: list[Any] = column.to_pylist()
     return cells
 
@@ -162,9 +163,10 @@ def _numbers_or_text(column: Any) -> Cells:
     from pyarrow import compute
 
     try:
-        filled = compute.if_else(compute.equal(column, ""), "nan", column)
-        numbers: FloatArray = filled.cast(pa.float64()).to_numpy()
-        return numbers
+        # As cells: to find out what plain texts are, pyarrow would import pandas.
+        empty, missing = texts_column(("", "nan"))
+        filled = compute.if_else(compute.equal(column, empty), missing, column)
+        return values_of(filled.cast(pa.float64()).combine_chunks(), np.float64)
     except (pa.ArrowException, ValueError):
         texts: list[Cell] = column.to_pylist()
         return texts

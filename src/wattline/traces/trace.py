@@ -15,6 +15,9 @@ from wattline.model.signal import FloatArray
 if TYPE_CHECKING:
     import pandas as pd
 
+REQUEST_FILLED = "request_filled"
+"""A column beside the jobs of a log, 1 where the reader took the run time for a missing request."""
+
 
 @dataclass(frozen=True)
 class RuleCount:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.model.arrow_columns import column_of
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
 from wattline.model.jobs import COLUMNS, NO_JOB, IntArray, JobTable
@@ -106,11 +107,7 @@ def parquet_bytes(trace: Trace) -> bytes:
     from wattline.traces.tables import METADATA
 
     about = {"names": trace.jobs.names, "header": dict(trace.header)}
-    columns = {}
-    for name, values in _own_columns(trace).items():
-        kind = pa.float64() if values.dtype == np.float64 else pa.int64()
-        buffer = pa.py_buffer(np.ascontiguousarray(values))
-        columns[name] = pa.Array.from_buffers(kind, len(values), [None, buffer])
+    columns = {name: column_of(values) for name, values in _own_columns(trace).items()}
     table = pa.table(columns).replace_schema_metadata({METADATA: json.dumps(about).encode()})
     out = io.BytesIO()
     parquet.write_table(table, out, compression="zstd")

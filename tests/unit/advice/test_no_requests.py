@@ -23,13 +23,16 @@ def table(requested_s: list[float], run_s: list[float], user: list[int]) -> JobT
                           requested_s=requested_s, procs=[1] * len(run_s), user=user)
 
 
-def swf(path: Path, *, requests: int) -> Path:
-    """60 jobs on four nodes, of which the first ask for twice their time, the others for none."""
+def swf(path: Path, *, requests: int, rounds: int = 1) -> Path:
+    """60 jobs on four nodes, of which the first ask for twice their time, the others for none; in
+    each further round the same again, eight days later."""
     lines = []
-    for job in range(60):
+    for number in range(60 * rounds):
+        job, submit_s = number % 60, number // 60 * 8 * 86400 + number % 60 * 100
         run_s = 100 + 37 * (job * 7 % 20)
         asked_s = 2 * run_s if job < requests else -1
-        lines.append(f"{job + 1} {job * 100} -1 {run_s} 2 -1 -1 2 {asked_s} -1 1 1 1 1 -1 -1 -1 -1")
+        lines.append(f"{number + 1} {submit_s} -1 {run_s} 2 -1 -1 2 {asked_s} -1 1 1 1 1 "
+                     "-1 -1 -1 -1")
     path.write_text("\n".join([*lines, ""]))
     return path
 
@@ -67,13 +70,38 @@ def test_the_start_is_no_longer_known_where_a_log_has_no_requests(
 
 def test_requests_are_told_from_run_times_by_the_reader_or_by_all_of_them(tmp_path: Path) -> None:
     read = wl.read(swf(tmp_path / "log.swf", requests=10))
-    assert asks_nothing(read.jobs, read.cleaning).tolist() == [False] * 10 + [True] * 50
+    assert asks_nothing(read.jobs, read.logged).tolist() == [False] * 10 + [True] * 50
     drawn = wl.generate("lublin", seed=1, jobs=20, nodes=32)
-    assert asks_nothing(drawn.jobs, drawn.cleaning).all()
+    assert asks_nothing(drawn.jobs, drawn.logged).all()
     # Who is killed at the limit asked for just what it ran, among others who did not.
     asked_s = drawn.jobs.run_s + (np.arange(20) == 0)
     some = replace(drawn, jobs=drawn.jobs.with_columns(requested_s=asked_s))
-    assert not asks_nothing(some.jobs, some.cleaning).any()
+    assert not asks_nothing(some.jobs, some.logged).any()
+
+
+def test_jobs_that_were_killed_at_their_limit_have_a_request(tmp_path: Path) -> None:
+    """They ran for just what they asked for, in a log in which others asked for nothing."""
+    log = swf(tmp_path / "log.swf", requests=10)
+    killed = [f"{job} {job * 100} -1 500 2 -1 -1 2 500 -1 1 1 1 1 -1 -1 -1 -1"
+              for job in range(61, 64)]
+    log.write_text(log.read_text() + "\n".join([*killed, ""]))
+    ready = planned(str(log), {"machine": wl.Machine(nodes=4)}, False)
+    expected = [False] * 10 + [True] * 50 + [False] * 3
+    assert asks_nothing(ready.jobs, ready.rules.logged).tolist() == expected
+    now = stand_at(ready, 1e6, 86400.0, "none")
+    assert now.run_times.count == 13
+
+
+@pytest.mark.parametrize("requests", [0, 10, 60])
+def test_marks_go_with_jobs_that_come_again(tmp_path: Path, requests: int) -> None:
+    """Jobs of last week stand for those to come, and are as unsure as those were."""
+    log = swf(tmp_path / "log.swf", requests=requests, rounds=2)
+    ready = planned(str(log), {"machine": wl.Machine(nodes=4)}, False)
+    last_s = float(ready.jobs.submit_s[-1])
+    now = stand_at(ready, last_s, 86400.0 * 7, "last-week")
+    assert now.unasked is not None
+    came = now.moment.jobs.job_id
+    assert now.unasked.tolist() == [(number - 1) % 60 >= requests for number in came]
 
 
 def test_draws_are_of_others_at_an_instant_of_a_generated_log() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -66,3 +67,34 @@ def test_the_interval_of_a_mean_is_students() -> None:
         assert half_interval(draws) == pytest.approx(student * error, rel=2e-3)
     # Of forty draws from one to forty: t of 39 degrees of freedom is 2.0227.
     assert mean_interval(list(map(float, range(1, 41))))[1] == pytest.approx(3.739, abs=0.001)
+
+
+@pytest.mark.parametrize(("written", "plain"), [
+    ("power_w.peak <= 16kW", "power_w.peak <= 16000"),
+    ("power_w.peak <= 1.6e1 kW", "power_w.peak <= 16000"),
+    ("wait_s < 10h", "wait_s < 36000"),
+    ("90min > wait_s.p95", "5400 > wait_s.p95"),
+    ("wait_s.p95 <= 2*1d", "wait_s.p95 <= 172800"),
+    ("energy_j <= 2MWh", "energy_j <= 7.2e9"),
+    ("energy_j <= 3e6", "energy_j <= 3000000"),
+    ("wait_s + 0.1*energy_j <= 1h", "wait_s + 0.1*energy_j <= 3600"),
+])
+def test_units_in_a_constraint_are_those_of_the_figure(written: str, plain: str) -> None:
+    for factor in (0.5, 1.0, 2.0):
+        figures = {"power_w.peak": 16e3 * factor, "wait_s.mean": 36e3 * factor,
+                   "wait_s.p95": 5400.0 * factor, "energy_j": 7.2e9 * factor}
+        given, expected = Constraint.parse(written), Constraint.parse(plain)
+        assert given.excess.value(figures) == expected.excess.value(figures)
+        assert given.is_kept(figures) == expected.is_kept(figures)
+        assert given.text == written
+
+
+@pytest.mark.parametrize(("written", "said"), [
+    ("power_w.peak <= 10h", "'10h' is not understood; write a power like 3500"),
+    ("wait_s < 16kW", "has '16kW'"),
+    ("jobs.refused <= 3kW", "no figure beside it is in seconds, watts or joules"),
+    ("wait_s <", "wait_s.p95 <= 1h"),
+])
+def test_a_unit_that_is_none_of_the_figures_is_said(written: str, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        Constraint.parse(written)

@@ -37,6 +37,9 @@ class Tasks(Executor):
     def begun(self) -> Any:
         return nullcontext()
 
+    def workers(self) -> int:
+        return 2
+
     def submit(self, fn: Any, /, place: Any, chunk: Any, allow: Any, file: Any, keys: Any,
                ) -> Future[Any]:  # type: ignore[override]
         assert fn is run_chunk_noting

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 import wattline as wl
+from wattline.sweeps.runners import Place
+from wattline.sweeps.runners.dask import Dask
 
 distributed = pytest.importorskip("distributed")
 SWEEP = {
@@ -54,6 +56,25 @@ def test_points_run_on_dask_and_a_killed_worker_is_replaced(
     assert len({row["number"] for row in found.rows}) == 30
 
 
+def test_the_workers_of_the_cluster_decide_how_much_is_in_hand(
+    cluster: distributed.LocalCluster
+) -> None:
+    address = cluster.scheduler_address.removeprefix("tcp://")
+    for named, expected in ((False, 2), (True, 7)):
+        dask = Dask(Place(7, ".", named), address)
+        with dask.begun():
+            assert dask.workers() == expected
+
+
+@pytest.mark.parametrize("address", ["", ":", "localhost", "localhost:", "a b:1", "tcp://a:1"])
+def test_an_address_that_is_none_is_refused_before_anything_is_written(
+    tmp_path: Path, address: str
+) -> None:
+    with pytest.raises(wl.InputError, match=r"names no scheduler; write dask://HOST:PORT"):
+        wl.run_sweep(SWEEP, tmp_path / "s", on=f"dask://{address}")
+    assert not (tmp_path / "s").exists()
+
+
 def test_a_scheduler_that_is_not_there_is_said(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", "import wattline as wl, wattline.sweeps.runners.dask as d;"
@@ -61,6 +82,7 @@ def test_a_scheduler_that_is_not_there_is_said(tmp_path: Path) -> None:
          f"wl.run_sweep({SWEEP!r}, {str(tmp_path / 's')!r}, on='dask://127.0.0.1:9')"],
         capture_output=True, text=True, check=False, env={**os.environ, "WATTLINE_PLAIN": "1"})
     assert "no Dask scheduler at 127.0.0.1:9" in done.stderr
+    assert not (tmp_path / "s").exists()
 
 
 def test_a_scheduler_that_is_lost_is_said_with_how_to_go_on(tmp_path: Path) -> None:
@@ -82,6 +104,12 @@ def test_a_scheduler_that_is_lost_is_said_with_how_to_go_on(tmp_path: Path) -> N
 
         killer = threading.Thread(target=kill)
         killer.start()
+        said: list[str] = []
+        dask = Dask(Place(1, str(tmp_path), say=said.append), address.removeprefix("tcp://"))
+        with dask.begun():
+            assert dask.workers() == 1
+        assert len(said) == 1
+        assert "has no workers: the points wait until there are some" in said[0]
         with pytest.warns(wl.WattlineWarning, match="has no workers"), pytest.raises(
                 wl.WattlineError, match=r"the scheduler is lost.* --resume"):
             wl.run_sweep(sweep, tmp_path / "sweep", on=f"dask://{address.removeprefix('tcp://')}",

@@ -9,6 +9,7 @@ import pytest
 
 import wattline as wl
 from wattline.sweeps import optimise
+from wattline.sweeps.running import SEARCH_JOURNAL
 
 optuna = pytest.importorskip("optuna")
 pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
@@ -56,13 +57,14 @@ def test_jobs_that_did_not_run_are_a_constraint(
     assert told == [not_run[row["setting"]["machine.nodes"]] for row in found.rows]
     assert optuna.load_study(
         study_name=optimise.STUDY, storage=optuna.storages.JournalStorage(
-            optuna.storages.journal.JournalFileBackend(str(tmp_path / "a" / optimise.JOURNAL)))
+            optuna.storages.journal.JournalFileBackend(str(tmp_path / "a" / SEARCH_JOURNAL)))
     ).best_trial.values == [100.0]
 
 
 def test_what_runs_under_no_setting_does_not_blind_the_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: list[float]
 ) -> None:
-    refusing(monkeypatch, {64: 5, 80: 5})
-    search(tmp_path / "a", [64, 80], optimise.FIRST_TRIALS + 2)
+    nodes = list(range(64, 64 + optimise.FIRST_TRIALS + 2))
+    refusing(monkeypatch, dict.fromkeys(nodes, 5))
+    search(tmp_path / "a", nodes, len(nodes))
     assert told == [5.0] * optimise.FIRST_TRIALS + [0.0] * 2

@@ -28,7 +28,8 @@ def write_log(path: Path, run_s: int) -> None:
 def search(tmp_path: Path, trials: int, **more: Any) -> wl.SweepResult:
     scenario = {"trace": {"file": str(tmp_path / "log.swf")}, "machine": {"nodes": 8}}
     return wl.optimise_sweep(
-        {"scenario": scenario, "axes": {"policy.order": ["fcfs", "sjf"]}}, tmp_path / "a",
+        {"scenario": scenario, "axes": {"policy.order": ["fcfs", "sjf", "largest", "wfp"]}},
+        tmp_path / "a",
         ["energy_j"], trials=trials, report=False, **more)
 
 

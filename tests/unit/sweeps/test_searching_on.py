@@ -60,9 +60,11 @@ def test_another_search_does_not_go_on_in_the_same_folder(
         search(tmp_path / "a", trials=4, resume=True, **other)
 
 
-def test_a_setting_that_is_tried_again_is_no_further_run(tmp_path: Path) -> None:
-    found = search(tmp_path / "a", {"machine.nodes": [64, 96]}, seeds=3, trials=8)
-    assert len(found) == 24
+@pytest.mark.parametrize("trials", [2, 8])
+def test_a_setting_is_not_tried_again(tmp_path: Path, trials: int) -> None:
+    found = search(tmp_path / "a", {"machine.nodes": [64, 96]}, seeds=3, trials=trials)
+    assert len(found) == found.counts.computed == 6
+    assert f"2 settings, {trials} trials: each setting was tried once" in found.sentences
     assert {each.runs for each in found.settings} == {3}
     told = found.to_dict()["pareto"][0]["energy_j"]
     assert told["half"] == found.pareto()[0].halves["energy_j"] > 0
@@ -97,7 +99,7 @@ def test_a_trial_in_which_the_search_was_killed_is_made_again(
 
 
 def test_a_setting_that_is_refused_takes_no_trial_and_is_asked_once(tmp_path: Path) -> None:
-    axes = {"policy.order": ["fcfs", "no such order"], "machine.nodes": [32, 64, 96]}
+    axes = {"policy.order": ["fcfs", "no such order"], "machine.nodes": {"from": 32, "to": 4000}}
     found = search(tmp_path / "a", axes, trials=8)
     tried = [row for row in found.rows if "error" not in row]
     assert len(tried) == 8
@@ -108,9 +110,40 @@ def test_a_setting_that_is_refused_takes_no_trial_and_is_asked_once(tmp_path: Pa
 
 
 def test_a_search_of_which_all_is_refused_ends(tmp_path: Path) -> None:
-    found = search(tmp_path / "a", {"policy.order": ["no such order", "nor this"]}, trials=5)
-    assert found.counts.failed == 2
+    orders = [f"no such order {number}" for number in range(8)]
+    found = search(tmp_path / "a", {"policy.order": orders}, trials=5)
+    assert found.counts.failed == 5
     assert any("given up after as many that failed" in line for line in found.sentences)
+
+
+LISTS = {"policy.order": ["fcfs", "sjf", "largest"], "machine.nodes": [32, 64, 96, 128]}
+
+
+@pytest.mark.parametrize("objectives", [("energy_j",), ("energy_j", "wait_s")])
+@pytest.mark.parametrize("trials", [3, 11, 12, 30])
+def test_a_search_over_lists_never_repeats_a_setting(
+    tmp_path: Path, trials: int, objectives: tuple[str, ...]
+) -> None:
+    found = search(tmp_path / "a", LISTS, objectives, trials=trials, cache=False)
+    tried = [str(row["setting"]) for row in found.rows]
+    assert len(tried) == len(set(tried)) == found.counts.computed == min(trials, 12)
+    assert any("each setting was tried once" in line for line in found.sentences) == (trials >= 12)
+
+
+@pytest.mark.parametrize("trials", [11, 12])
+def test_a_search_over_lists_goes_on_with_what_is_left(tmp_path: Path, trials: int) -> None:
+    search(tmp_path / "a", LISTS, trials=5, cache=False)
+    found = search(tmp_path / "a", LISTS, trials=trials, cache=False, resume=True)
+    tried = [str(row["setting"]) for row in found.rows]
+    assert len(tried) == len(set(tried)) == trials
+    assert (found.counts.cached, found.counts.computed) == (5, trials - 5)
+
+
+def test_a_search_along_few_whole_numbers_ends(tmp_path: Path) -> None:
+    found = search(tmp_path / "a", {"machine.nodes": {"from": 32, "to": 34}}, trials=20)
+    tried = [row["setting"]["machine.nodes"] for row in found.rows]
+    assert len(tried) == len(set(tried)) <= 3
+    assert any("came back to settings that it had tried" in line for line in found.sentences)
 
 
 class Killing:

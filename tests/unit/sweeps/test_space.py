@@ -134,7 +134,7 @@ def test_a_cap_that_is_watched_gives_way_to_one_that_is_varied() -> None:
                 "power": {"watch_cap": "80%"}}
     point, = points_of(read_space({"scenario": scenario, "axes": {"power.cap": ["70%"]}}))
     assert point.scenario is not None, point.error
-    assert (point.scenario.power.cap, point.scenario.power.watch_cap) == ("70%", "none")
+    assert (point.scenario.power.cap, point.scenario.power.watch_cap) == ("70%", None)
     assert any("power.watch_cap 80% of the scenario is left out" in line for line in point.said)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
 
 from wattline.cli.main import main
-from wattline.sweeps import optimise, running
+from wattline.sweeps import api, optimise, running
 
 SWEEP = """
 [scenario.trace]
@@ -88,3 +89,41 @@ def test_ctrl_c_says_how_it_goes_on(capsys, monkeypatch, how, module, name):
     assert said.strip() == ("wattline: interrupted; what is done is kept: go on with "
                             "--out runs/sweep-001 --resume (resume=True)")
     assert sweep([64, 65, 66], *how, "--out", "runs/sweep-001", "--resume") == 0
+
+
+def test_a_folder_says_what_kind_of_sweep_it_has(capsys):
+    assert sweep([64, 96], *ONE, "--out", "points") == 0
+    assert sweep([64, 96], *SEARCH, "--out", "search") == 0
+    capsys.readouterr()
+    assert sweep([64, 96], *ONE, "--out", "search", "--resume") == 2
+    assert "search has a search in it; go on with it with --optimise" in capsys.readouterr().err
+    assert sweep([64, 96], *SEARCH, "--out", "points", "--resume") == 2
+    assert "points has a sweep in it, not a search" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("how", [ONE, SEARCH])
+def test_the_seconds_with_table_and_report_stand_beside_those_without(capsys, monkeypatch, how):
+    for module in (api, optimise):
+        true = module.written
+        monkeypatch.setattr(module, "written", lambda *given, true=true: (
+            time.sleep(0.3), true(*given))[1])
+    assert sweep([64, 96], *how, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["seconds"] + 0.3 <= found["seconds_in_all"]
+
+
+def test_a_cap_of_none_is_computed_once_for_all_power_policies(capsys):
+    """Each policy is said to be left out, also of points whose row is another's."""
+    Path("caps.toml").write_text(SWEEP.replace('"machine.nodes" = NODES', """
+"power.cap" = ["none", "60%"]
+"policy.power" = ["block", "wait", "dvfs"]
+"""))
+    for _ in range(2):
+        with pytest.raises(SystemExit) as end:
+            main(["sweep", "caps.toml", "--no-report", "--no-cache", *ONE, "--json"])
+        assert end.value.code == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["points"], found["computed"], found["cached"]) == (6, 4, 2)
+        for power in ("block", "wait", "dvfs"):
+            said = f"the power policy '{power}' has nothing to keep and is left out"
+            assert any(said in line for line in found["remarks"])

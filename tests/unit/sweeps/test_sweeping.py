@@ -219,7 +219,7 @@ def test_a_search_says_what_is_best_by_its_own_objective_and_keeps_a_journal_of_
     best = table.loc[table["utilisation"].idxmax(), "machine.nodes"]
     assert [each["setting"]["machine.nodes"] for each in told["pareto"]] == [best]
     assert told["pareto"][0]["-utilisation"]["mean"] == -table["utilisation"].max()
-    with pytest.raises(wl.InputError, match="nothing in it to go on with"):
+    with pytest.raises(wl.InputError, match="has a search in it; go on with it with"):
         sweep(tmp_path / "a", resume=True)
 
 

@@ -18,6 +18,7 @@ from wattline.advice.futures.live import in_watts, stand_live
 from wattline.advice.futures.policy import CandidateFigures, PolicyAdvice, Question, judged
 from wattline.advice.futures.running import CAP
 from wattline.advice.futures.self_tuning import BETTER, more_than
+from wattline.advice.futures.stopwatch import Stopwatch
 from wattline.controller.changing_policy import SET_POLICY
 from wattline.controller.speaking import live_order
 from wattline.model.errors import InputError, WattlineError
@@ -110,14 +111,14 @@ class _Supervisor:
             return PolicyRound(None, {}, f"nothing was decided: {error}", "")
 
     def _look(self) -> PolicyRound:
-        begin_s = time.monotonic()
+        watch = Stopwatch()
         stood = stand_live(self.live, self.question.horizon_s, self.arrivals, self.history,
                            allow_code=self.allow_code)
         if self.act and not stood.kept.running:
             raise WattlineError("no controller that acts runs there: nobody could be asked to "
                                 "change the policy")
         choices = in_watts(self._choices(stood.now.plan.scenario), stood.kept.books)
-        advice = judged(stood.now, choices, self.question, begin_s)
+        advice = judged(stood.now, choices, self.question, watch)
         changes, why = wanted(advice, self.question.risk)
         done = self._order(changes) if self.act and changes else ""
         return PolicyRound(advice, changes, why, done)

@@ -197,7 +197,7 @@ def _logged(
     """Jobs of a log that have a requested time, and how many have none; a user of the same name is
     the same one."""
     trace = read(log_path(history)) if isinstance(history, (str, Path)) else trace_of(history)
-    unasked = asks_nothing(trace.jobs, trace.cleaning)
+    unasked = asks_nothing(trace.jobs, trace.logged)
     jobs = trace.jobs.take(~unasked)
     codes = {int(user): known.setdefault(jobs.name_of("user", int(user)), len(known))
              if user >= 0 else -1 for user in np.unique(jobs.user)}

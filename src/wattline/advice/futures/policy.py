@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from wattline.advice.futures.instants import instant_s
 from wattline.advice.futures.live import in_watts, stand_live
 from wattline.advice.futures.running import Now, candidate_of, stand_at
 from wattline.advice.futures.side_by_side import figures_of_all
+from wattline.advice.futures.stopwatch import Stopwatch
 from wattline.analysis.expressions import Constraint, Expression, figure_of
 from wattline.analysis.intervals import mean_interval
 from wattline.model.errors import InputError, warn
@@ -70,7 +70,9 @@ class PolicyAdvice:
     waiting: int
     running: int
     seconds: float
+    """Without the wait for the compiler."""
     assumed: tuple[str, ...]
+    compile_seconds: float = 0.0
 
     @property
     def why_none(self) -> str:
@@ -85,6 +87,7 @@ class PolicyAdvice:
             "at_s": self.at_s, "horizon_s": self.horizon_s, "samples": self.samples,
             "objective": self.objective, "best": self.best, "waiting": self.waiting,
             "running": self.running, "seconds": self.seconds,
+            "compile_seconds": self.compile_seconds,
             "candidates": [{
                 "name": each.name, "changes": dict(each.changes), "objective": each.value,
                 "figures": dict(each.means), "half_interval": dict(each.halves),
@@ -117,7 +120,7 @@ def advise_policy(
     >>> found.candidates[0].means["jobs.started"] > 0
     True
     """
-    begin_s = time.monotonic()
+    watch = Stopwatch()
     question = Question.of(samples, objective, limits, risk, horizon, seed)
     refuse_both(at, live, history, scenario, given)
     if live is not None:
@@ -130,7 +133,7 @@ def advise_policy(
         at_s = instant_s(at, ready)
         choices = read_choices(candidates, ready.scenario)
         now = stand_at(ready, at_s, question.horizon_s, arrivals)
-    return judged(now, choices, question, begin_s, progress)
+    return judged(now, choices, question, watch, progress)
 
 
 @dataclass(frozen=True)
@@ -163,7 +166,7 @@ class Question:
 
 
 def judged(
-    now: Now, choices: Sequence[Choice], question: Question, begin_s: float,
+    now: Now, choices: Sequence[Choice], question: Question, watch: Stopwatch,
     progress: Callable[[float], None] | None = None,
 ) -> PolicyAdvice:
     """Every choice run ahead from a moment, on the same draws."""
@@ -177,8 +180,9 @@ def judged(
     return PolicyAdvice(
         moment.now_s, question.horizon_s, question.samples,
         question.objective, tuple(found), _best(found, question.risk),
-        int(moment.waiting.sum()), int(moment.running.sum()), time.monotonic() - begin_s,
-        (*now.assumed, *(choice.said for choice in choices if choice.said), *_no_numbers(found)))
+        int(moment.waiting.sum()), int(moment.running.sum()), watch.seconds,
+        (*now.assumed, *(choice.said for choice in choices if choice.said), *_no_numbers(found)),
+        watch.compile_seconds)
 
 
 def _no_numbers(found: Sequence[CandidateFigures]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.signal import FloatArray
-from wattline.traces import CleaningReport
+from wattline.traces.trace import REQUEST_FILLED
 
 Mask = npt.NDArray[np.bool_]
 FEW = 30
@@ -22,17 +22,18 @@ OVERDUE = 0.1
 has none, of what it ran."""
 
 
-def asks_nothing(jobs: JobTable, cleaning: CleaningReport, whole: JobTable | None = None) -> Mask:
+def asks_nothing(
+    jobs: JobTable, logged: Mapping[str, FloatArray], whole: JobTable | None = None
+) -> Mask:
     """Which jobs have no requested time of their own: what stands there is their true run time.
 
-    The reader of a log says how many it gave it to. Of a workload that was generated, or written
+    The reader of a log marks those that it gave it to. Of a workload that was generated, or written
     again, it shows where all of them, those of `whole`, ask for what they take.
     """
+    if REQUEST_FILLED in logged:
+        return np.asarray(np.isfinite(logged[REQUEST_FILLED]), dtype=np.bool_)
     whole = jobs if whole is None else whole
-    told = any(rule.name == "no_request" for rule in cleaning.touched)
-    if not told and np.any(whole.requested_s != whole.run_s):
-        return np.zeros(len(jobs), dtype=np.bool_)
-    return np.asarray(jobs.requested_s == jobs.run_s, dtype=np.bool_)
+    return np.full(len(jobs), np.all(whole.requested_s == whole.run_s))
 
 
 class RunTimes:

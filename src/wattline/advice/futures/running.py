@@ -34,6 +34,9 @@ FIGURES = ("wait_s.mean", "wait_s.p95", "bounded_slowdown.mean", "jobs.started",
            "jobs.refused", "energy_j", "power_w.mean", "power_w.peak", "time_above_cap_s",
            "utilisation")
 """What there is of a future, in the order of `figures_of`."""
+OF_BOTH = tuple(name for name in FIGURES
+                if name not in ("jobs.started", "jobs.waiting", "jobs.refused"))
+"""Those that there are of a whole run too."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ def stand_at(ready: Plan, at_s: float, horizon_s: float, arrivals: str) -> Now:
     jobs, rules, _, assumed = with_arrivals(ready.jobs, ready.rules, at_s, at_s + horizon_s,
                                                arrivals)
     here = moment_of_log(jobs, ready.machine, ready.policy, rules, at_s, at_s + horizon_s)
-    unasked = asks_nothing(jobs, ready.trace.cleaning, ready.jobs)
+    unasked = asks_nothing(jobs, rules.logged, ready.jobs)
     times = RunTimes(jobs.take(here.ended), unasked[here.ended])
     said: tuple[str, ...] = (assumed, *_drawn_from(times, unasked[here.log_row]))
     last_s = float(ready.jobs.submit_s[-1])

@@ -6,7 +6,6 @@ What it gains is measured beside every fixed policy, and beside the best of them
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -18,15 +17,16 @@ from wattline.advice.futures.candidates import CURRENT, read_choices
 from wattline.advice.futures.history import History
 from wattline.advice.futures.policy import Question, broken_part, check_figures, planned
 from wattline.advice.futures.run_times import RunTimes, asks_nothing
-from wattline.advice.futures.running import FIGURES, Now, plan_of
+from wattline.advice.futures.running import FIGURES, OF_BOTH, Now, plan_of
 from wattline.advice.futures.side_by_side import figures_of_all
+from wattline.advice.futures.stopwatch import Stopwatch
 from wattline.analysis.expressions import Constraint, Expression, figure_of
 from wattline.analysis.metrics import totals
 from wattline.analysis.result import Result, flattened
 from wattline.engine.ahead import Candidate
 from wattline.engine.supervised import Supervised
 from wattline.model.errors import InputError
-from wattline.model.units import parse_duration
+from wattline.model.units import counted, parse_duration
 from wattline.policies.contract import Composition
 from wattline.scenario.build import Plan
 from wattline.scenario.in_python import Source
@@ -64,11 +64,13 @@ class SelfTuning:
     switches: tuple[Switched, ...]
     decisions: int
     seconds: float
+    """Without the wait for the compiler."""
     assumed: tuple[str, ...]
     limits: tuple[str, ...] = ()
     """What each look ahead had to keep."""
     history: History = field(default_factory=History)
     """What the run times of looks ahead were drawn from."""
+    compile_seconds: float = 0.0
 
     @property
     def left_out(self) -> dict[str, str]:
@@ -109,6 +111,7 @@ class SelfTuning:
                 "switches": [{"time_s": each.time_s, "to": each.to} for each in self.switches],
                 "limits": list(self.limits), "left_out": self.left_out,
                 "decisions": self.decisions, "seconds": self.seconds,
+                "compile_seconds": self.compile_seconds,
                 "run_times": self.history.to_dict(), "assumed": list(self.assumed)}
 
 
@@ -133,7 +136,7 @@ def self_tune(
     >>> found.decisions, len(found.switches)
     (10, 2)
     """
-    begin_s = time.monotonic()
+    watch = Stopwatch()
     question = Question.of(samples, objective, limits, risk, horizon, seed)
     ready = planned(scenario, given, allow_code)
     if not isinstance(ready.policy, Composition):
@@ -145,29 +148,35 @@ def self_tune(
     choices = read_choices(candidates, ready.scenario)
     plans = {choice.name: ready if not choice.changes else plan_of(ready, choice)
              for choice in choices}
-    check_figures(question.goal, question.kept, FIGURES)  # before the long part
-    figures = {CURRENT: flattened(totals(plans[CURRENT].run()))}
-    _check_of_both(question.goal, figures[CURRENT])
-    figures |= {name: flattened(totals(each.run())) for name, each in plans.items()
-                if name != CURRENT}
+    _check_of_both(question.goal)  # before the long part
+    check_figures(question.goal, question.kept, FIGURES)
+    figures = {name: flattened(totals(each.run())) for name, each in plans.items()}
     supervisor = _Supervisor(ready, plans, question, arrivals)
     run = supervisor.run(every_s, progress)
     figures[TUNED] = flattened(totals(run))
     return SelfTuning(
         run, objective, {name: question.goal.value(each) for name, each in figures.items()},
-        figures, tuple(supervisor.switches), supervisor.decisions, time.monotonic() - begin_s,
-        (supervisor.assumed, *supervisor.history.said,
+        figures, tuple(supervisor.switches), supervisor.decisions, watch.seconds,
+        (supervisor.assumed, *supervisor.history.said, *supervisor.said, *_not_held(question.kept),
          *(choice.said for choice in choices if choice.said),
-         *_refused(figures), *_broken(figures[TUNED], limits)), tuple(limits), supervisor.history)
+         *_refused(figures), *_broken(figures[TUNED], limits)), tuple(limits), supervisor.history,
+        watch.compile_seconds)
 
 
-def _check_of_both(goal: Expression, whole: Mapping[str, float]) -> None:
+def _check_of_both(goal: Expression) -> None:
     """The objective judges looks ahead and whole runs, so that both must have its figures."""
     for name in goal.names:
-        if figure_of(name, whole) is None:
-            raise InputError(
-                f"there is no figure '{name}' of a whole run, only of a look ahead; both have: "
-                f"{', '.join(each for each in FIGURES if each in whole)}")
+        if figure_of(name, FIGURES) is not None and figure_of(name, OF_BOTH) is None:
+            raise InputError(f"there is no figure '{name}' of a whole run, only of a look ahead; "
+                             f"both have: {', '.join(OF_BOTH)}")
+    check_figures(goal, (), OF_BOTH)
+
+
+def _not_held(limits: Sequence[Constraint]) -> tuple[str, ...]:
+    """Limits that only looks ahead can be held to."""
+    return tuple(
+        f"{limit.text} is of looks ahead: fixed policies and the whole run are not held to it"
+        for limit in limits if any(figure_of(name, OF_BOTH) is None for name in limit.excess.names))
 
 
 def _refused(figures: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
@@ -203,6 +212,8 @@ class _Supervisor:
         self.ready, self.plans, self.question, self.arrivals = ready, plans, question, arrivals
         self.switches: list[Switched] = []
         self.decisions = 0
+        self.passed = 0
+        """Instants at which there was nothing to decide."""
         self.chosen = CURRENT
         self.assumed = ""
         self.history = History()
@@ -222,9 +233,16 @@ class _Supervisor:
         run = ready.finished(world.finish())
         return replace(run, remarks=(*run.remarks, *self.history.said))
 
+    @property
+    def said(self) -> tuple[str, ...]:
+        return () if not self.passed else (
+            f"at {self.passed:,} of {counted(self.passed + self.decisions, 'instant')} fewer than "
+            "two jobs waited: there was nothing to decide",)
+
     def _look(self, world: Supervised) -> None:
         state = world.state
         if int(state.clock[0].queue_last - state.clock[0].queue_first) < 2:
+            self.passed += 1
             return  # whoever waits alone is next under any policy
         at_s = world.now_s
         ready, question = self.ready, self.question
@@ -232,7 +250,7 @@ class _Supervisor:
         jobs, rules, _, self.assumed = with_arrivals(ready.jobs, ready.rules, at_s,
                                                      until_s, self.arrivals)
         here = world.moment(jobs, rules)
-        unasked = asks_nothing(jobs, ready.trace.cleaning, ready.jobs)
+        unasked = asks_nothing(jobs, rules.logged, ready.jobs)
         over = jobs.take(here.ended)
         times = RunTimes(over, unasked[here.ended])
         now = Now(ready, here, rules, until_s, times, (), unasked=unasked[here.log_row])

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from wattline.model.errors import InputError
+from wattline.model.errors import InputError, warn
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,12 @@ class Place:
     workers: int
     folder: str
     """A folder that all workers see."""
+    named: bool = True
+    """Whether somebody said how many workers; else they are the processors here."""
     minutes: int | None = None
     """The time limit of a task; None: what the place itself has."""
+    say: Callable[[str], None] = lambda line: warn((line,))
+    """Told what must be known before the sweep is over."""
 
 
 class Runner(Protocol):
@@ -28,6 +32,10 @@ class Runner(Protocol):
     in_one_go: bool
     """Whether each worker gets all its work at once, where that is a job of its own; many parts
     keep all of them busy until the end."""
+
+    def workers(self) -> int:
+        """How many are to be kept busy."""
+        ...
 
     def executor(self) -> AbstractContextManager[Executor]: ...
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
@@ -10,8 +9,8 @@ from contextlib import contextmanager, suppress
 from wattline.model.worker_pool import worker_pool
 from wattline.sweeps.runners import Place
 
-WORK = "wattline.sweeps.work"
-"""What workers import, which takes as long as to make a thousand points."""
+LOADS = ("wattline.sweeps.preload",)
+"""What workers load, which takes as long as to make a thousand points."""
 
 
 class Local:
@@ -23,15 +22,16 @@ class Local:
         self._workers = place.workers
         self._begun: Executor | None = None
 
+    def workers(self) -> int:
+        return self._workers
+
     @contextmanager
     def begun(self) -> Iterator[None]:
-        """Start processes that import what they need while the points are still being made."""
-        with suppress(_Unused), worker_pool(self._workers) as pool:
-            for _ in range(self._workers):
-                pool.submit(importlib.import_module, WORK)
+        """Load what workers need while the points are still being made."""
+        with suppress(_Unused), worker_pool(self._workers, LOADS) as pool:
             self._begun = pool
             yield
-            if self._begun is not None:  # all was known: nobody waits for their imports
+            if self._begun is not None:  # all was known: nobody waits for what is loaded
                 raise _Unused
 
     @contextmanager
@@ -40,7 +40,7 @@ class Local:
         if pool is not None:
             yield pool
             return
-        with worker_pool(self._workers) as fresh:
+        with worker_pool(self._workers, LOADS) as fresh:
             yield fresh
 
 

@@ -32,6 +32,9 @@ class SlurmArrays:
             raise InputError("submitit is not installed; install wattline[slurm]") from None
         self._place = place
 
+    def workers(self) -> int:
+        return self._place.workers
+
     def begun(self) -> AbstractContextManager[None]:
         return nullcontext()
 

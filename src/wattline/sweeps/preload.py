@@ -1,0 +1,12 @@
+"""Imported for what it does: to load all that points need, which they import when they need it."""
+
+from __future__ import annotations
+
+import numpy.random  # noqa: F401
+
+import wattline.sweeps.work  # noqa: F401
+from wattline.model import kernel_code
+from wattline.model.kernel import PLAIN
+
+if not PLAIN:
+    kernel_code.get_ready()
