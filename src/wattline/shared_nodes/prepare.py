@@ -40,8 +40,8 @@ from wattline.shared_nodes.state import (
     Clock,
     Live,
     Part,
-    Settings,
 )
+from wattline.shared_nodes.state_rules import Settings
 from wattline.shared_nodes.state_waiting import Entry
 
 
@@ -302,7 +302,7 @@ def _clock(machine: SharedMachine, requests: Requests, rules: Rules, phase_s: fl
     return _table(Clock, 1, {
         "first_running": len(requests.submit_s) + 1, "now_s": first_s,
         "pass_s": NEVER_S, "full_s": NEVER_S, "last_full_s": -NEVER_S,
-        "last_pass_s": -NEVER_S, "backfill_s": NEVER_S,
+        "last_pass_s": -NEVER_S, "backfill_s": NEVER_S, "replan_s": NEVER_S,
         # All loops count from the start of the scheduler, which was `phase_s` or long before.
         "last_backfill_s": _last(first_s, phase_s, rules.bf_interval_s),
         "priority_s": first_s, "last_priority_s": first_s,
