@@ -18,7 +18,7 @@ REASONS = (
     "its reservation is over", "too few licences", "the power cap leaves no room for it",
     "over a limit on what runs at once", "its nodes are down, drained or reserved",
     "unknown licence", "unknown account or user", "no reservation that it may use",
-    "over the partition's memory per node",
+    "over the partition's memory per node", "what it asks for contradicts itself",
 )
 
 

@@ -16,6 +16,7 @@ from wattline.scenario.twin.dependencies import dependencies_of
 from wattline.scenario.twin.features import mask_of
 from wattline.scenario.twin.gpu_defaults import GpuDefaults
 from wattline.scenario.twin.node_choice import Masks, NamedNodes, Spreading, devices_of
+from wattline.scenario.twin.one_request import settle_devices
 from wattline.scenario.twin.per_gpu import settle_per_gpu
 from wattline.scenario.twin.reservations import asked_rows
 from wattline.scenario.twin.spelling import Spelling
@@ -26,7 +27,7 @@ from wattline.site.qos import USUAL
 from wattline.site.reservations import Reservation
 
 NOWHERE, NO_PARTITION, NO_QOS = 1, 2, 5
-NO_LICENCE, NO_ACCOUNT, NO_RESERVATION = 18, 19, 20
+NO_LICENCE, NO_ACCOUNT, NO_RESERVATION, CONTRADICTS_ITSELF = 18, 19, 20, 22
 """Rows of `outcome.REASONS`."""
 
 
@@ -69,6 +70,8 @@ class Builder:
         partitions = np.zeros((len(jobs), len(self.partition)), dtype=np.bool_)
         for row, job in enumerate(jobs):
             partitions[row] = self._partitions(row, job)
+            if said := settle_devices(job):
+                self._reject(row, said, CONTRADICTS_ITSELF)
             self._give_defaults(job)
         association = [self._charged(row, job) for row, job in enumerate(jobs)]
         qos = [self._qos(row, job, association[row]) for row, job in enumerate(jobs)]
