@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
@@ -141,7 +142,8 @@ class Spreading:
             if int(there[: counts.stop - 1].sum()) < number:
                 return f"more devices for the whole job than its nodes have ({asked})"
         for name, what in (("memory_per_gpu_mb", "memory"), ("cpus_per_gpu", "CPUs")):
-            if self._fewest(replace(job, **{name: -1}), room) > 0:
+            without: dict[str, Any] = {name: -1}
+            if self._fewest(replace(job, **without), room) > 0:
                 return (f"more {what} for each GPU than the nodes with its devices have "
                         f"({asked}, {getattr(job, name):,} each)")
         return f"{UNEQUAL} ({asked})"
