@@ -170,6 +170,7 @@ def send_back(st: Books, job: int, may_requeue: bool, lost_by: int) -> None:
         return
     stop_job(st, job)
     live.requeues += 1
+    live.lost_j = live.energy_j
     live.left_s = st.ask[job].run_s
     back_into_queue(st, job)
 

@@ -37,6 +37,9 @@ class Schedule:
     """The one it ran in."""
     requeues: IntArray
     energy_j: FloatArray
+    """Of all runs."""
+    lost_energy_j: FloatArray
+    """Of these, what runs took that the job was requeued from."""
     suspended_s: FloatArray
     """Of the time from start to end, in which it held no nodes and drew nothing."""
     gap_job: IntArray

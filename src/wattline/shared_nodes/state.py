@@ -102,6 +102,7 @@ class Live(Record):
     boots: int  # its nodes are not up yet
     idle_w: float  # of its nodes by its part of their CPUs
     energy_j: float
+    lost_j: float  # of these, in runs that it was requeued from
     stretch_s: float  # since when it runs; after a suspension this is not its start
     held_s: float  # how long it ran in stretches before
     gap: int  # row of `gap` where it is suspended, or -1
