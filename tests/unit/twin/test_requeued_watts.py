@@ -1,4 +1,4 @@
-"""Watts of jobs that were requeued, by outages or to give way, and the joules that they add up to."""
+"""Watts of jobs that were requeued, by outages or to give way, and the joules they add up to."""
 
 from __future__ import annotations
 
