@@ -34,7 +34,7 @@ from wattline.site.qos import USUAL
 from wattline.site.reservations import Reservation
 
 NOWHERE, NO_PARTITION, NO_QOS = 1, 2, 5
-NO_LICENCE, NO_ACCOUNT, NO_RESERVATION, CONTRADICTS_ITSELF = 18, 19, 20, 22
+TOO_FEW_LICENCES, NO_LICENCE, NO_ACCOUNT, NO_RESERVATION, CONTRADICTS_ITSELF = 14, 18, 19, 20, 22
 """Rows of `outcome.REASONS`."""
 
 
@@ -233,6 +233,10 @@ class Builder:
         for name, number in job.licences.items():
             if name in self.licence:
                 table[row, self.licence[name]] = number
+                there = int(self.machine.licences[self.licence[name]])
+                if number > there and not isfinite(job.start_s):
+                    self._reject(row, f"more of the licence '{name[:60]}' than there are "
+                                      f"({number:,} of {there:,})", TOO_FEW_LICENCES)
             elif isfinite(job.start_s):
                 # One of the database, which slurm.conf does not list: it did start.
                 self.unused.note(f"asks for the licence '{name[:60]}', which slurm.conf does not "
