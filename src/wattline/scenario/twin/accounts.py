@@ -95,6 +95,8 @@ def qos_of(table: QosTable | None, kinds: Kinds, cluster_mode: int, told: Told) 
         limits=limits_of(settings, where, kinds, told),
         no_reserve=np.array(["noreserve" in given.get("flags", "").lower()
                              for given in settings]),
+        deny_on_limit=np.array(["denyonlimit" in given.get("flags", "").lower()
+                                for given in settings], dtype=np.bool_),
     )
 
 
