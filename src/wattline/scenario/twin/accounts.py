@@ -170,6 +170,12 @@ def _in_order(rows: Iterable[site_accounts.Association]) -> list[site_accounts.A
     return found
 
 
+NODES = 2
+"""The column of nodes in tables of limits."""
+OF_SEVERAL = ("group_tres", "user_tres", "account_tres")
+EACH_JOBS_NODES = "a node on which several of the jobs run counts for each of them, in Slurm once"
+
+
 def limits_of(settings: Sequence[Mapping[str, str]], where: Sequence[str], kinds: Kinds,
               told: Told) -> SharedLimits:
     """Tables of limits, one row per mapping."""
@@ -181,6 +187,8 @@ def limits_of(settings: Sequence[Mapping[str, str]], where: Sequence[str], kinds
             rows.append(row)
             told.not_modelled += [f"{at}: {key} of {resource}: no node has it"
                                   for resource in left]
+            if name in OF_SEVERAL and row[NODES] < NO_LIMIT:
+                told.not_modelled.append(f"{at}: {key}=node={row[NODES]}: {EACH_JOBS_NODES}")
         tables[name] = np.array(rows, dtype=np.int64)
     for name, key in COUNTS.items():
         tables[name] = _whole(_count(given, key, int(NO_LIMIT), at)
