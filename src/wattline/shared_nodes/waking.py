@@ -50,7 +50,8 @@ def others_are_next(st: Books) -> None:
     and limits, hold nothing any more. loop.py says when it matters to main passes.
     """
     st.clock[0].gone += 1
-    ask_for_cycle(st)
+    if st.clock[0].queued > 1:  # this one is still counted
+        ask_for_cycle(st)
 
 
 @kernel_part
