@@ -61,13 +61,18 @@ def _slowly(wanted: Any, *arguments: Any) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         for place, plain_rule in QUICK.items():
             patch.setattr(f"wattline.shared_nodes.{place}", plain_rule)
-        return wanted(*arguments)
+        return _but_cycles(wanted(*arguments))
+
+
+def _but_cycles(found: dict[str, Any]) -> dict[str, Any]:
+    """Without the number of cycles: fewer are left out where jobs are planned that cannot start."""
+    return {name: values for name, values in found.items() if name != "backfill_passes"}
 
 
 @pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be replaced")
 @pytest.mark.parametrize("name", list(RULES))
 def test_what_saves_time_changes_nothing(name: str) -> None:
-    assert columns(name, 2) == _slowly(columns, name, 2)
+    assert _but_cycles(columns(name, 2)) == _slowly(columns, name, 2)
 
 
 @pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be replaced")
@@ -76,7 +81,7 @@ def test_what_saves_time_changes_nothing(name: str) -> None:
 @example(seed=73, alike=True)  # a cap, and several groups of reserved jobs in a cycle
 @example(seed=8, alike=True)  # nodes that are a user's own
 def test_what_saves_time_changes_nothing_where_many_wait(seed: int, alike: bool) -> None:
-    assert busy_columns(seed, alike) == _slowly(busy_columns, seed, alike)
+    assert _but_cycles(busy_columns(seed, alike)) == _slowly(busy_columns, seed, alike)
 
 
 @pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be replaced")

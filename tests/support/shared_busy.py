@@ -132,7 +132,9 @@ def _reservations(draw: Any, nodes: int) -> Reservations:
                         end_s + 120.0, np.array([False, False, True]), draw.random(3) < 0.5)
 
 
-def busy_columns(seed: int, alike: bool = False) -> dict[str, list[Any]]:
+def busy_columns(
+    seed: int, alike: bool = False, rules: Rules | None = None
+) -> dict[str, list[Any]]:
     """Everything that is known of the schedule of one such case, but the time it took."""
     draw = np.random.default_rng(seed)
     nodes = int(draw.integers(2, 11))
@@ -149,6 +151,6 @@ def busy_columns(seed: int, alike: bool = False) -> dict[str, list[Any]]:
         start_s = np.sort(np.floor(draw.random(3) * 5000.0))
         given["outages"] = Outages(draw.integers(0, nodes, 3), start_s, start_s + 600.0,
                                    draw.random(3) < 0.5)
-    found = simulate_shared(on, asked, RULES[seed % len(RULES)], **given)
+    found = simulate_shared(on, asked, rules or RULES[seed % len(RULES)], **given)
     return {field.name: np.nan_to_num(np.asarray(getattr(found, field.name)), nan=-1.0).tolist()
             for field in fields(found) if not field.name.startswith("engine")}

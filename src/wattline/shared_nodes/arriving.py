@@ -39,8 +39,9 @@ def submit_job(st: Books, job: int) -> None:
         live.phase = BLOCKED
         live.reason = ask.never
         return
-    if clock.pending >= st.rules[0].max_job_count or (
-            st.rules[0].enforce_limits != 0 and not may_submit(st, ask.first_entry)):
+    jobs = _submitted_with(st, job)
+    if jobs == 0 or clock.pending + jobs > st.rules[0].max_job_count or (
+            st.rules[0].enforce_limits != 0 and not may_submit(st, ask.first_entry, jobs)):
         _turn_away(st, job, REFUSED, SUBMITTED_TOO_MANY)
         return
     count_submitted(st, ask.first_entry, 1)
@@ -52,6 +53,26 @@ def submit_job(st: Books, job: int) -> None:
         live.reason = ask.never
     else:
         become_eligible(st, job)
+
+
+@kernel_part
+def _submitted_with(st: Books, job: int) -> int:
+    """How many jobs are submitted with this one: its array counts as a whole, with its first task.
+
+    0 for a task of an array that was refused, 1 for one of an array that was not.
+    """
+    array = st.ask[job].array
+    if array < 0:
+        return 1
+    submit_s = st.ask[job].submit_s
+    if job > 0 and st.ask[job - 1].array == array and st.ask[job - 1].submit_s == submit_s:
+        before = st.live[job - 1]
+        is_refused = before.state == REFUSED and before.reason == SUBMITTED_TOO_MANY
+        return 0 if is_refused else 1
+    end = job + 1
+    while end < len(st.ask) and st.ask[end].array == array and st.ask[end].submit_s == submit_s:
+        end += 1
+    return end - job
 
 
 @kernel_part
@@ -170,6 +191,7 @@ def send_back(st: Books, job: int, may_requeue: bool, lost_by: int) -> None:
         return
     stop_job(st, job)
     live.requeues += 1
+    live.lost_j = live.energy_j
     live.left_s = st.ask[job].run_s
     back_into_queue(st, job)
 

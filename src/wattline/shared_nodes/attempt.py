@@ -9,6 +9,7 @@ from wattline.shared_nodes.offers import offers_now
 from wattline.shared_nodes.placing import place_now
 from wattline.shared_nodes.starting import picked_tres, start_job
 from wattline.shared_nodes.state import BUSY, OVER_LIMIT, STARTED, Books
+from wattline.shared_nodes.waking import others_are_next
 
 
 @kernel_part
@@ -27,6 +28,7 @@ def start_picked(st: Books, entry: int, held: int) -> int:
         return BUSY
     picked_tres(st, entry)
     if st.rules[0].enforce_limits != 0 and not may_run(st, entry):
+        others_are_next(st)  # its limits stop it before it is tried again
         return OVER_LIMIT
     start_job(st, entry)
     return STARTED

@@ -19,6 +19,7 @@ from wattline.shared_nodes.limits import may_run
 from wattline.shared_nodes.main_pass import holds_nodes
 from wattline.shared_nodes.offers import cpus_needed, forget_ready, offers_now, slot_of
 from wattline.shared_nodes.power import picked_watts, woken_watts
+from wattline.shared_nodes.replanning import plans_hold_until
 from wattline.shared_nodes.reserving import hold_reserved
 from wattline.shared_nodes.spans import (
     clear_spans,
@@ -42,6 +43,7 @@ def backfill_cycle(st: Books) -> None:
     clock.tested = 0
     clock.started = 0
     clock.held = 0
+    clock.plans_until_s = NEVER_S
     for reservation in range(len(st.resv)):
         count = _look_through(st, reservation)
         if count > 0:
@@ -65,6 +67,7 @@ def _plan_all(st: Books, count: int, is_last_group: bool) -> None:
     last = count - 1
     if is_last_group:
         last = _last_that_may_start(st, last)
+    any_may_start = last >= 0
     place = 0
     while place <= last and clock.tested < rules.bf_max_job_test and not (
             0 < rules.bf_max_job_start <= clock.started):
@@ -81,6 +84,8 @@ def _plan_all(st: Books, count: int, is_last_group: bool) -> None:
             clock.started += 1
         if is_last_group and result in (PLANNED, STARTED):
             last = _last_that_may_start(st, last)
+    if any_may_start:
+        clock.plans_until_s = min(clock.plans_until_s, plans_hold_until(st))
 
 
 @kernel_part

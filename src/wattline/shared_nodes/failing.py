@@ -16,6 +16,7 @@ from wattline.shared_nodes.waking import something_changed
 @kernel_part
 def node_fails(st: Books, node: int, drain: bool) -> None:
     clock = st.clock[0]
+    something_changed(st)  # who was planned on it is planned elsewhere now, and leaves other nodes
     st.node_out[node] += 1
     if drain:
         if st.node_state[node] == UP:

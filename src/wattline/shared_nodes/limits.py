@@ -46,10 +46,11 @@ def count_running(st: Books, entry: int, sign: int) -> None:
 
 
 @kernel_part
-def may_submit(st: Books, entry: int) -> bool:
+def may_submit(st: Books, entry: int, jobs: int) -> bool:
+    """Whether all groups of the job have room for so many like it."""
     members = st.entry[entry].members
     for place in range(st.member_first[members], st.member_first[members + 1]):
-        if st.group_submit[st.member_group[place]] + 1 > st.member_submit[place]:
+        if st.group_submit[st.member_group[place]] + jobs > st.member_submit[place]:
             return False
     return True
 

@@ -35,7 +35,7 @@ from wattline.shared_nodes.state import (
     Books,
 )
 from wattline.shared_nodes.timers import drop_first_timer
-from wattline.shared_nodes.waking import cycle_takes_s, something_changed
+from wattline.shared_nodes.waking import cycle_from, cycle_takes_s, something_changed
 
 ROOM = 4
 """Rows of the log that one instant may take, at most."""
@@ -88,8 +88,10 @@ def _next_time(st: Books) -> float:
             next_s = min(next_s, st.resv_s[clock.next_resv])
     if (waits or clock.pending > 0) and clock.next_return < len(st.back_s):
         next_s = min(next_s, st.back_s[clock.next_return])
-    if next_s < NEVER_S and st.rules[0].multifactor != 0:
-        next_s = min(next_s, clock.priority_s)
+    if next_s < NEVER_S:  # else nothing is left that time alone could bring about
+        next_s = min(next_s, clock.replan_s)
+        if st.rules[0].multifactor != 0:
+            next_s = min(next_s, clock.priority_s)
     return float(max(next_s, clock.now_s))
 
 
@@ -122,8 +124,8 @@ def _happen(st: Books) -> None:
         something_changed(st)
     while clock.next_resv < len(st.resv_s) and st.resv_s[clock.next_resv] <= now_s:
         clock.next_resv += 1
-        hold_jobs_of_ended(st)
         something_changed(st)
+        hold_jobs_of_ended(st)
     while clock.next_submit < len(st.ask) and st.ask[clock.next_submit].submit_s <= now_s:
         submit_job(st, clock.next_submit)
         clock.next_submit += 1
@@ -152,29 +154,42 @@ def _decide(st: Books) -> None:
     clock = st.clock[0]
     rules = st.rules[0]
     now_s = clock.now_s
-    if rules.multifactor != 0 and now_s >= clock.priority_s and renew_priorities(st):
-        something_changed(st)
+    if rules.multifactor != 0 and now_s >= clock.priority_s:
+        ordered_anew = renew_priorities(st)
+        if ordered_anew or rules.bf_min_prio_reserve > 0:
+            something_changed(st)
     full = now_s >= clock.full_s
     quick = now_s >= clock.pass_s
     if full or quick or clock.end_pass != 0:
-        if clock.queued > 0 and (clock.changed if full else clock.changed_quick) != 0:
-            while main_pass(st, full):
-                clock.stale += 1
+        changed = clock.changed if full else clock.changed_quick
+        # Before the pass, in which jobs may give way: that is a change again.
         clock.changed_quick = 0
         if full:
             clock.changed = 0
             clock.full_s = NEVER_S
             clock.last_full_s = now_s
+        if clock.queued > 0 and changed != 0:
+            gone = clock.gone
+            while main_pass(st, full):
+                clock.stale += 1
+            if clock.cut_short != 0 and clock.gone > gone:
+                something_changed(st)  # the next one goes further
         if full or quick:
             clock.last_pass_s = now_s
             clock.pass_s = NEVER_S
         clock.end_pass = 0
-    if now_s >= clock.backfill_s:
+    if now_s >= min(clock.backfill_s, clock.replan_s):
         clock.last_backfill_s = now_s
+        clock.backfill_s = NEVER_S
+        clock.replan_s = NEVER_S
         if clock.queued > 0:
             clock.last_backfill_s += cycle_takes_s(st, clock.queued)
+            gone = clock.gone
             backfill_cycle(st)
-        clock.backfill_s = NEVER_S
+            if clock.gone > gone:
+                something_changed(st)  # who held others back in a main pass may be gone
+            if clock.plans_until_s < NEVER_S:
+                clock.replan_s = cycle_from(st, clock.plans_until_s)
     while clock.told > 0:
         clock.told -= 1
         tell_dependents(st, st.told[clock.told])

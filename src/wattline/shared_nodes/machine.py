@@ -135,6 +135,8 @@ class Qos:
     limits: SharedLimits
     no_reserve: BoolArray
     """`Flags=NoReserve`: its jobs are backfilled but nothing is held for them."""
+    deny_on_limit: BoolArray | None = None
+    """`Flags=DenyOnLimit`: a job that is over a limit by itself is refused; None: no QOS has it."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,6 +36,7 @@ def main_pass(st: Books, full: bool) -> bool:
     for partition in range(rules.partitions):
         open_ += 1 if st.part[partition].waiting > 0 else 0
     depth = 0
+    clock.cut_short = 0
     place = 0
     while place < clock.queue and open_ > 0:
         entry = st.queue[place]
@@ -46,9 +47,11 @@ def main_pass(st: Books, full: bool) -> bool:
         if rules.part_depth > 0:
             st.tried[row.partition] += 1
             if st.tried[row.partition] > rules.part_depth:
+                clock.cut_short = 1
                 continue
         depth += 1
         if not full and depth > rules.depth + 1:
+            clock.cut_short = 1
             break
         if st.part[row.partition].up == 0 or (
                 st.failed[row.partition] != 0 and st.ask[row.job].reservation < 0):

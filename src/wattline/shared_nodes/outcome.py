@@ -18,7 +18,7 @@ REASONS = (
     "its reservation is over", "too few licences", "the power cap leaves no room for it",
     "over a limit on what runs at once", "its nodes are down, drained or reserved",
     "unknown licence", "unknown account or user", "no reservation that it may use",
-    "over the partition's memory per node",
+    "over the partition's memory per node", "what it asks for contradicts itself",
 )
 
 
@@ -37,6 +37,9 @@ class Schedule:
     """The one it ran in."""
     requeues: IntArray
     energy_j: FloatArray
+    """Of all runs."""
+    lost_energy_j: FloatArray
+    """Of these, what runs took that the job was requeued from."""
     suspended_s: FloatArray
     """Of the time from start to end, in which it held no nodes and drew nothing."""
     gap_job: IntArray

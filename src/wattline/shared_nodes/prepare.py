@@ -40,8 +40,8 @@ from wattline.shared_nodes.state import (
     Clock,
     Live,
     Part,
-    Settings,
 )
+from wattline.shared_nodes.state_rules import Settings
 from wattline.shared_nodes.state_waiting import Entry
 
 
@@ -218,7 +218,8 @@ def _limit_classes(
     machine: SharedMachine, requests: Requests, rules: Rules, filled: Filled, pairs: Pairs,
     job_tres: IntArray,
 ) -> tuple[Memberships, IntArray]:
-    """The classes of equal limits; jobs that break one by themselves wait for ever."""
+    """The classes of equal limits; jobs that break one by themselves wait for ever,
+    or are refused where their QOS has it so."""
     if not rules.enforce_limits or not len(pairs.job):
         found, _ = memberships(machine, [(-1, -1, -1)])
         return found, np.zeros(len(pairs.job), np.int64)
@@ -231,7 +232,12 @@ def _limit_classes(
     over |= filled.columns["limit_s"][pairs.job] > alone.wall_s[number]
     fine = np.zeros(len(requests.submit_s), np.int64)
     np.add.at(fine, pairs.job, ~over)
-    filled.never[(fine == 0) & (pairs.count > 0) & (filled.never == 0)] = OVER_JOB_LIMIT
+    over_alone = (fine == 0) & (pairs.count > 0)
+    denies = machine.qos.deny_on_limit
+    if denies is not None and len(denies):
+        denied = over_alone & (requests.qos >= 0) & denies[np.maximum(requests.qos, 0)]
+        filled.refused[denied & (filled.refused == 0)] = OVER_JOB_LIMIT
+    filled.never[over_alone & (filled.never == 0)] = OVER_JOB_LIMIT
     return found, number
 
 
@@ -302,7 +308,7 @@ def _clock(machine: SharedMachine, requests: Requests, rules: Rules, phase_s: fl
     return _table(Clock, 1, {
         "first_running": len(requests.submit_s) + 1, "now_s": first_s,
         "pass_s": NEVER_S, "full_s": NEVER_S, "last_full_s": -NEVER_S,
-        "last_pass_s": -NEVER_S, "backfill_s": NEVER_S,
+        "last_pass_s": -NEVER_S, "backfill_s": NEVER_S, "replan_s": NEVER_S,
         # All loops count from the start of the scheduler, which was `phase_s` or long before.
         "last_backfill_s": _last(first_s, phase_s, rules.bf_interval_s),
         "priority_s": first_s, "last_priority_s": first_s,

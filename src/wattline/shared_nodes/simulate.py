@@ -86,6 +86,7 @@ def _collect(books: Books) -> Schedule:
         eligible_s=np.array(live.eligible_s), state=np.array(live.state),
         reason=np.array(live.reason), partition=in_partition,
         requeues=np.array(live.requeues), energy_j=np.array(live.energy_j),
+        lost_energy_j=np.array(live.lost_j),
         suspended_s=np.bincount(gap.job, gap.to_s - gap.from_s, len(rows)).astype(np.float64),
         gap_job=gap.job, gap_from_s=gap.from_s, gap_to_s=gap.to_s, gap_energy_j=gap.energy_j,
         allocation_job=job, allocation_node=books.row_node[place],

@@ -16,6 +16,7 @@ from wattline.shared_nodes.sleeping import node_taken, node_was_left
 from wattline.shared_nodes.state import END, NODE_READY, QUEUED, RUNNING, Books
 from wattline.shared_nodes.timers import add_timer
 from wattline.shared_nodes.usage import change_rate
+from wattline.shared_nodes.waking import others_are_next
 
 SEVERAL = -2
 """Users have jobs on a node; it counts so until it is empty."""
@@ -61,6 +62,7 @@ def start_job(st: Books, entry: int) -> None:
     live = st.live[job]
     ask = st.ask[job]
     booted_s = clock.now_s
+    others_are_next(st)
     live.watts = 0.0
     live.idle_w = 0.0
     live.nodes = clock.picked

@@ -10,6 +10,7 @@ from typing import Any
 
 from wattline.model.kernel_arrays import KernelArrays
 from wattline.model.records import Record, Table
+from wattline.shared_nodes.state_rules import Settings
 from wattline.shared_nodes.state_times import Gap, Timer
 from wattline.shared_nodes.state_waiting import Entry, Resv, Wait
 
@@ -101,6 +102,7 @@ class Live(Record):
     boots: int  # its nodes are not up yet
     idle_w: float  # of its nodes by its part of their CPUs
     energy_j: float
+    lost_j: float  # of these, in runs that it was requeued from
     stretch_s: float  # since when it runs; after a suspension this is not its start
     held_s: float  # how long it ran in stretches before
     gap: int  # row of `gap` where it is suspended, or -1
@@ -122,66 +124,6 @@ class Part(Record):
     grace_s: float
     nodes: int
     waiting: int  # jobs of the queue that name it
-
-
-class Settings(Record):
-    """The rules, as numbers."""
-
-    nodes: int
-    largest_node: int  # CPUs
-    kinds: int
-    choices: int
-    resources: int
-    licences: int
-    partitions: int
-    multifactor: int
-    backfill: int
-    memory_counts: int
-    least_loaded: int
-    tree: int
-    switches: int
-    depth: int
-    part_depth: int
-    sched_interval_s: float
-    batch_delay_s: float
-    phase_s: float
-    bf_interval_s: float
-    bf_window_s: float
-    bf_resolution_s: float
-    unix_s: float
-    tick_s: float
-    bf_try_s: float
-    bf_max_time_s: float
-    prompt_ends: float
-    bf_max_job_test: int
-    bf_max_job_user: int
-    bf_max_job_part: int
-    bf_max_job_assoc: int
-    bf_max_job_start: int
-    bf_min_age_reserve_s: float
-    bf_min_prio_reserve: int
-    bf_licences: int
-    bf_one_resv: int
-    enforce_limits: int
-    kill_late_s: float
-    over_limit_s: float
-    start_latency_s: float
-    max_job_count: int
-    preempt: int  # 0 none, 1 QOS, 2 partition
-    age: float
-    fairshare: float
-    job_size: float
-    max_age_s: float
-    half_life_s: float
-    calc_period_s: float
-    fair_tree: int
-    dampening: float
-    accrue_always: int
-    favor_small: int
-    size_by_time: int
-    suspend_time_s: float
-    resume_timeout_s: float
-    capped: int
 
 
 class Clock(Record):
@@ -208,11 +150,15 @@ class Clock(Record):
     last_pass_s: float
     backfill_s: float
     last_backfill_s: float
+    plans_until_s: float  # see replanning.py
+    replan_s: float  # the backfill cycle that follows it
     priority_s: float
     prompt: float
     last_priority_s: float
     changed: int  # since the last full pass something may start
     changed_quick: int
+    gone: int  # how often a job ceased to be one that passes look at
+    cut_short: int  # the last main pass ended at a limit on the jobs that it looks at
     moved: int  # how often a job came onto a node or left it
     ends_moved: int  # the same when `over_s` was made
     picked: int

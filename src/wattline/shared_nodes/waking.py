@@ -7,7 +7,10 @@ do it looks every second). The end of a job asks for a pass like a submission, o
 killed for a pass at once. All loops count from the start of the scheduler. `phase_s` says where the
 loop's ticks lie.
 
-A pass that could find nothing new is left out, which changes nothing but the time it takes.
+A pass that could find nothing new is left out, which changes nothing but the time it takes. That
+is so where nothing has happened since the last of its kind. A start is something that happened, but
+for main passes not one of their own, unless that pass ended at a limit on the jobs it looks at
+(default_queue_depth, partition_job_depth). replanning.py says what time alone changes.
 """
 
 from __future__ import annotations
@@ -36,7 +39,26 @@ def something_changed(st: Books) -> None:
         if full_s <= clock.last_full_s:
             full_s += rules.sched_interval_s
         clock.full_s = full_s
-    if rules.backfill != 0 and clock.backfill_s >= NEVER_S:
+    ask_for_cycle(st)
+
+
+@kernel_part
+def others_are_next(st: Books) -> None:
+    """A job that was looked at no longer is: the next backfill cycle may plan for others.
+
+    Those behind a limit of its own move up, and those for which the start left no room, by licences
+    and limits, hold nothing any more. loop.py says when it matters to main passes.
+    """
+    st.clock[0].gone += 1
+    if st.clock[0].queued > 1:  # this one is still counted
+        ask_for_cycle(st)
+
+
+@kernel_part
+def ask_for_cycle(st: Books) -> None:
+    """The next backfill cycle is not left out."""
+    clock = st.clock[0]
+    if st.rules[0].backfill != 0 and clock.backfill_s >= NEVER_S:
         clock.backfill_s = _next_cycle(st)
 
 
@@ -55,10 +77,17 @@ def _next_cycle(st: Books) -> float:
     if due_s >= clock.now_s:
         return float(due_s)
     if clock.queued > 0:
-        # Cycles went on without finding anything.
-        step_s = st.rules[0].bf_interval_s + cycle_takes_s(st, clock.queued)
-        return next_on_grid(clock.now_s, due_s, step_s)
+        return cycle_from(st, clock.now_s)
     return next_on_grid(clock.now_s, due_s, st.rules[0].tick_s)
+
+
+@kernel_part
+def cycle_from(st: Books, time_s: float) -> float:
+    """The first cycle from a time on, where those before it find nothing and the queue stays."""
+    clock = st.clock[0]
+    due_s = clock.last_backfill_s + st.rules[0].bf_interval_s
+    step_s = st.rules[0].bf_interval_s + cycle_takes_s(st, clock.queued)
+    return next_on_grid(max(time_s, due_s), due_s, step_s)
 
 
 @kernel_part

@@ -38,7 +38,7 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
     if ready_s > until_s or (several and not ready_by(st, entry, until_s)):
         return NEVER_S
     end = clock.first_running + clock.running
-    past = _first_after(st, until_s)
+    past = first_after(st, until_s)
     place = _next_that_touches(st, clock.first_running)
     if place >= past:
         return NEVER_S
@@ -47,7 +47,7 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
     window_s = FIRST_WINDOW_S
     while place < end:
         # Together end those up to the first, of the job's nodes, that another outside follows.
-        last = _next_that_touches(st, max(_first_after(st, edge_s + window_s) - 1, place))
+        last = _next_that_touches(st, max(first_after(st, edge_s + window_s) - 1, place))
         ended = last + 1
         if last == end:
             last = _last_that_touches(st, place)
@@ -85,7 +85,7 @@ def _under_cap_from(st: Books, job: int, start_s: float, ended: int, held: int) 
 
 
 @kernel_part
-def _first_after(st: Books, time_s: float) -> int:
+def first_after(st: Books, time_s: float) -> int:
     """The first place of a running job that may end after this time."""
     low = st.clock[0].first_running
     high = low + st.clock[0].running

@@ -21,6 +21,7 @@ from wattline.model.reading import log_text, read_unpacked
 from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, Counter, Log
 from wattline.scenario.twin.options import apply_options
 from wattline.scenario.twin.settings import number
+from wattline.shared_nodes.in_partition import LONGEST_S
 from wattline.site.sbatch import IGNORED, array_of, options_of
 
 _OURS = ("sim-walltime",)
@@ -120,6 +121,8 @@ def _jobs(event: dict[str, str], tail: str, where: str, line: int, said: _Said) 
                 NEVER_ENDS_S if run_s < 0 else run_s, user=options.get("uid") or "", where=where,
                 name=(options.rest or ("sbatch",))[0].rpartition("/")[2])
     unread = apply_options(job, options, where)
+    # Over the time of every partition that has one, where it waits as one with too long a limit.
+    job.limit_s = min(job.limit_s, LONGEST_S)
     for option in unread:
         if option not in IGNORED and option not in _OURS:
             said.unused.append((where, option))

@@ -7,13 +7,14 @@ one that is longer than the number asked for leaves the choice among its nodes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
 from wattline.model.errors import InputError
-from wattline.scenario.twin.asked import Asked, Counter
+from wattline.scenario.twin.asked import Asked, Counter, Kind
 from wattline.scenario.twin.per_gpu import needed_by_gpus
 from wattline.shared_nodes.machine import BoolArray, IntArray, Nodes
 from wattline.site.lines import hosts_of
@@ -21,6 +22,8 @@ from wattline.site.lines import hosts_of
 SPREAD = ("asks for devices of the whole job: an equal part on each of as few nodes as have them")
 UNEVEN = ("asks for devices of the whole job that its nodes cannot share equally: some take one "
           "more, and each must have as many free")
+UNEQUAL = ("asks for devices of the whole job that Slurm would give in unequal parts, which is not "
+           "modelled: too few of its nodes have an equal part, with the CPUs of its tasks")
 
 
 @dataclass
@@ -109,33 +112,56 @@ class Spreading:
     filled: Counter
     known: dict[tuple[object, ...], int] = field(default_factory=dict)
 
-    def fits(self, job: Asked, room: BoolArray, key: object) -> bool:
-        """Settle its number of nodes; whether nodes of `room`, known by `key`, have its devices."""
+    def fits(self, job: Asked, room: BoolArray, key: object) -> str:
+        """Settle its number of nodes; why nodes of `room`, known by `key`, do not have its devices.
+
+        Nothing where they do.
+        """
         if not job.gres_per_job:
-            return True
+            return ""
         asked = tuple(sorted(job.gres_per_job.items()))
         same = (key, asked, job.tasks, job.cpus_per_task, job.min_nodes, job.max_nodes,
                 job.cpus_per_gpu, job.memory_per_gpu_mb)
         if same not in self.known:
             self.known[same] = self._fewest(job, room)
         if self.known[same] == 0:
-            return False
+            return self._why_not(job, room)
         if job.min_nodes != job.max_nodes or job.min_nodes < 1:
             self.filled.note(SPREAD, job.job_id)
         job.min_nodes = job.max_nodes = self.known[same]
         if any(number % job.min_nodes for number in job.gres_per_job.values()):
             self.filled.note(UNEVEN, job.job_id)
-        return True
+        return ""
 
-    def _fewest(self, job: Asked, room: BoolArray) -> int:
-        """On how few nodes its devices and tasks fit; 0 for none."""
+    def _why_not(self, job: Asked, room: BoolArray) -> str:
+        """Too few devices, too little beside them, or parts that would have to be unequal."""
+        counts = self._counts(job, room)
+        asked = said(job.gres_per_job)
+        for kind, number in job.gres_per_job.items():
+            there = np.sort(devices_of(self.nodes, *kind)[room])[::-1]
+            if int(there[: counts.stop - 1].sum()) < number:
+                return f"more devices for the whole job than its nodes have ({asked})"
+        for name, what in (("memory_per_gpu_mb", "memory"), ("cpus_per_gpu", "CPUs")):
+            without: dict[str, Any] = {name: -1}
+            if self._fewest(replace(job, **without), room) > 0:
+                return (f"more {what} for each GPU than the nodes with its devices have "
+                        f"({asked}, {getattr(job, name):,} each)")
+        return f"{UNEQUAL} ({asked})"
+
+    @staticmethod
+    def _counts(job: Asked, room: BoolArray) -> range:
+        """The numbers of nodes that it may have."""
         most = job.max_nodes
         if most < 1:
             most = job.tasks if job.tasks > 0 else max(job.gres_per_job.values())
         if not isfinite(job.start_s):  # each node has one at least; who ran had nodes enough
             most = min([most, *filter(None, job.gres_per_job.values())])
-        for count in range(max(1, job.min_nodes), min(max(most, job.min_nodes, 1),
-                                                      int(room.sum())) + 1):
+        return range(max(1, job.min_nodes),
+                     min(max(most, job.min_nodes, 1), int(room.sum())) + 1)
+
+    def _fewest(self, job: Asked, room: BoolArray) -> int:
+        """On how few nodes its devices and tasks fit; 0 for none."""
+        for count in self._counts(job, room):
             cpus = -(-max(job.tasks, 1) // count) * max(job.cpus_per_task, 1)
             gpu_cpus, gpu_mb = needed_by_gpus(job, count)
             able = room & (self.nodes.cpus >= max(cpus, gpu_cpus)) & (
@@ -152,3 +178,8 @@ def devices_of(nodes: Nodes, name: str, model: str) -> IntArray:
     columns = [at for at, kind in enumerate(nodes.gres_kinds)
                if kind[0] == name and model in ("", kind[1])]
     return np.asarray(nodes.gres[:, columns].sum(axis=1), dtype=np.int64)
+
+
+def said(asked: Mapping[Kind, int]) -> str:
+    """Devices in words."""
+    return ", ".join(f"{number} {':'.join(filter(None, kind))}" for kind, number in asked.items())

@@ -236,7 +236,7 @@ def _reasons(found: outcome.Schedule) -> Mapping[str, float]:
 
 
 def turned_away(found: outcome.Schedule, requests: Requests) -> tuple[str, ...]:
-    """Jobs that were refused, kept waiting or lost, by reason with the first of their ids.
+    """Jobs that were refused, kept waiting, lost or requeued, with the first of their ids.
 
     Those that did not fit when the log was read are among the remarks of the log already.
     """
@@ -250,4 +250,7 @@ def turned_away(found: outcome.Schedule, requests: Requests) -> tuple[str, ...]:
         said.note(f"{ended[int(found.state[row])]}: {reason}", requests.job_ids[row])
     for row in np.flatnonzero(np.isin(found.state, list(lost))).tolist():
         said.note(lost[int(found.state[row])], requests.job_ids[row])
+    for row in np.flatnonzero(found.requeues > 0).tolist():
+        said.note("requeued while it ran; events have its last run alone, and its joules are those "
+                  "of all runs", requests.job_ids[row])
     return said.lines()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -15,7 +15,15 @@ from wattline.scenario.twin.asked import Asked, Counter, Kind
 from wattline.scenario.twin.dependencies import dependencies_of
 from wattline.scenario.twin.features import mask_of
 from wattline.scenario.twin.gpu_defaults import GpuDefaults
-from wattline.scenario.twin.node_choice import Masks, NamedNodes, Spreading, devices_of
+from wattline.scenario.twin.node_choice import (
+    UNEQUAL,
+    Masks,
+    NamedNodes,
+    Spreading,
+    devices_of,
+    said,
+)
+from wattline.scenario.twin.one_request import settle_devices
 from wattline.scenario.twin.per_gpu import settle_per_gpu
 from wattline.scenario.twin.reservations import asked_rows
 from wattline.scenario.twin.spelling import Spelling
@@ -26,7 +34,7 @@ from wattline.site.qos import USUAL
 from wattline.site.reservations import Reservation
 
 NOWHERE, NO_PARTITION, NO_QOS = 1, 2, 5
-NO_LICENCE, NO_ACCOUNT, NO_RESERVATION = 18, 19, 20
+TOO_FEW_LICENCES, NO_LICENCE, NO_ACCOUNT, NO_RESERVATION, CONTRADICTS_ITSELF = 14, 18, 19, 20, 22
 """Rows of `outcome.REASONS`."""
 
 
@@ -69,6 +77,8 @@ class Builder:
         partitions = np.zeros((len(jobs), len(self.partition)), dtype=np.bool_)
         for row, job in enumerate(jobs):
             partitions[row] = self._partitions(row, job)
+            if contradiction := settle_devices(job):
+                self._reject(row, contradiction, CONTRADICTS_ITSELF)
             self._give_defaults(job)
         association = [self._charged(row, job) for row, job in enumerate(jobs)]
         qos = [self._qos(row, job, association[row]) for row, job in enumerate(jobs)]
@@ -88,11 +98,11 @@ class Builder:
         limit_s = self._limits(partitions)
         self._sizes(partitions, features)
         reservation, why = asked_rows(jobs, self.reservations, self.filled)
-        for row, said in why.items():
-            self._reject(row, said, NO_RESERVATION)
+        for row, reason in why.items():
+            self._reject(row, reason, NO_RESERVATION)
         refused = np.zeros(len(jobs), dtype=np.int64)
-        for row, reason in self.unfit_rows.items():
-            refused[row] = reason
+        for row, code in self.unfit_rows.items():
+            refused[row] = code
         requests = Requests(
             job_ids=tuple(job.job_id for job in jobs),
             submit_s=self._floats("submit_s"), run_s=self._floats("run_s"), limit_s=limit_s,
@@ -231,6 +241,10 @@ class Builder:
         for name, number in job.licences.items():
             if name in self.licence:
                 table[row, self.licence[name]] = number
+                there = int(self.machine.licences[self.licence[name]])
+                if number > there and not isfinite(job.start_s):
+                    self._reject(row, f"more of the licence '{name[:60]}' than there are "
+                                      f"({number:,} of {there:,})", TOO_FEW_LICENCES)
             elif isfinite(job.start_s):
                 # One of the database, which slurm.conf does not list: it did start.
                 self.unused.note(f"asks for the licence '{name[:60]}', which slurm.conf does not "
@@ -268,9 +282,10 @@ class Builder:
                     if features[row] >= 0 else inside
             if row not in self.unfit_rows:
                 self._size(row, job, rooms[key], nodes.cpus, nodes.memory_mb)
-            if row not in self.unfit_rows and not spreading.fits(job, rooms[key], key):
-                self._reject(row, "more devices for the whole job than its nodes have "
-                                  f"({_said(job.gres_per_job)})")
+            if row not in self.unfit_rows and (why := spreading.fits(job, rooms[key], key)):
+                self._reject(row, why)
+                if why.startswith(UNEQUAL):
+                    self.unused.note(why, job.job_id)
             if row not in self.unfit_rows and settle_per_gpu(job, self.filled):
                 self._size(row, job, rooms[key], nodes.cpus, nodes.memory_mb)
 
@@ -293,17 +308,13 @@ class Builder:
                               f"({job.tasks * max(job.cpus_per_task, 1):,})")
         if any(0 < number < job.min_nodes for number in job.gres_per_job.values()) and not (
                 isfinite(job.start_s)):
-            self._reject(row, f"fewer devices ({_said(job.gres_per_job)}) than nodes "
+            self._reject(row, f"fewer devices ({said(job.gres_per_job)}) than nodes "
                               f"({job.min_nodes:,}), each of which has to have one")
         for (name, model), number in job.gres_per_node.items():
             most = int(devices_of(self.machine.nodes, name, model)[room].max())
             if number > most:
                 self._reject(row, f"more {':'.join(filter(None, (name, model)))} on a node than "
                                   f"any has ({number} of {most})")
-
-
-def _said(asked: Mapping[Kind, int]) -> str:
-    return ", ".join(f"{number} {':'.join(filter(None, kind))}" for kind, number in asked.items())
 
 
 def _int(values: Iterable[int]) -> IntArray:

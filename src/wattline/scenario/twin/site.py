@@ -76,6 +76,14 @@ def _prompt_ends(settings: Settings) -> float:
     return 1.0 if epilog or "contain" in flags or "x11" in flags else PROMPT_ENDS
 
 
+def _said_of_ends(part: float) -> str:
+    if part < 1.0:
+        return (f"a pass follows {part:.0%} of the jobs that end by themselves at once (with an "
+                "Epilog, or PrologFlags with contain or x11, all of them)")
+    return ("a pass follows every end of a job at once, as slurm.conf has an Epilog or PrologFlags "
+            "with contain or x11")
+
+
 def read_site(section: TwinSection, file: str | Path, most_jobs: int | None = None) -> Site:
     """Read every file once; nothing is left out without being said in the lists."""
     log = read_log(file, section.log)
@@ -128,6 +136,7 @@ def site_with(section: TwinSection, log: Log, reserves: bool = False) -> Site:
     told.assumed.append(f"a job's work begins {LAUNCH_S:g} s after Slurm has started it, and "
                         f"slurmctld's loop takes {TICK_S:g} s; a backfill cycle takes "
                         f"{1e3 * BF_TRY_S:g} ms per job that waits, and the next follows its end")
+    told.assumed.append(_said_of_ends(rules.prompt_ends))
     told.assumed.append("usage for fair-share begins at 0, and no job runs before the log's first")
     told.assumed += log.assumed
     if log.jobs and plain_numbers(log.jobs) is None:

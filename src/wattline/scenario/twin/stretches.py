@@ -26,6 +26,7 @@ class Stretches:
     energy_j: FloatArray
     """Of the job up to the end of the stretch."""
     power_w: FloatArray
+    """In the stretch alone."""
 
 
 def stretches_of(found: outcome.Schedule, schedule: Schedule, rows: IntArray) -> Stretches:
@@ -37,10 +38,12 @@ def stretches_of(found: outcome.Schedule, schedule: Schedule, rows: IntArray) ->
     end_s = np.concatenate((found.gap_from_s, schedule.end_s[rows]))[ends]
     energy_j = np.concatenate((found.gap_energy_j, schedule.energy_j[rows]))[ends]
     first, last = begins < rows.size, ends >= found.gap_job.size
-    drawn_j = np.where(first, energy_j, np.diff(energy_j, prepend=0.0))
+    job = begun_by[begins].astype(np.int64)
+    # Runs that the job was requeued from are no part of its first stretch, nor have they rows here.
+    drawn_j = np.where(first, energy_j - found.lost_energy_j[job], np.diff(energy_j, prepend=0.0))
     lasts_s = end_s - begin_s
     return Stretches(
-        begun_by[begins].astype(np.int64), begin_s, end_s,
+        job, begin_s, end_s,
         np.where(first, EventKind.START, EventKind.RESUME).astype(np.int64),
         np.where(last, EventKind.END, EventKind.PAUSE).astype(np.int64), energy_j,
         np.where(lasts_s > 1e-9, drawn_j / np.maximum(lasts_s, 1e-300), 0.0))

@@ -1,0 +1,59 @@
+"""Watts of jobs that were requeued, by outages or to give way, and the joules they add up to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.support.twin_sites import submit
+
+import wattline as wl
+from wattline.model.run import EventKind
+
+CONF = """SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+{preempt}
+NodeName=n[1-2] CPUs=4
+PartitionName=low Nodes=ALL Default=YES PriorityTier=1 PreemptMode=REQUEUE
+PartitionName=high Nodes=n2 PriorityTier=2 PreemptMode=OFF
+"""
+PREEMPTS = "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE"
+DOWN = "NodeName|TimeStart|TimeEnd|State|Reason\nn1|100|200|DOWN|x\n"
+
+
+def _run(folder: Path, preempts: bool, is_down: bool) -> wl.Result:
+    (folder / "slurm.conf").write_text(CONF.format(preempt=PREEMPTS if preempts else ""))
+    (folder / "day.events").write_text(
+        submit("-n 4 -t 10", run=300) + submit("-n 4 -t 10", run=300)
+        + submit("-n 2 -t 10 -p high", at=150, run=50))
+    (folder / "down.txt").write_text(DOWN)
+    given = {"down": folder / "down.txt"} if is_down else {}
+    twin = wl.make_twin(folder / "slurm.conf", events=folder / "day.events", idle_w=100.0,
+                        cpu_w=10.0, **given)
+    return wl.simulate(twin.scenario)
+
+
+@pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+@pytest.mark.parametrize("is_down", [False, True])
+@pytest.mark.parametrize("preempts", [False, True])
+def test_a_run_has_its_own_watts_and_the_power_of_events_is_the_energy(
+    tmp_path: Path, preempts: bool, is_down: bool
+) -> None:
+    run = _run(tmp_path, preempts, is_down)
+    log = run.events
+    lost = preempts + is_down
+    assert run.notes["requeues"] == lost
+    assert wl.check(run) == []
+    starts = log.kind == EventKind.START
+    cpus = run.schedule.nodes[log.job[starts]]
+    # A CPU draws 10 W, and its part of the 100 W of a node of four.
+    assert log.value[starts] == pytest.approx(cpus * 35.0, rel=1e-3)
+    held_s = np.diff(log.time_s, append=run.end_s)
+    assert float(np.dot(log.power_w, held_s)) == pytest.approx(run.energy_j)
+    busy_j = 25.0 * 2 * 4 * (run.end_s - run.start_s) + 10.0 * float(np.dot(log.busy, held_s))
+    assert busy_j == pytest.approx(run.energy_j, rel=1e-3)
+    own_j = 25.0 * float(np.dot(log.busy, held_s)) + 10.0 * float(np.dot(log.busy, held_s))
+    assert run.schedule.energy_j.sum() == pytest.approx(own_j, rel=1e-3)
+    said = [line for line in run.remarks if "requeued while it ran" in line]
+    assert len(said) == (1 if lost else 0)
