@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from wattline.model.errors import InputError
 if TYPE_CHECKING:
     from wattline.controller.configuration import SiteConfig
     from wattline.controller.controller import Controller
+    from wattline.controller.told import Told
 
 Answer = Callable[["Controller", "SiteConfig", Mapping[str, Any]], OrderOutcome]
 
@@ -54,8 +56,16 @@ def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any
                             "there is room" if told[name].aside else "it is suspended, and not by "
                             "the controller: scontrol resume lets it go on")
     else:
-        found = explain(books, name)
+        found = _with_slurms_reason(explain(books, name), told.get(name))
     return OrderOutcome(True, found.sentence, found.to_dict())
+
+
+def _with_slurms_reason(found: Explanation, told: Told | None) -> Explanation:
+    """Of a start that failed, why: the books know only that it did."""
+    if found.reason != "back-off" or told is None or not told.why_not:
+        return found
+    return replace(found, sentence=f"{found.sentence} ({told.why_not})",
+                   figures={**found.figures, "why_not": told.why_not})
 
 
 def _unknown(controller: Controller, label: str) -> str:

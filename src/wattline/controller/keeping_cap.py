@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from wattline.controller.metering import Meters
-from wattline.controller.watching import ASIDE, Told, Watcher
+from wattline.controller.told import Told
+from wattline.controller.watching import ASIDE, Watcher
 from wattline.live.fleet import Fleet
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from wattline.controller.watching import Told
+from wattline.controller.told import Told
 from wattline.live.slurm.commands import Commands, SlurmError
 from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, WATTS, SlurmJob
 

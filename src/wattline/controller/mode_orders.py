@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wattline.controller.modes import DECIDE, ModeKeeper
 from wattline.controller.orders import OrderOutcome
+from wattline.controller.passing import turns_of
 
 if TYPE_CHECKING:
     from wattline.controller.controller import Controller
@@ -24,6 +25,7 @@ def set_mode(
         said, remarks = f"{name} mode holds already", list[str]()
     else:
         said, remarks = f"{name} mode from now on: {STARTS[name]}", follows(controller, modes, name)
+        modes.turns = turns_of(controller.books)
     modes.change(name, now_s)
     return OrderOutcome(True, said, {**modes.standing(), "remarks": [*remarks, *_kept(modes)]})
 

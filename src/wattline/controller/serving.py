@@ -26,7 +26,7 @@ from wattline.controller.lease import renew
 from wattline.controller.licences import LicenceNet, allowed_w, decided_w
 from wattline.controller.metering import Meters
 from wattline.controller.modes import ModeKeeper, mode_at_start, open_modes
-from wattline.controller.passing import pass_on_held, take_back
+from wattline.controller.passing import pass_on_held, take_back, turns_of
 from wattline.controller.priorities import SharePriorities, shares_of
 from wattline.controller.recalling import ran_before, recall
 from wattline.controller.remembering import Remembered, open_remembered
@@ -39,6 +39,7 @@ from wattline.controller.showing import MachineWriter
 from wattline.controller.stopping import leave, leaving_to_slurm, switch_on
 from wattline.controller.target import FileSource, Target, TopicSource
 from wattline.controller.watching import Watcher, watts_of_licences
+from wattline.controller.where import keep_named, kept_named
 from wattline.live.fleet import Fleet
 from wattline.live.folder_lock import alone_in
 from wattline.live.mqtt_fleet import MqttFleet
@@ -117,9 +118,12 @@ def _assembled(
     watcher.off = kept_off(folder) & set(site.node_names) if act else set()
     controller = Controller(books, slurm, watcher, act=act, clock=clock)
     modes = open_modes(site, watcher, clock(), act=act, given=mode)
+    modes.turns = turns_of(books)
     controller.notes += [*kept.remarks, *modes.remarks]
     if act:
         controller.hands.keep_off = partial(keep_off, folder)
+        watcher.tried = kept_named(folder)
+        controller.hands.keep_named = partial(keep_named, folder)
         controller.hands.licences = site.licences
     ledger = _ledger(site, controller) if act and fleet is not None else None
     keeper = None if fleet is None else _keeper(site, controller, fleet)

@@ -11,7 +11,8 @@ from tests.unit.controller.fakes import FakeFleet, FakeSlurm
 
 from wattline.controller.keeping_cap import CapKeeper, shared
 from wattline.controller.metering import Meters
-from wattline.controller.watching import Told, Watcher
+from wattline.controller.told import Told
+from wattline.controller.watching import Watcher
 from wattline.live.slurm.reading import SlurmJob
 
 
