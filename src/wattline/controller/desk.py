@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from wattline.books import CapChanged, Event, ReservationRemoved, Reserved
 from wattline.books.possible import no_cap, no_figure, no_power, no_reservation
+from wattline.books.stuck import first_stuck
 from wattline.controller.answers import QUESTIONS
 from wattline.controller.changing_policy import SET_POLICY, PolicyChanges
 from wattline.controller.mode_orders import MODE_ORDERS
@@ -249,6 +250,9 @@ def _remarks(event: Event, controller: Controller, before_w: float) -> list[str]
     if (isinstance(event, CapChanged) or begun) and books.power_w > cap_w:
         said.append(f"the machine draws {books.power_w:,.0f} W by the books: nothing starts before "
                     "it is below the cap")
+    never = first_stuck(books) if isinstance(event, CapChanged) or begun else None
+    if never is not None:
+        said.append(f"job {never.job}: {never.sentence}")
     raised = isinstance(event, CapChanged) and event.watts > before_w
     if raised and (books.state.live.state == REFUSED).any():
         said.append("jobs that were refused under the last cap stay refused: submit them again")

@@ -18,6 +18,7 @@ from wattline.controller.alone import alone_at
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk
+from wattline.controller.first_in_queue import FirstInQueue
 from wattline.controller.handing_back import keep_off, kept_off
 from wattline.controller.joules.keeping import LedgerKeeper
 from wattline.controller.joules.memory import recalled
@@ -141,7 +142,7 @@ def _assembled(
         listeners.append(lambda cycle: _enter(ledger, controller.watcher, fleet, cycle))
     if target is not None:
         listeners.append(lambda cycle: target.sample(clock()))
-    listeners += _starting(site, controller, modes)
+    listeners += [FirstInQueue(controller), *_starting(site, controller, modes)]
     shares = shares_of(site)
     if shares is not None and act:
         priorities = SharePriorities(controller, shares)
