@@ -16,6 +16,7 @@ from wattline.books.explaining import reason_in_short
 from wattline.books.waiting import joules_left, needed_j, queued_rows, waiting_rows
 from wattline.controller.orders import OrderOutcome
 from wattline.controller.priorities import factors_of, used_until_j
+from wattline.controller.watching import claims_too_little
 from wattline.live.slurm.reading import WAITING, SlurmJob
 from wattline.model.errors import InputError
 
@@ -57,6 +58,7 @@ def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any
                             "the controller: scontrol resume lets it go on")
     else:
         found = _with_slurms_reason(explain(books, name), told.get(name))
+        found = _with_claim(controller, found, told.get(name))
     return OrderOutcome(True, found.sentence, found.to_dict())
 
 
@@ -66,6 +68,13 @@ def _with_slurms_reason(found: Explanation, told: Told | None) -> Explanation:
         return found
     return replace(found, sentence=f"{found.sentence} ({told.why_not})",
                    figures={**found.figures, "why_not": told.why_not})
+
+
+def _with_claim(controller: Controller, found: Explanation, told: Told | None) -> Explanation:
+    """Of a job that says less of its watts than its nodes draw idle, that it does."""
+    less = "" if told is None or told.row is None else claims_too_little(
+        told.row, controller.watcher.watts(told.row))
+    return replace(found, sentence=f"{found.sentence}; {less}") if less else found
 
 
 def _unknown(controller: Controller, label: str) -> str:

@@ -192,7 +192,7 @@ def _watcher(site: SiteConfig, books: Books, slurm: Slurm) -> Watcher:
     if site.parts is not None:
         return SharedWatcher(site.parts, site.partitions, holdings=slurm.holdings,
                              node_w=site.node_active_w, mark=site.mark, decides=False)
-    return Watcher(site.node_names, site.partitions, watts=watts_of_licences(),
+    return Watcher(site.node_names, site.partitions, watts=watts_of_licences(site.lowest_idle_w),
                    node_w=site.node_active_w, mark=site.mark,
                    molds=isinstance(books.policy.configuration, Moldable))
 

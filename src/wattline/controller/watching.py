@@ -276,6 +276,8 @@ class Watcher:
         units = len(held) if runs else most if self.molds else least
         limit_s = min(job.limit_s, LONGEST_S) if job.limit_s > 0 else LONGEST_S
         watts = self.watts(job)
+        less = claims_too_little(job, watts)
+        found.remarks.extend([f"job {name}: {less}"] if less else [])
         submitted = Submitted(
             name, units=units, requested_s=limit_s, watts=watts,
             names={"user": job.user, "partition": job.partition}, account=job.account,
@@ -400,11 +402,25 @@ class Watcher:
         return tuple(sorted(self.number[name] for name in names))
 
 
-def watts_of_licences(scale: float = 1.0) -> Callable[[SlurmJob], float]:
-    """What a job draws, by the licences called watts that it asks for."""
+def watts_of_licences(node_idle_w: float = 0.0) -> Callable[[SlurmJob], float]:
+    """What a job draws, by the licences called watts that it asks for.
+
+    At least what its nodes draw idle: a job that claims less would make room for others.
+    """
 
     def watts(job: SlurmJob) -> float:
         licences: Mapping[str, int] = job.licenses
-        return scale * licences[WATTS] if WATTS in licences else math.nan
+        if WATTS not in licences:
+            return math.nan
+        return max(float(licences[WATTS]), (len(job.node_list) or job.nodes) * node_idle_w)
 
     return watts
+
+
+def claims_too_little(job: SlurmJob, counted_w: float) -> str:
+    """What is said of a job that claims fewer watts than are counted; empty where it does not."""
+    said_w = job.licenses.get(WATTS, math.inf)
+    if not counted_w > said_w:
+        return ""
+    return (f"it claims {said_w:,.0f} W, less than its nodes draw idle: {counted_w:,.0f} W are "
+            "counted")

@@ -9,6 +9,7 @@ from pathlib import Path
 from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.doctor.agents import agent_checks
 from wattline.controller.doctor.check import Check, checked
+from wattline.controller.doctor.claims import claim_checks
 from wattline.controller.doctor.folder import folder_checks
 from wattline.controller.doctor.machine import broker_check, machine_checks
 from wattline.controller.doctor.options import option_checks
@@ -40,6 +41,7 @@ def doctor(
     found += slurm_checks(cluster, site)
     if isinstance(cluster, Cluster):
         found += option_checks(cluster, site)
+        found += [] if site is None else claim_checks(cluster, site)
     if site is not None:
         found += folder_checks(Path(site.folder))
         found += agent_checks(site)
