@@ -40,7 +40,7 @@ TASKS = 20
 
 def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> OrderOutcome:
     """Why a job waits: by the books where they have it, otherwise by what Slurm says."""
-    label = str(fields.get("job", ""))
+    label = _label(controller, str(fields.get("job", "")))
     books, told = controller.books, controller.watcher.told
     seen = controller.slurm.job(label)
     lives = [name for name, each in told.items() if each.label == label]
@@ -60,6 +60,15 @@ def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any
         found = _with_slurms_reason(explain(books, name), told.get(name))
         found = _with_claim(controller, found, told.get(name))
     return OrderOutcome(True, found.sentence, found.to_dict())
+
+
+def _label(controller: Controller, asked: str) -> str:
+    """How Slurm prints the job that is meant: a task of an array has a number of its own too, which
+    accounting and the job itself know. One that is also the array's means the array."""
+    seen = controller.watcher.seen
+    if any(job.label == asked or job.label.startswith((f"{asked}_", f"{asked}+")) for job in seen):
+        return asked
+    return next((job.label for job in seen if str(job.job_id) == asked), asked)
 
 
 def _with_slurms_reason(found: Explanation, told: Told | None) -> Explanation:

@@ -19,7 +19,7 @@ from wattline.books.possible import no_cap, no_figure, no_power, no_reservation
 from wattline.books.stuck import first_stuck
 from wattline.controller.answers import QUESTIONS
 from wattline.controller.changing_policy import SET_POLICY, PolicyChanges
-from wattline.controller.mode_orders import MODE_ORDERS
+from wattline.controller.mode_orders import MODE_ORDERS, SET_MODE
 from wattline.controller.modes import ModeKeeper, open_modes
 from wattline.controller.orders import PATIENCE_S, Inbox, Order, OrderOutcome
 from wattline.controller.resting import resting_w
@@ -89,6 +89,7 @@ class Desk:
         taken, self.taken = self.taken, []
         changed, self.changed = self.changed, []
         for order, outcome in changed:
+            self._note(order, outcome)
             self._say(order, outcome)
         refused = {id(each.event): each.reason for each in self.controller.books.refused}
         for order, event in taken:
@@ -96,7 +97,14 @@ class Desk:
                 outcome = self._outcome(order, event, refused)
             except WattlineError as error:
                 outcome = OrderOutcome(False, str(error))
+            if event is not None or order.kind == SET_MODE:
+                self._note(order, outcome)
             self._say(order, outcome)
+
+    def _note(self, order: Order, outcome: OrderOutcome) -> None:
+        """Say in the controller's own output what was ordered, and by whom."""
+        if outcome.ok:
+            self.controller.notes.append(f"{order.who} ordered: {outcome.said}")
 
     def _outcome(
         self, order: Order, event: Event | None, refused: Mapping[int, str]

@@ -12,6 +12,7 @@ from wattline.controller.passing import turns_of
 if TYPE_CHECKING:
     from wattline.controller.controller import Controller
 
+SET_MODE = "set_mode"
 STARTS = {"decide": "the controller starts jobs",
           "guard": "Slurm starts jobs, under watts as licences"}
 
@@ -75,4 +76,4 @@ def _kept(modes: ModeKeeper) -> list[str]:
 
 
 ModeOrder = Callable[["Controller", ModeKeeper, Mapping[str, Any], float], OrderOutcome]
-MODE_ORDERS: Mapping[str, ModeOrder] = {"set_mode": set_mode, "preview_mode": preview_mode}
+MODE_ORDERS: Mapping[str, ModeOrder] = {SET_MODE: set_mode, "preview_mode": preview_mode}

@@ -309,7 +309,10 @@ class CapFile:
                               f"0 and the site's {self.highest_w:g} W")
         self.said = ""
         told_w = float(self.controller.books.record.meter[0].told_cap_w)
-        return [] if math.isclose(wanted_w, told_w) else [CapChanged(wanted_w)]
+        if math.isclose(wanted_w, told_w):
+            return []
+        self.controller.notes.append(f"{self.file}: the cap is {wanted_w:,.0f} W from now on")
+        return [CapChanged(wanted_w)]
 
     def _note(self, text: str) -> list[Event]:
         if text != self.said:
