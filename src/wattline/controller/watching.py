@@ -84,6 +84,8 @@ class Watcher:
         self.seen: tuple[SlurmJob, ...] = ()
         """All jobs of the last look."""
         self.nodes_seen: tuple[SlurmNode, ...] = ()
+        self.in_partition: dict[str, set[int]] = {}
+        """Nodes of partitions by the last look, of those that were asked for."""
         self.named: dict[str, str] = {}
         """By label how the books know the jobs of the last look."""
         self.used: set[str] = set()
@@ -92,7 +94,7 @@ class Watcher:
         """Labels of jobs that were told to start on nodes of our choice: they name those since."""
         self.unfit: dict[str, tuple[object, ...]] = {}
         """By label what jobs asked for that Slurm has no nodes for: until they ask for something
-        else they are not decided upon."""
+        else, or a node comes back, they are not decided upon."""
         self.array_limits: dict[str, int] = {}
         """How many tasks of an array may run at once, as Slurm said last."""
         self.obstacles: dict[str, Obstacle] = {}
@@ -112,6 +114,7 @@ class Watcher:
         """What has happened since the last look."""
         found = News()
         self.seen, self.looked_s, self.nodes_seen = seen.jobs, seen.time_s, seen.nodes
+        self.in_partition = {}
         self._nodes(seen, found)
         # Rows of one look are told in the order of submission, which decides ties: squeue has
         # another.
@@ -216,6 +219,7 @@ class Watcher:
             found.events.append(NodesDown(nodes=self._numbers(gone - self.down)))
         if self.down - gone:
             found.events.append(NodesUp(nodes=self._numbers(self.down - gone)))
+            self.unfit.clear()  # they may have what others lack
         self.down = gone
         self.resting = {node.name for node in seen.nodes if node.name in gone and node.rests}
         self.dead = {node.name for node in seen.nodes if node.name in gone and node.lost}

@@ -49,20 +49,21 @@ def where_to(watcher: Watcher, told: Told, chosen: Sequence[int]) -> Where:
     job = told.row
     if job is None:  # of an earlier controller, and not seen since
         return Where(tuple(chosen))
-    free = _free(watcher, told)
     own = own_nodes(job, watcher.tried)
-    if own:
-        taken = [name for name in own if watcher.number.get(name, -1) not in free]
-        if taken:
-            raise NotFree(f"it asks for {taken[0]}, which is not free")
-        first = [watcher.number[name] for name in own]
-    elif told.anywhere:
+    if told.anywhere and not own:
         return Where(tuple(chosen), anywhere=True)
-    else:
-        first = []
-    allowed = _of_partition(watcher, job.partition)
-    fits = free if allowed is None else free & allowed
-    order = dict.fromkeys([*first, *(each for each in chosen if each in fits), *sorted(fits)])
+    busy, allowed = _busy(watcher, told), _of_partition(watcher, job.partition)
+    if not own and busy.isdisjoint(chosen) and allowed.issuperset(chosen):
+        return Where(tuple(chosen))
+    gone = watcher.down | watcher.off
+    free = {number for name, number in watcher.number.items()
+            if number not in busy and name not in gone}
+    taken = [name for name in own if watcher.number.get(name, -1) not in free]
+    if taken:
+        raise NotFree(f"it asks for {taken[0]}, which is not free")
+    fits = free & allowed
+    order = dict.fromkeys([*(watcher.number[name] for name in own),
+                           *(each for each in chosen if each in fits), *sorted(fits)])
     if len(order) < len(chosen):
         raise NotFree(f"it asks for {len(chosen):,} nodes of the partition {job.partition}, of "
                       f"which {len(fits):,} are free")
@@ -74,21 +75,21 @@ def own_nodes(job: SlurmJob, named: Collection[str]) -> tuple[str, ...]:
     return () if job.label in named else job.required_nodes
 
 
-def _free(watcher: Watcher, told: Told) -> set[int]:
-    """Nodes on which no other job runs or is about to."""
-    busy = {number for each in watcher.told.values() if each.running and each is not told
+def _busy(watcher: Watcher, told: Told) -> set[int]:
+    """Nodes on which another job runs or is about to."""
+    return {number for each in watcher.told.values() if each.running and each is not told
             for number in each.nodes}
-    gone = watcher.down | watcher.off
-    return {number for name, number in watcher.number.items()
-            if number not in busy and name not in gone}
 
 
-def _of_partition(watcher: Watcher, partition: str) -> set[int] | None:
-    """Our nodes of a partition, or of several (`a,b`); None where Slurm does not say."""
-    names = set(partition.split(","))
-    found = {watcher.number[node.name] for node in watcher.nodes_seen
-             if node.name in watcher.number and not names.isdisjoint(node.partitions)}
-    return found or None
+def _of_partition(watcher: Watcher, partition: str) -> set[int]:
+    """Our nodes of a partition, or of several (`a,b`); all where Slurm does not say."""
+    known = watcher.in_partition.get(partition)
+    if known is None:
+        names = set(partition.split(","))
+        known = {watcher.number[node.name] for node in watcher.nodes_seen
+                 if node.name in watcher.number and not names.isdisjoint(node.partitions)}
+        known = watcher.in_partition[partition] = known or set(watcher.number.values())
+    return known
 
 
 def keep_named(folder: Path, labels: Collection[str]) -> None:

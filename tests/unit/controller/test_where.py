@@ -163,6 +163,10 @@ def test_what_slurm_has_no_nodes_for_is_tried_twice_said_once_and_left(choosy: C
     found = explained(here, SiteConfig.model_construct(), {"job": "5"})
     assert found.result["reason"] == "not managed"
     assert "BadConstraints" in found.said
+    # A node comes back and lacks the same.
+    here.watcher.down.add("n3")
+    until(here, choosy, 20)
+    assert tried.count("5") == 4
     # Its user asks for less.
     choosy.cannot["5"] = set()
     choosy.jobs["5"] = replace(choosy.jobs["5"], tres="cpu=1,mem=100M", reason="JobHeldUser")
