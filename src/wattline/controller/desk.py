@@ -171,7 +171,7 @@ def _set_cap(fields: Mapping[str, Any], controller: Controller, now_s: float) ->
     reason = no_cap(watts)
     if reason:
         raise InputError(reason)
-    _refuse_below_idle("a cap", watts, controller)
+    refuse_below_idle("a cap", watts, controller)
     return CapChanged(watts)
 
 
@@ -193,11 +193,11 @@ def _reserve(fields: Mapping[str, Any], controller: Controller, now_s: float) ->
                  if each["start_s"] < start_s + duration_s and each["end_s"] > start_s)
     # Nodes without jobs are reserved for, and their watts are among those of an idle machine.
     left_w = min(_told_w(controller), books.machine.power_w_max) - held_w + resting_w(books)
-    _refuse_below_idle("it would leave a cap", left_w - watts, controller)
+    refuse_below_idle("it would leave a cap", left_w - watts, controller)
     return event
 
 
-def _refuse_below_idle(what: str, watts: float, controller: Controller) -> None:
+def refuse_below_idle(what: str, watts: float, controller: Controller) -> None:
     """As of the cap in the site's file; a policy that switches nodes off keeps lower ones."""
     books = controller.books
     draws = DrawLimits.of(books.machine)

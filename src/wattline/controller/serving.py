@@ -17,7 +17,7 @@ from wattline.books import Books, CapChanged, Event
 from wattline.controller.alone import alone_at
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
-from wattline.controller.desk import open_desk
+from wattline.controller.desk import open_desk, refuse_below_idle
 from wattline.controller.first_in_queue import FirstInQueue
 from wattline.controller.handing_back import keep_off, kept_off
 from wattline.controller.joules.keeping import LedgerKeeper
@@ -302,6 +302,7 @@ class CapFile:
         try:
             said = self.file.read_text(encoding="utf-8").strip()
             wanted_w = self.highest_w if says_no_cap(said) else parse_power(said)
+            refuse_below_idle("a cap", wanted_w, self.controller)
         except (OSError, UnicodeDecodeError, InputError) as error:
             return self._note(f"{self.file}: the cap stays as it is: {error}")
         if not 0.0 < wanted_w <= self.highest_w:

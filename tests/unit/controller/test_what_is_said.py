@@ -55,6 +55,23 @@ def test_the_output_says_that_a_cap_file_was_changed(slurm: OneSlurm, site: Site
         f"{file}: the cap is {watts} W from now on" for watts in (800, 700)]
 
 
+@pytest.mark.parametrize("text", ["350W", "2", "0", "-5W", "3kW", "much"])
+def test_a_cap_file_below_an_idle_machine_or_above_the_site_leaves_the_cap(
+    slurm: OneSlurm, site: SiteConfig, text: str
+) -> None:
+    """Four nodes draw 360 W idle, and the site allows 900 W; a file may be half written."""
+    file = Path(site.folder).parent / "cap"
+    file.write_text("800W")
+    with serving(site.model_copy(update={"cap_file": str(file)}), act=True) as here:
+        said = listening(here)
+        here.cycle()
+        file.write_text(text)
+        for _ in range(3):
+            here.cycle()
+        assert here.books.state.clock[0].cap_w == 800.0
+    assert sum("the cap stays as it is" in line for line in said) == 1
+
+
 @pytest.mark.parametrize("nodes", [4, 5])
 def test_a_refused_job_that_is_withdrawn_is_no_fault(
     slurm: OneSlurm, site: SiteConfig, nodes: int
