@@ -39,6 +39,7 @@ from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.showing import MachineWriter
 from wattline.controller.stopping import leave, leaving_to_slurm, switch_on
 from wattline.controller.target import FileSource, Target, TopicSource
+from wattline.controller.unknown_names import UnknownNames
 from wattline.controller.watching import Watcher, watts_of_licences
 from wattline.controller.where import keep_named, kept_named
 from wattline.live.fleet import Fleet
@@ -130,7 +131,8 @@ def _assembled(
     keeper = None if fleet is None else _keeper(site, controller, fleet)
     target = None if keeper is None else _target(site, controller, keeper)
     resting = RestingNodes(watcher, lambda: controller.books, site.node_idle_w, controller.notes)
-    sources: list[Callable[[float], list[Event]]] = [resting.events]
+    sources: list[Callable[[float], list[Event]]] = [
+        UnknownNames(watcher, controller.notes).events, resting.events]
     listeners: list[Callable[[Cycle], None]] = []
     if site.cap_file:
         sources.append(CapFile(Path(site.cap_file), site.cap, controller).events)

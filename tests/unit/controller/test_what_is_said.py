@@ -114,3 +114,24 @@ def test_a_reservation_to_be_withdrawn_is_asked_for_by_name(
         main(["power", "reserve", "--live", "--config", str(tmp_path / "site.toml"), "--remove"])
     assert ended.value.code == 2
     assert "'--name'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("partitions", [(), ("batch",), ("batch", "nope")])
+@pytest.mark.parametrize("nodes", ["n[1-4]", "n[1-9]"])
+def test_a_start_says_which_nodes_and_partitions_slurm_does_not_have(
+    slurm: OneSlurm, site: SiteConfig, monkeypatch: pytest.MonkeyPatch, nodes: str,
+    partitions: tuple[str, ...]
+) -> None:
+    look = OneSlurm.look
+    monkeypatch.setattr(OneSlurm, "look", lambda self: replace(seen := look(self), nodes=tuple(
+        replace(node, partitions=("batch",)) for node in seen.nodes)))
+    given = {"nodes": nodes, "partitions": partitions, "cap": 2000.0}
+    with serving(site.model_copy(update=given), act=True) as here:
+        said = listening(here)
+        for _ in range(3):
+            here.cycle()
+    assert [line for line in said if "site's file" in line] == [
+        *(["Slurm does not have 5 nodes of the site's file, whose idle power is counted all the "
+           "same: n5, n6, n7, n8 ..."] if nodes == "n[1-9]" else []),
+        *(["no node of Slurm's is in a partition of the site's file: nope"]
+          if "nope" in partitions else [])]
