@@ -92,7 +92,7 @@ def test_a_failed_command_may_have_done_half(bed: Bed, here: Slurm) -> None:
 def test_a_job_is_handed_back_to_slurm(bed: Bed, here: Slurm) -> None:
     label = submit(bed, 60, 200, "-H", "-N", "1")
     slurm(bed, "scontrol", "update", f"JobId={label}", "ReqNodeList=n0004")
-    here.release(label)
+    here.release(label, anywhere=True)
     until(lambda: runs(bed, label))
     assert seen(here, label).required_nodes == ()
 

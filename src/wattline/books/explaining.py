@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wattline.books.events import Cancelled, CapChanged, Ended, Event, Key, ReservationRemoved
+from wattline.books.stuck import stuck
 from wattline.books.waiting import (
     added_w,
     ahead_of,
@@ -143,6 +144,10 @@ def _queued(books: Books, job: Key, row: int) -> Explanation:
     clock, units = state.clock[0], int(state.live[row].units)
     figures = {"nodes": units, "free": int(clock.free), "adds_w": added_w(state, row),
                "left_w": left_w(state), "ahead": len(ahead_of(state, row))}
+    never = stuck(books, row)
+    if never is not None:
+        return Explanation(job, "watts", f"it waits for a higher cap: {never.sentence}",
+                           figures | {"alone_w": never.alone_w, "behind": never.behind})
     if units > clock.free:
         away = {"down": int(clock.down), "reserved": int(clock.reserved), "off": int(clock.off)}
         shown = "".join(f", {count:,} {name}" for name, count in away.items() if count)
@@ -197,8 +202,10 @@ def _watts(books: Books, row: int) -> str:
 def _priority(books: Books, row: int) -> str:
     ahead = ahead_of(books.state, row)
     first = books.roll.key(ahead[0])
-    return (f"it waits for its turn: {len(ahead):,} before it, the first is job {first}"
-            if len(ahead) > 1 else f"it waits for its turn: job {first} comes before it")
+    never = "" if stuck(books, ahead[0]) is None else (
+        ", which does not fit under the cap of now even on an empty machine")
+    return (f"it waits for its turn: {len(ahead):,} before it, the first is job {first}{never}"
+            if len(ahead) > 1 else f"it waits for its turn: job {first} comes before it{never}")
 
 
 def _reservation(books: Books, row: int) -> str:

@@ -116,6 +116,8 @@ def reserve(scenario: Path | None, as_json: bool, live: bool, config: Path | Non
     if remove:
         if site is None:
             raise InputError("--remove is for the live machine; take it out of the file otherwise")
+        if not options["name"]:
+            needed(None, "--name")
         order(site, "unreserve", {"name": options["name"]}, as_json)
         return
     if site is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,14 @@ from wattline.books.explaining import reason_in_short
 from wattline.books.waiting import joules_left, needed_j, queued_rows, waiting_rows
 from wattline.controller.orders import OrderOutcome
 from wattline.controller.priorities import factors_of, used_until_j
+from wattline.controller.watching import claims_too_little
 from wattline.live.slurm.reading import WAITING, SlurmJob
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
     from wattline.controller.configuration import SiteConfig
     from wattline.controller.controller import Controller
+    from wattline.controller.told import Told
 
 Answer = Callable[["Controller", "SiteConfig", Mapping[str, Any]], OrderOutcome]
 
@@ -37,7 +40,7 @@ TASKS = 20
 
 def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> OrderOutcome:
     """Why a job waits: by the books where they have it, otherwise by what Slurm says."""
-    label = str(fields.get("job", ""))
+    label = _label(controller, str(fields.get("job", "")))
     books, told = controller.books, controller.watcher.told
     seen = controller.slurm.job(label)
     lives = [name for name, each in told.items() if each.label == label]
@@ -54,8 +57,33 @@ def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any
                             "there is room" if told[name].aside else "it is suspended, and not by "
                             "the controller: scontrol resume lets it go on")
     else:
-        found = explain(books, name)
+        found = _with_slurms_reason(explain(books, name), told.get(name))
+        found = _with_claim(controller, found, told.get(name))
     return OrderOutcome(True, found.sentence, found.to_dict())
+
+
+def _label(controller: Controller, asked: str) -> str:
+    """How Slurm prints the job that is meant: a task of an array has a number of its own too, which
+    accounting and the job itself know. One that is also the array's means the array."""
+    seen = controller.watcher.seen
+    if any(job.label == asked or job.label.startswith((f"{asked}_", f"{asked}+")) for job in seen):
+        return asked
+    return next((job.label for job in seen if str(job.job_id) == asked), asked)
+
+
+def _with_slurms_reason(found: Explanation, told: Told | None) -> Explanation:
+    """Of a start that failed, why: the books know only that it did."""
+    if found.reason != "back-off" or told is None or not told.why_not:
+        return found
+    return replace(found, sentence=f"{found.sentence} ({told.why_not})",
+                   figures={**found.figures, "why_not": told.why_not})
+
+
+def _with_claim(controller: Controller, found: Explanation, told: Told | None) -> Explanation:
+    """Of a job that says less of its watts than its nodes draw idle, that it does."""
+    less = "" if told is None or told.row is None else claims_too_little(
+        told.row, controller.watcher.watts(told.row))
+    return replace(found, sentence=f"{found.sentence}; {less}") if less else found
 
 
 def _unknown(controller: Controller, label: str) -> str:

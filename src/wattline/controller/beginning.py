@@ -37,6 +37,10 @@ PARTS = Obstacle(
     "not managed", "it is a heterogeneous job, whose parts have to start together, and decide mode "
     "starts one job at a time: release it (scontrol release), and Slurm starts it; its nodes and "
     "watts are counted once it runs")
+UNFIT = Obstacle(
+    "not managed", "Slurm finds no nodes for what it asks for (BadConstraints: memory, features, "
+    "nodes that are excluded or named), not even of its own choice: change that (scontrol update), "
+    "or submit it again")
 OPERATOR = Obstacle("held by an operator", "an operator holds it (scontrol hold): scontrol uhold "
                     "gives it back to the controller, scontrol release leaves it to Slurm")
 

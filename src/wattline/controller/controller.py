@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wattline.books import Books, Decision, Event, Started, Submitted
+from wattline.books import Books, Cancelled, Decision, Event, Started, Submitted
 from wattline.controller.hands import Hands
 from wattline.controller.watching import Watcher
 from wattline.controller.wording import in_slurm_words
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
 from wattline.policies.contract import Composition
-from wattline.policies.state import RUNNING
+from wattline.policies.state import REFUSED, RUNNING
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,8 @@ class Controller:
         for refused in self.books.refused:
             reason = in_slurm_words(refused.reason, self.watcher.node_names, self.watcher.units)
             event = refused.event
+            if isinstance(event, Cancelled) and not self._waits(str(event.job)):
+                continue  # a job that was refused is withdrawn: the books waited for it no more
             if isinstance(event, Started) and event.job in self.watcher.told:
                 said += self._tell_again(str(event.job), reason)
                 continue
@@ -122,6 +124,11 @@ class Controller:
             self.turned_away[name] = reason.removeprefix(f"job {name}: ")
             said += self._say_unmanaged([(self.watcher.told[name].label, self.turned_away[name])])
         return said
+
+    def _waits(self, name: str) -> bool:
+        """Whether the books have a job of this name that they did not refuse."""
+        roll = self.books.roll
+        return name in roll and int(self.books.state.live[roll.row(name)].state) != REFUSED
 
     def _tell_again(self, name: str, reason: str) -> list[str]:
         """A job runs and the books do not know it: at the next look they may."""

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from wattline.books import CapChanged, Event, ReservationRemoved, Reserved
 from wattline.books.possible import no_cap, no_figure, no_power, no_reservation
+from wattline.books.stuck import first_stuck
 from wattline.controller.answers import QUESTIONS
 from wattline.controller.changing_policy import SET_POLICY, PolicyChanges
-from wattline.controller.mode_orders import MODE_ORDERS
+from wattline.controller.mode_orders import MODE_ORDERS, SET_MODE
 from wattline.controller.modes import ModeKeeper, open_modes
 from wattline.controller.orders import PATIENCE_S, Inbox, Order, OrderOutcome
 from wattline.controller.resting import resting_w
@@ -88,6 +89,7 @@ class Desk:
         taken, self.taken = self.taken, []
         changed, self.changed = self.changed, []
         for order, outcome in changed:
+            self._note(order, outcome)
             self._say(order, outcome)
         refused = {id(each.event): each.reason for each in self.controller.books.refused}
         for order, event in taken:
@@ -95,7 +97,14 @@ class Desk:
                 outcome = self._outcome(order, event, refused)
             except WattlineError as error:
                 outcome = OrderOutcome(False, str(error))
+            if event is not None or order.kind == SET_MODE:
+                self._note(order, outcome)
             self._say(order, outcome)
+
+    def _note(self, order: Order, outcome: OrderOutcome) -> None:
+        """Say in the controller's own output what was ordered, and by whom."""
+        if outcome.ok:
+            self.controller.notes.append(f"{order.who} ordered: {outcome.said}")
 
     def _outcome(
         self, order: Order, event: Event | None, refused: Mapping[int, str]
@@ -162,7 +171,7 @@ def _set_cap(fields: Mapping[str, Any], controller: Controller, now_s: float) ->
     reason = no_cap(watts)
     if reason:
         raise InputError(reason)
-    _refuse_below_idle("a cap", watts, controller)
+    refuse_below_idle("a cap", watts, controller)
     return CapChanged(watts)
 
 
@@ -184,11 +193,11 @@ def _reserve(fields: Mapping[str, Any], controller: Controller, now_s: float) ->
                  if each["start_s"] < start_s + duration_s and each["end_s"] > start_s)
     # Nodes without jobs are reserved for, and their watts are among those of an idle machine.
     left_w = min(_told_w(controller), books.machine.power_w_max) - held_w + resting_w(books)
-    _refuse_below_idle("it would leave a cap", left_w - watts, controller)
+    refuse_below_idle("it would leave a cap", left_w - watts, controller)
     return event
 
 
-def _refuse_below_idle(what: str, watts: float, controller: Controller) -> None:
+def refuse_below_idle(what: str, watts: float, controller: Controller) -> None:
     """As of the cap in the site's file; a policy that switches nodes off keeps lower ones."""
     books = controller.books
     draws = DrawLimits.of(books.machine)
@@ -249,6 +258,9 @@ def _remarks(event: Event, controller: Controller, before_w: float) -> list[str]
     if (isinstance(event, CapChanged) or begun) and books.power_w > cap_w:
         said.append(f"the machine draws {books.power_w:,.0f} W by the books: nothing starts before "
                     "it is below the cap")
+    never = first_stuck(books) if isinstance(event, CapChanged) or begun else None
+    if never is not None:
+        said.append(f"job {never.job}: {never.sentence}")
     raised = isinstance(event, CapChanged) and event.watts > before_w
     if raised and (books.state.live.state == REFUSED).any():
         said.append("jobs that were refused under the last cap stay refused: submit them again")

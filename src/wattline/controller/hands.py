@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from wattline.books import Decision
-from wattline.controller.watching import Told
+from wattline.controller.told import Told
+from wattline.controller.where import NotFree, where_to
 from wattline.live.slurm.client import NotHeldForUs
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.reading import WATTS
@@ -41,6 +42,8 @@ class Hands:
     """Orders carried out."""
     keep_off: Callable[[Collection[str]], None] = lambda names: None
     """Told which nodes are off because of us: before one goes down, and after one came up."""
+    keep_named: Callable[[Collection[str]], None] = lambda labels: None
+    """Told which jobs have a list of nodes of ours, before Slurm is."""
 
     def carry_out(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
         """Do what was decided, or say what would be; what went wrong is said, not raised."""
@@ -62,15 +65,24 @@ class Hands:
     ) -> list[str]:
         name = str(decision.job)
         told = controller.watcher.told[name]
-        nodes = controller.watcher.node_names(decision.control.nodes)
-        controller.watcher.asked(name, now_s)
-        told.resize(decision.control.nodes)
+        try:
+            where = where_to(controller.watcher, told, decision.control.nodes)
+        except NotFree as error:
+            controller.watcher.asked(name, now_s, by_slurm=True)
+            controller.watcher.failed(name, withdraw=False, why=str(error))
+            return []
+        controller.watcher.asked(name, now_s, by_slurm=where.own or where.anywhere)
+        self.keep_named(controller.watcher.tried)
+        told.resize(where.nodes)
+        if where.nodes != decision.control.nodes:
+            decision = replace(decision, control=replace(decision.control, nodes=where.nodes))
         self._cap_job(controller, told, decision)
-        chosen: dict[str, Any] = {}
+        nodes = controller.watcher.node_names(where.nodes)
+        chosen: dict[str, Any] = where.wishes()
         if is_configured(decision.control):
             words = settings_of(decision.control, controller.books.machine)
-            chosen = {"watts": math.ceil(decision.power_w - 1e-9),
-                      "settings": controller.watcher.comment(words)}
+            chosen |= {"watts": math.ceil(decision.power_w - 1e-9),
+                       "settings": controller.watcher.comment(words)}
         try:
             if self.licences and told.row is not None and WATTS not in told.row.licenses:
                 controller.slurm.license(told.row, math.ceil(decision.power_w - 1e-9))

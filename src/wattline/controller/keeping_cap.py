@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from wattline.controller.metering import Meters
-from wattline.controller.watching import ASIDE, Told, Watcher
+from wattline.controller.told import Told
+from wattline.controller.watching import ASIDE, Watcher
 from wattline.live.fleet import Fleet
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
@@ -194,12 +195,14 @@ class CapKeeper:
                                 f"and {why}")
 
     def _bring_back(self, room_w: float) -> None:
-        """Let the first of those aside, by priority, go on where its least fits."""
+        """Let the first of those aside, by priority, go on where its least fits with room to spare:
+        without, the next watt too many would put it aside again, every few seconds."""
         aside = self._aside()
         if aside and self.act:
             nodes = self.watcher.node_names(aside[0].nodes)
             needed_w = len(nodes) * (self.node_least_w - self.node_idle_w)
-            if needed_w <= room_w:
+            spare_w = BAND * cap_w if (cap_w := self.cap_w()) < math.inf else 0.0
+            if needed_w + spare_w <= room_w:
                 self._resume(aside[0])
 
     def _aside(self) -> list[Told]:

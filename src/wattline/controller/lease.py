@@ -12,13 +12,14 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.licences import LicenceNet, allowed_w
 from wattline.controller.sharing.licences import allowed_above_w
+from wattline.controller.where import kept_named
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.holding import devices_of
@@ -72,31 +73,45 @@ def _boot() -> str:
         return ""
 
 
-def hand_over(site: SiteConfig, slurm: Slurm, cap_w: float) -> list[str]:
+def hand_over(
+    site: SiteConfig, slurm: Slurm, cap_w: float, turns: Mapping[str, int] | None = None
+) -> list[str]:
     """Let Slurm start what waits for us, under licences that keep the cap; which jobs.
 
-    So many are right for the jobs of this moment: whoever calls it goes on to follow them.
+    `turns` are of jobs by label, where somebody knows the policy's order. So many licences are
+    right for the jobs of this moment: whoever calls it goes on to follow them.
     """
     seen = slurm.look().jobs
     others = [job for job in seen if not job.held]
     # The net first: once a job is released Slurm may start it at any moment.
     licensed = [with_licences(site, job) for job in seen if ours_and_held(site, job)]
     LicenceNet(slurm.commands).allow(_allowed_w(site, others, licensed, cap_w))
-    return pass_on_all(site, slurm, seen)
+    return pass_on_all(site, slurm, seen, turns)
 
 
-def pass_on_all(site: SiteConfig, slurm: Slurm, seen: Sequence[SlurmJob]) -> list[str]:
-    """Let Slurm start those of these jobs that wait for us; which they are."""
-    waiting = [job for job in seen if ours_and_held(site, job)]
+def pass_on_all(
+    site: SiteConfig, slurm: Slurm, seen: Sequence[SlurmJob], turns: Mapping[str, int] | None = None
+) -> list[str]:
+    """Let Slurm start those of these jobs that wait for us; which they are, as they follow."""
+    waiting = by_turns([job for job in seen if ours_and_held(site, job)], turns or {})
+    named = kept_named(Path(site.folder))
     for job in waiting:
-        pass_on(site, slurm, job)
+        pass_on(site, slurm, job, anywhere=job.label in named)
     return [job.label for job in waiting]
 
 
-def pass_on(site: SiteConfig, slurm: Slurm, job: SlurmJob, *, anywhere: bool = True) -> int:
+def by_turns(jobs: Iterable[SlurmJob], turns: Mapping[str, int]) -> list[SlurmJob]:
+    """Jobs in the order in which they are to be released: in that order Slurm gives priorities.
+
+    First those that have a turn, by label, then by submission; squeue prints held jobs in another.
+    """
+    return sorted(jobs, key=lambda job: (turns.get(job.label, math.inf), *job.came))
+
+
+def pass_on(site: SiteConfig, slurm: Slurm, job: SlurmJob, *, anywhere: bool) -> int:
     """Let Slurm start a job under licences; how many watts they are.
 
-    `anywhere`: not only on the nodes that it names, which may be those of a start of ours.
+    `anywhere`: the nodes that it names are those of a start of ours, and not of its user.
     """
     watts = with_licences(site, job).licenses[WATTS]
     if WATTS not in job.licenses:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from wattline.controller.watching import Told
+from wattline.controller.told import Told
 from wattline.live.slurm.commands import Commands, SlurmError
 from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, WATTS, SlurmJob
 
@@ -29,7 +29,8 @@ def allowed_w(
     """How many licences jobs may hold together where Slurm starts them.
 
     A job's licences are all that its nodes draw, and nodes without a job draw too: the cap less
-    these. So do jobs that run without licences, `active_w` on each node. A job that starts takes
+    these. So do jobs that run without licences, `active_w` on each node, and what jobs with fewer
+    licences than their nodes draw idle draw beyond those. A job that starts takes
     idle nodes with it, so that only a part of its licences is new: the largest such part among
     those that may start says how many fit, whichever of them Slurm starts.
     """
@@ -39,7 +40,9 @@ def allowed_w(
     free = max(nodes - sum(len(job.node_list) for job in running), 0)
     bare_w = active_w * sum(len(job.node_list) for job in running if WATTS not in job.licenses)
     used_w = sum(job.licenses.get(WATTS, 0) for job in running)
-    room_w = cap_w - bare_w - used_w - idle_w * free
+    beyond_w = sum(max(idle_w * len(job.node_list) - job.licenses[WATTS], 0.0)
+                   for job in running if WATTS in job.licenses)
+    room_w = cap_w - bare_w - used_w - beyond_w - idle_w * free
     # Jobs that come before the next look are taken to draw as much as usual.
     parts = [_new_part(job.licenses[WATTS], job.nodes * idle_w) for job in waiting]
     part = max([*parts, _new_part(active_w, idle_w)] if waiting else [1.0])

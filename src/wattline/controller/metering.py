@@ -15,7 +15,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from wattline.books import Event, Measured
-from wattline.controller.watching import Told, Watcher
+from wattline.controller.told import Told
+from wattline.controller.watching import Watcher
 from wattline.live.fleet import Fleet, NodeReport
 from wattline.live.sensor import Quality
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from wattline.controller.modes import DECIDE, ModeKeeper
 from wattline.controller.orders import OrderOutcome
+from wattline.controller.passing import turns_of
 
 if TYPE_CHECKING:
     from wattline.controller.controller import Controller
 
+SET_MODE = "set_mode"
 STARTS = {"decide": "the controller starts jobs",
           "guard": "Slurm starts jobs, under watts as licences"}
 
@@ -24,6 +26,7 @@ def set_mode(
         said, remarks = f"{name} mode holds already", list[str]()
     else:
         said, remarks = f"{name} mode from now on: {STARTS[name]}", follows(controller, modes, name)
+        modes.turns = turns_of(controller.books)
     modes.change(name, now_s)
     return OrderOutcome(True, said, {**modes.standing(), "remarks": [*remarks, *_kept(modes)]})
 
@@ -73,4 +76,4 @@ def _kept(modes: ModeKeeper) -> list[str]:
 
 
 ModeOrder = Callable[["Controller", ModeKeeper, Mapping[str, Any], float], OrderOutcome]
-MODE_ORDERS: Mapping[str, ModeOrder] = {"set_mode": set_mode, "preview_mode": preview_mode}
+MODE_ORDERS: Mapping[str, ModeOrder] = {SET_MODE: set_mode, "preview_mode": preview_mode}

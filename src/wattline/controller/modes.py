@@ -9,14 +9,14 @@ next one goes on in it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from wattline.controller.configuration import SiteConfig
-from wattline.controller.lease import ours_and_held
+from wattline.controller.lease import by_turns, ours_and_held
 from wattline.controller.licences import LicenceNet
 from wattline.controller.status import SHOWN
 from wattline.controller.watching import Watcher
@@ -55,6 +55,8 @@ class ModeKeeper:
     """What must be known of the mode of a start."""
     given: str = ""
     """What the command was started with (`--mode`)."""
+    turns: Mapping[str, int] = field(default_factory=dict)
+    """By label, of the jobs that waited when Slurm was to start them: the books' order of then."""
     starting: Callable[[str], bool] = lambda label: False
     """Whether others than the books have just told a job to start."""
 
@@ -130,9 +132,9 @@ class ModeKeeper:
             for job in jobs[:SHOWN]]}
 
     def held(self) -> list[SlurmJob]:
-        """Jobs that wait for us, and that nobody is starting."""
-        return [job for job in self.watcher.seen
-                if ours_and_held(self.site, job) and not self._starts(job)]
+        """Jobs that wait for us, and that nobody is starting, as they are to follow each other."""
+        return by_turns((job for job in self.watcher.seen
+                         if ours_and_held(self.site, job) and not self._starts(job)), self.turns)
 
     def released(self) -> list[SlurmJob]:
         """Jobs of ours that wait, and that Slurm may start at any moment."""

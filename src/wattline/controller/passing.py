@@ -10,7 +10,10 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from wattline.books import Books
+from wattline.books.waiting import waiting_rows
 from wattline.controller.lease import pass_on
+from wattline.controller.naming import label_of
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.reading import SlurmJob
 
@@ -20,6 +23,12 @@ if TYPE_CHECKING:
 
 LONGEST_S = 3.0
 """Of a cycle; less where the lease is short."""
+
+
+def turns_of(books: Books) -> dict[str, int]:
+    """By label which turn waiting jobs have by the order of the books' policy."""
+    return {label_of(str(books.roll.key(row))): turn
+            for turn, row in enumerate(waiting_rows(books))}
 
 
 def pass_on_held(controller: Controller, modes: ModeKeeper) -> None:

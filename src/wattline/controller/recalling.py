@@ -9,7 +9,8 @@ import numpy as np
 from wattline.books import Books
 from wattline.controller.naming import label_of, restarts_of
 from wattline.controller.sharing.watching import SharedWatcher
-from wattline.controller.watching import Told, Watcher
+from wattline.controller.told import Told
+from wattline.controller.watching import Watcher
 from wattline.policies.control import nodes_of
 from wattline.policies.state import CANCELLED, DONE, PAUSED, RUNNING
 

@@ -125,8 +125,8 @@ def open_remembered(
             remarks.append(f"the books begin anew: {error}")
     path = folder / f"{_stamp(now_s)}{'.journal' if act else DRY}"
     file = path.open("x", encoding="utf-8")
-    kept = Remembered(_fresh(site, now_s, lambda line: synced(file, line)), file, path, remarks,
-                      now_s, 1e6 * site.journal_mb, site.journals)
+    books = fresh_books(site, now_s, lambda line: synced(file, line))
+    kept = Remembered(books, file, path, remarks, now_s, 1e6 * site.journal_mb, site.journals)
     if act:
         path.with_suffix(".site").write_text(_said(site), encoding="utf-8")
         kept.save(kept.books)
@@ -152,7 +152,7 @@ def _again(site: SiteConfig, path: Path, now_s: float) -> Remembered:
         return along_axes(plan_of({"scenario": given.get("scenario"), JOBS_KNOWN: False}, (),
                                   str(path), allow_code=bool(site.scenario)))
 
-    fresh = _fresh(site, now_s, None)
+    fresh = fresh_books(site, now_s, None)
     scenario = saved_scenario(data)
     # The policy that they were kept under: an order may have changed it.
     policy = fresh.policy if scenario is None else made({"scenario": scenario})
@@ -175,7 +175,8 @@ def _ordered(books: Books, fresh: Books) -> list[str]:
     return [f"the policy that was ordered goes on, not that of the file: {now}"]
 
 
-def _fresh(site: SiteConfig, now_s: float, write: Callable[[str], None] | None) -> Books:
+def fresh_books(site: SiteConfig, now_s: float, write: Callable[[str], None] | None) -> Books:
+    """Books of a site that know nothing yet; what its file asks for and cannot be is an error."""
     parts = site.parts
     machine = Machine(classes=parts.classes()) if parts is not None else Machine(
         classes=[_class(site, kind) for kind in site.kinds], node_names=site.nodes)

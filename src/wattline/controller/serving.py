@@ -17,7 +17,8 @@ from wattline.books import Books, CapChanged, Event
 from wattline.controller.alone import alone_at
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
-from wattline.controller.desk import open_desk
+from wattline.controller.desk import open_desk, refuse_below_idle
+from wattline.controller.first_in_queue import FirstInQueue
 from wattline.controller.handing_back import keep_off, kept_off
 from wattline.controller.joules.keeping import LedgerKeeper
 from wattline.controller.joules.memory import recalled
@@ -26,7 +27,7 @@ from wattline.controller.lease import renew
 from wattline.controller.licences import LicenceNet, allowed_w, decided_w
 from wattline.controller.metering import Meters
 from wattline.controller.modes import ModeKeeper, mode_at_start, open_modes
-from wattline.controller.passing import pass_on_held, take_back
+from wattline.controller.passing import pass_on_held, take_back, turns_of
 from wattline.controller.priorities import SharePriorities, shares_of
 from wattline.controller.recalling import ran_before, recall
 from wattline.controller.remembering import Remembered, open_remembered
@@ -38,7 +39,9 @@ from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.showing import MachineWriter
 from wattline.controller.stopping import leave, leaving_to_slurm, switch_on
 from wattline.controller.target import FileSource, Target, TopicSource
+from wattline.controller.unknown_names import UnknownNames
 from wattline.controller.watching import Watcher, watts_of_licences
+from wattline.controller.where import keep_named, kept_named
 from wattline.live.fleet import Fleet
 from wattline.live.folder_lock import alone_in
 from wattline.live.mqtt_fleet import MqttFleet
@@ -117,15 +120,19 @@ def _assembled(
     watcher.off = kept_off(folder) & set(site.node_names) if act else set()
     controller = Controller(books, slurm, watcher, act=act, clock=clock)
     modes = open_modes(site, watcher, clock(), act=act, given=mode)
+    modes.turns = turns_of(books)
     controller.notes += [*kept.remarks, *modes.remarks]
     if act:
         controller.hands.keep_off = partial(keep_off, folder)
+        watcher.tried = kept_named(folder)
+        controller.hands.keep_named = partial(keep_named, folder)
         controller.hands.licences = site.licences
     ledger = _ledger(site, controller) if act and fleet is not None else None
     keeper = None if fleet is None else _keeper(site, controller, fleet)
     target = None if keeper is None else _target(site, controller, keeper)
     resting = RestingNodes(watcher, lambda: controller.books, site.node_idle_w, controller.notes)
-    sources: list[Callable[[float], list[Event]]] = [resting.events]
+    sources: list[Callable[[float], list[Event]]] = [
+        UnknownNames(watcher, controller.notes).events, resting.events]
     listeners: list[Callable[[Cycle], None]] = []
     if site.cap_file:
         sources.append(CapFile(Path(site.cap_file), site.cap, controller).events)
@@ -137,7 +144,7 @@ def _assembled(
         listeners.append(lambda cycle: _enter(ledger, controller.watcher, fleet, cycle))
     if target is not None:
         listeners.append(lambda cycle: target.sample(clock()))
-    listeners += _starting(site, controller, modes)
+    listeners += [FirstInQueue(controller), *_starting(site, controller, modes)]
     shares = shares_of(site)
     if shares is not None and act:
         priorities = SharePriorities(controller, shares)
@@ -187,7 +194,7 @@ def _watcher(site: SiteConfig, books: Books, slurm: Slurm) -> Watcher:
     if site.parts is not None:
         return SharedWatcher(site.parts, site.partitions, holdings=slurm.holdings,
                              node_w=site.node_active_w, mark=site.mark, decides=False)
-    return Watcher(site.node_names, site.partitions, watts=watts_of_licences(),
+    return Watcher(site.node_names, site.partitions, watts=watts_of_licences(site.lowest_idle_w),
                    node_w=site.node_active_w, mark=site.mark,
                    molds=isinstance(books.policy.configuration, Moldable))
 
@@ -297,6 +304,7 @@ class CapFile:
         try:
             said = self.file.read_text(encoding="utf-8").strip()
             wanted_w = self.highest_w if says_no_cap(said) else parse_power(said)
+            refuse_below_idle("a cap", wanted_w, self.controller)
         except (OSError, UnicodeDecodeError, InputError) as error:
             return self._note(f"{self.file}: the cap stays as it is: {error}")
         if not 0.0 < wanted_w <= self.highest_w:
@@ -304,7 +312,10 @@ class CapFile:
                               f"0 and the site's {self.highest_w:g} W")
         self.said = ""
         told_w = float(self.controller.books.record.meter[0].told_cap_w)
-        return [] if math.isclose(wanted_w, told_w) else [CapChanged(wanted_w)]
+        if math.isclose(wanted_w, told_w):
+            return []
+        self.controller.notes.append(f"{self.file}: the cap is {wanted_w:,.0f} W from now on")
+        return [CapChanged(wanted_w)]
 
     def _note(self, text: str) -> list[Event]:
         if text != self.said:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from wattline.controller.handing_back import hand_back, keep_off, kept_off
 from wattline.controller.lease import hand_over, pass_on_all
 from wattline.controller.licences import LicenceNet, unattended_w
+from wattline.controller.passing import turns_of
 from wattline.controller.resting import all_nodes_cap_w
 from wattline.controller.sharing.licences import allowed_above_w
 from wattline.controller.status import note_stop
@@ -54,7 +55,7 @@ def leave(site: SiteConfig, controller: Controller, modes: ModeKeeper) -> None:
     # The net first: once a job is released Slurm may start it at any moment.
     net.allow(_unattended_w(site, seen, cap_w, controller.books.power_w))
     if hands_over:
-        pass_on_all(site, controller.slurm, seen)
+        pass_on_all(site, controller.slurm, seen, turns_of(controller.books))
     note_stop(Path(site.folder), net.left(), cap_w)
 
 
@@ -81,7 +82,7 @@ def leaving_to_slurm(site: SiteConfig, controller: Controller, modes: ModeKeeper
 def _left(site: SiteConfig, controller: Controller) -> str:
     cap_w = all_nodes_cap_w(controller.books)
     try:
-        labels = hand_over(site, controller.slurm, cap_w)
+        labels = hand_over(site, controller.slurm, cap_w, turns_of(controller.books))
     except (SlurmError, OSError) as error:
         return f"waiting jobs stay held until the watchdog, or the next start: {error}"
     return (f"{counted(len(labels), 'waiting job')} left to Slurm, with watts as licences under "

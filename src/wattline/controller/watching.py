@@ -9,34 +9,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import attrgetter
 
 from wattline.books import (
     Cancelled,
     Changed,
     Ended,
-    Event,
     NodesDown,
     NodesUp,
     NotStarted,
     Started,
     Submitted,
 )
-from wattline.controller.beginning import PARTS, Obstacle, Obstacles
+from wattline.controller.beginning import PARTS, UNFIT, Obstacle, Obstacles
 from wattline.controller.naming import AGAIN, key, label_of
-from wattline.controller.sharing.parts import Share
+from wattline.controller.told import News, Told
 from wattline.live.slurm.client import Seen
 from wattline.live.slurm.reading import (
     ACTIVE,
+    BAD_CONSTRAINTS,
     ENDING,
-    PENDING,
-    RUNNING,
     STARTING,
     SUSPENDED,
     WAITING,
     WATTS,
     SlurmJob,
+    SlurmNode,
 )
 from wattline.policies.configuration.offers import NODES_MAX, NODES_MIN
 
@@ -51,70 +49,6 @@ LONGEST_S = 365 * 86400.0
 
 ASIDE = "suspended to keep the cap"
 """In the comment of such a job."""
-
-
-@dataclass
-class Told:
-    """What the books have been told of a job."""
-
-    label: str
-    units: int
-    limit_s: float
-    watts: float = math.nan
-    """All of its nodes at full speed, as it says or as nodes usually draw."""
-    nodes: tuple[int, ...] = ()
-    """Where it runs, or was told to."""
-    running: bool = False
-    suspended: bool = False
-    asked_s: float = math.nan
-    """When it was last told to start, and has not been seen to."""
-    failed: bool = False
-    """It was told to start, and Slurm refused."""
-    withdraw: bool = True
-    """Whether it is ours to hold again where a start did not happen."""
-    refusals: int = 0
-    """How often Slurm has refused to start it."""
-    untold: bool = False
-    """The books did not take that it runs: they are told again."""
-    aside: bool = False
-    """It was suspended to keep the cap; Slurm keeps that in its comment, over our restarts."""
-    shares: Mapping[str, Share] = field(default_factory=dict)
-    """By node what it holds and draws there, where nodes are shared."""
-    row: SlurmJob | None = None
-    """As Slurm showed it when it was last told of."""
-
-    def is_news(self, job: SlurmJob) -> bool:
-        """Whether there may be something to tell: most jobs are as they were at the last look."""
-        settled = (job.state == RUNNING if self.running else job.state == PENDING)
-        return (job is not self.row or not settled or self.suspended or self.failed
-                or self.untold or not math.isnan(self.asked_s))
-
-    def is_other(self, job: SlurmJob) -> bool:
-        """Whether Slurm now means something else by this name. One that was killed forgets its last
-        seconds: it gives a number again, and lets wait what it had started."""
-        forgot = job.state in WAITING and self.running and math.isnan(self.asked_s)
-        return forgot or (self.row is not None and job.submit_s > self.row.submit_s)
-
-    def resize(self, nodes: tuple[int, ...]) -> None:
-        """It gets these nodes, which may be more or fewer than it asked for."""
-        if self.units and len(nodes) != self.units:
-            self.watts *= len(nodes) / self.units
-            self.units = len(nodes)
-        self.nodes = nodes
-
-
-@dataclass(frozen=True)
-class News:
-    """Events of one look: first what is only applied, then what is decided upon."""
-
-    applied: list[Event] = field(default_factory=list)
-    """Submissions of jobs that were seen running at once."""
-    events: list[Event] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
-    withdrawn: list[str] = field(default_factory=list)
-    """Labels of jobs whose start did not happen: they have to be held again."""
-    unmanaged: list[tuple[str, str]] = field(default_factory=list)
-    """Labels of jobs that are never decided upon, and why: their users have to be told."""
 
 
 class Watcher:
@@ -149,12 +83,18 @@ class Watcher:
         """Nodes that were switched off from here: out of use, and not out of order."""
         self.seen: tuple[SlurmJob, ...] = ()
         """All jobs of the last look."""
+        self.nodes_seen: tuple[SlurmNode, ...] = ()
+        self.in_partition: dict[str, set[int]] = {}
+        """Nodes of partitions by the last look, of those that were asked for."""
         self.named: dict[str, str] = {}
         """By label how the books know the jobs of the last look."""
         self.used: set[str] = set()
         """Names under which the books have had a job that was left to Slurm before it began."""
         self.tried: set[str] = set()
-        """Labels of jobs that were told to start: they name the nodes that were chosen then."""
+        """Labels of jobs that were told to start on nodes of our choice: they name those since."""
+        self.unfit: dict[str, tuple[object, ...]] = {}
+        """By label what jobs asked for that Slurm has no nodes for: until they ask for something
+        else, or a node comes back, they are not decided upon."""
         self.array_limits: dict[str, int] = {}
         """How many tasks of an array may run at once, as Slurm said last."""
         self.obstacles: dict[str, Obstacle] = {}
@@ -173,7 +113,8 @@ class Watcher:
     def news(self, seen: Seen) -> News:
         """What has happened since the last look."""
         found = News()
-        self.seen, self.looked_s = seen.jobs, seen.time_s
+        self.seen, self.looked_s, self.nodes_seen = seen.jobs, seen.time_s, seen.nodes
+        self.in_partition = {}
         self._nodes(seen, found)
         # Rows of one look are told in the order of submission, which decides ties: squeue has
         # another.
@@ -182,6 +123,7 @@ class Watcher:
         labels = set(self.named)
         self.used = {name for name in self.used if label_of(name) in labels}
         self.tried &= labels
+        self.unfit = {label: asked for label, asked in self.unfit.items() if label in labels}
         self._look_for_obstacles(seen, labels)
         for name in [name for name in self.told if name not in now]:
             if self.told[name].label not in labels:  # otherwise it was queued again
@@ -208,16 +150,19 @@ class Watcher:
             found = f"{first}{AGAIN}{count}"
         return found
 
-    def asked(self, name: str, now_s: float) -> None:
-        """A job was told to start."""
+    def asked(self, name: str, now_s: float, *, by_slurm: bool = False) -> None:
+        """A job was told to start, on nodes of our choice unless Slurm was to choose."""
         self.told[name].asked_s = now_s
         self.told[name].running = True
-        self.tried.add(self.told[name].label)
+        self.told[name].by_slurm, self.told[name].why_not = by_slurm, ""
+        if not by_slurm:
+            self.tried.add(self.told[name].label)
 
-    def failed(self, name: str, *, withdraw: bool = True) -> None:
-        """It was not started: nobody has to wait for it. `withdraw`: it may have been released."""
+    def failed(self, name: str, *, withdraw: bool = True, why: str = "") -> None:
+        """It was not started: nobody has to wait for it. `withdraw`: it may have been released.
+        `why` is said where it was not Slurm that refused."""
         self.told[name].failed = True
-        self.told[name].withdraw = withdraw
+        self.told[name].withdraw, self.told[name].why_not = withdraw, why
 
     def not_taken(self, name: str, *, running: bool) -> None:
         """The books did not take that it runs; whether they think so all the same."""
@@ -274,6 +219,7 @@ class Watcher:
             found.events.append(NodesDown(nodes=self._numbers(gone - self.down)))
         if self.down - gone:
             found.events.append(NodesUp(nodes=self._numbers(self.down - gone)))
+            self.unfit.clear()  # they may have what others lack
         self.down = gone
         self.resting = {node.name for node in seen.nodes if node.name in gone and node.rests}
         self.dead = {node.name for node in seen.nodes if node.name in gone and node.lost}
@@ -296,7 +242,8 @@ class Watcher:
 
     def _is_kept(self, job: SlurmJob, found: News) -> bool:
         """Whether something else than nodes and watts keeps a job of ours that is new."""
-        obstacle = self._obstacles.of_new(job)
+        unfit = self.unfit.get(job.label) == job.asks
+        obstacle = UNFIT if unfit else self._obstacles.of_new(job)
         if obstacle is None:
             self._obstacles.tell(job)
             return False
@@ -333,6 +280,8 @@ class Watcher:
         units = len(held) if runs else most if self.molds else least
         limit_s = min(job.limit_s, LONGEST_S) if job.limit_s > 0 else LONGEST_S
         watts = self.watts(job)
+        less = claims_too_little(job, watts)
+        found.remarks.extend([f"job {name}: {less}"] if less else [])
         submitted = Submitted(
             name, units=units, requested_s=limit_s, watts=watts,
             names={"user": job.user, "partition": job.partition}, account=job.account,
@@ -391,20 +340,39 @@ class Watcher:
         self, name: str, job: SlurmJob, was_held: bool, now_s: float, found: News
     ) -> None:
         told = self.told[name]
-        if told.running and (told.failed or now_s - told.asked_s > PATIENCE_S):
-            backoff_s = min(BACKOFF_S * 2 ** told.refusals, LONGEST_BACKOFF_S)
-            told.refusals += told.failed
-            found.events.append(NotStarted(name, backoff_s, job.reason))
-            if told.withdraw:
-                found.withdrawn.append(told.label)
+        unfit = told.running and job.held and job.reason == BAD_CONSTRAINTS
+        if told.running and (told.failed or unfit or now_s - told.asked_s > PATIENCE_S):
             was_held = not told.withdraw  # it was not held for us when it was to be started
-            told.running, told.failed, told.asked_s = False, False, math.nan
-            told.withdraw = True
-            found.remarks.append(f"job {name} was told to start and did not: {job.reason}")
+            self._take_back(name, told, job, unfit, found)
+            if unfit and told.by_slurm:
+                self._no_nodes(name, job, found)
+                return
         if not told.running and self._is_left(job, was_held):
             self._leave_to_slurm(name, found)
             return
         self._limit(name, told, job, found)
+
+    def _take_back(self, name: str, told: Told, job: SlurmJob, unfit: bool, found: News) -> None:
+        """A start did not happen: the job waits, and longer each time that Slurm refuses it."""
+        waits, why = bool(told.why_not), told.why_not or job.reason
+        backoff_s = BACKOFF_S if waits else min(BACKOFF_S * 2 ** told.refusals, LONGEST_BACKOFF_S)
+        told.refusals += (told.failed and not waits) or unfit
+        told.anywhere = told.anywhere or unfit
+        found.events.append(NotStarted(name, backoff_s, why))
+        if told.withdraw:
+            found.withdrawn.append(told.label)
+        told.running, told.failed, told.asked_s = False, False, math.nan
+        told.withdraw, told.why_not = True, why
+        if not waits:
+            found.remarks.append(f"job {name} was told to start and did not: {why}")
+
+    def _no_nodes(self, name: str, job: SlurmJob, found: News) -> None:
+        """Slurm itself has no nodes for what a job asks for: it is not tried again."""
+        self.unfit[job.label] = job.asks
+        self.obstacles[job.label] = UNFIT
+        found.remarks.append(f"job {job.label} is not decided upon: {UNFIT.sentence}")
+        found.unmanaged.append((job.label, UNFIT.sentence))
+        self._leave_to_slurm(name, found)
 
     def _leave_to_slurm(self, name: str, found: News) -> None:
         """The books wait for it no more: Slurm starts it, and then it is counted."""
@@ -438,11 +406,25 @@ class Watcher:
         return tuple(sorted(self.number[name] for name in names))
 
 
-def watts_of_licences(scale: float = 1.0) -> Callable[[SlurmJob], float]:
-    """What a job draws, by the licences called watts that it asks for."""
+def watts_of_licences(node_idle_w: float = 0.0) -> Callable[[SlurmJob], float]:
+    """What a job draws, by the licences called watts that it asks for.
+
+    At least what its nodes draw idle: a job that claims less would make room for others.
+    """
 
     def watts(job: SlurmJob) -> float:
         licences: Mapping[str, int] = job.licenses
-        return scale * licences[WATTS] if WATTS in licences else math.nan
+        if WATTS not in licences:
+            return math.nan
+        return max(float(licences[WATTS]), (len(job.node_list) or job.nodes) * node_idle_w)
 
     return watts
+
+
+def claims_too_little(job: SlurmJob, counted_w: float) -> str:
+    """What is said of a job that claims fewer watts than are counted; empty where it does not."""
+    said_w = job.licenses.get(WATTS, math.inf)
+    if not counted_w > said_w:
+        return ""
+    return (f"it claims {said_w:,.0f} W, less than its nodes draw idle: {counted_w:,.0f} W are "
+            "counted")

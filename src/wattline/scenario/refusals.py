@@ -12,6 +12,7 @@ from wattline.analysis.summary import energy_text
 from wattline.engine.prepare import effective_cap, units_of_procs
 from wattline.model.jobs import IntArray
 from wattline.model.units import format_power
+from wattline.policies.admission.block import Block
 from wattline.policies.configuration.moldable import ADAPTIVE, FIXED, Moldable
 from wattline.policies.configuration.offers import Offers
 from wattline.policies.contract import Composition
@@ -45,8 +46,34 @@ def not_run(plan: Plan, run: Run) -> list[str]:
     missing = int((~ran & ~refused).sum()) - len(held)
     if missing > 0:
         found.append(f"{missing:,} of {len(run.jobs):,} jobs never ran (the policy, or a cap that "
-                     "no moment satisfies, never let them); the figures are of the others")
+                     "no moment satisfies, never let them); "
+                     f"{_above_the_last_cap(plan, np.flatnonzero(~ran & ~refused))}"
+                     "the figures are of the others")
     return found
+
+
+def _above_the_last_cap(plan: Plan, rows: IntArray) -> str:
+    """Whom the last cap has no room for, under a policy that lets nobody pass; empty for nobody.
+
+    A cap that fell may have let it in before: such a job is not refused, and others wait with it.
+    """
+    policy, cap = plan.policy, effective_cap(plan.rules)
+    if (cap is None or not isinstance(policy, Composition) or len(plan.machine.groups) > 1
+            or not isinstance(policy.admission, Block) or policy.admission.jobs_only
+            or plan.scenario.machine.granularity != "node"):
+        return ""
+    node, last_w = plan.machine.groups[0].node_class, float(cap.value[-1])
+    units = units_of_procs(plan.jobs.procs[rows], plan.machine, "node")
+    watts = plan.jobs.power_w[rows]
+    watts = np.where(np.isnan(watts), units * node.power_w_active, watts)
+    alone_w = plan.machine.power_w_idle + watts - units * node.power_w_idle
+    above = np.flatnonzero(alone_w > last_w)
+    if not above.size:
+        return ""
+    first = int(above[0])
+    return (f"job {plan.jobs.job_id[rows[first]]} does not fit under the last cap, "
+            f"{format_power(last_w)}, even on an empty machine, which would draw "
+            f"{format_power(float(alone_w[first]))} with it, and nobody behind it passes; ")
 
 
 def needs_text(job: Mapping[str, Any]) -> str:

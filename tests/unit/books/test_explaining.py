@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 import wattline as wl
-from wattline.books import Books, NodesDown, NotStarted, Reserved, Started, Submitted, explain
+from wattline.books import (
+    Books,
+    CapChanged,
+    NodesDown,
+    NotStarted,
+    Reserved,
+    Started,
+    Submitted,
+    explain,
+)
 from wattline.books.explaining import reason_in_short
 from wattline.model.errors import InputError
 
@@ -49,6 +58,36 @@ def test_a_job_waits_for_its_turn_though_it_would_fit() -> None:
     assert found.reason == "priority"
     assert found.sentence == "it waits for its turn: job b comes before it"
     assert found.expected_s == 600.0
+
+
+@pytest.mark.parametrize("busy", [0, 1])
+@pytest.mark.parametrize("behind", [0, 1, 2])
+def test_a_job_that_the_lowered_cap_has_no_room_for_says_so_and_who_waits_behind_it(
+    behind: int, busy: int
+) -> None:
+    """Eight nodes draw 720 W idle, four of them busy 840 W more."""
+    books = opened(cap=2000.0)
+    books.step(0.0, [CapChanged(1200.0), *(job(f"r{number}", 1) for number in range(busy))])
+    books.step(1.0, [job("a", 4), *(job(f"b{number}", 1) for number in range(behind))])
+    found = explain(books, "a")
+    assert found.reason == "watts"
+    assert found.sentence.startswith(
+        "it waits for a higher cap: it does not fit under the cap of 1,200 W even on an empty "
+        "machine, which would draw 1,560 W with it")
+    assert found.figures["behind"] == behind
+    assert ("behind it" in found.sentence) == (behind > 0)
+    assert found.expected_s is None
+    for number in range(behind):
+        assert ", which does not fit under the cap of now" in explain(books, f"b{number}").sentence
+    books.step(2.0, [CapChanged(1700.0 + 210.0 * busy)])
+    assert explain(books, "a").reason == "starting"
+
+
+def test_a_job_that_is_slowed_down_to_fit_is_not_stuck() -> None:
+    books = opened(cap=2000.0, power="dvfs")
+    books.step(0.0, [CapChanged(1300.0), job("r", 5)])
+    books.step(1.0, [job("a", 5)])
+    assert "higher cap" not in explain(books, "a").sentence
 
 
 def test_a_job_waits_for_a_reservation() -> None:

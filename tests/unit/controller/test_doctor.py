@@ -193,3 +193,18 @@ def test_commands_that_are_missing_are_named(
     found = json.loads(capsys.readouterr().out)
     assert {"slurm commands", "slurm answers"} <= {each["name"] for each in found
                                                   if not each["ok"] and each["mend"]}
+
+
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ("cap = 600", "cap = 100", "100 W is below the idle power of the machine (180 W)"),
+    ("cap = 600", 'cap = 600\n[policy]\npower = "blok"', "there is no 'blok'"),
+    ("cap = 600", 'cap = 600\nscenario = "nowhere.toml"', "nowhere.toml")])
+def test_a_site_with_which_no_controller_would_start_is_not_in_order(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    head, _, rest = SITE.partition(old)
+    file = tmp_path / "site.toml"
+    file.write_text(f"{head}{rest}{new}\n")
+    first = doctor(file)[0]
+    assert (first.name, first.ok) == ("configuration", False)
+    assert said in first.found

@@ -10,7 +10,8 @@ from tests.unit.controller.fakes import FakeSlurm
 
 from wattline.books import Control, Decision, Measured
 from wattline.controller.controller import Controller
-from wattline.controller.watching import Told, Watcher
+from wattline.controller.told import Told
+from wattline.controller.watching import Watcher
 from wattline.live.slurm.reading import SlurmJob
 from wattline.scenario.objects import Machine
 from wattline.scenario.opening import open_books

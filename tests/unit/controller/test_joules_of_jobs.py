@@ -346,7 +346,7 @@ def test_a_mark_of_no_life_that_is_known_waits(mark) -> None:
     (("Ask Ann", ""), "SystemComment=energy=630j")])
 def test_joules_are_written_behind_what_others_wrote(commands, there, written) -> None:
     commands.comments["7"] = there
-    assert Commenter(commands).say(7, 630.2) == ""
+    assert Commenter(commands).say("7", 630.2) == ""
     assert commands.written == [written]
 
 
@@ -354,7 +354,7 @@ def test_joules_are_written_behind_what_others_wrote(commands, there, written) -
     (("energy=630j", ""), ""), (("Ask Ann", "Bob's"), "in no comment")])
 def test_joules_are_not_written_twice_nor_over_anybodys_text(commands, there, said) -> None:
     commands.comments["7"] = there
-    assert said in Commenter(commands).say(7, 630.2)
+    assert said in Commenter(commands).say("7", 630.2)
     assert commands.written == []
 
 
@@ -373,7 +373,7 @@ def test_nothing_is_written_before_accounting_knows_that_a_job_is_over(writer, c
     """The news of its end would take it away again."""
     commands.end = "Unknown"
     with pytest.raises(SlurmError, match="does not know yet"):
-        Commenter(commands).say(7, 630.2)
+        Commenter(commands).say("7", 630.2)
     writer.enter(gathered().batch({}), T + 20)
     assert commands.written == []
     commands.end = "2026-10-05T10:00:12"

@@ -11,7 +11,8 @@ from tests.unit.controller.fakes import FakeFleet, FakeSlurm
 
 from wattline.controller.keeping_cap import CapKeeper, shared
 from wattline.controller.metering import Meters
-from wattline.controller.watching import Told, Watcher
+from wattline.controller.told import Told
+from wattline.controller.watching import Watcher
 from wattline.live.slurm.reading import SlurmJob
 
 
@@ -121,6 +122,22 @@ def test_where_caps_are_not_enough_the_job_that_came_last_steps_aside_and_comes_
     site.keep(13.0)
     assert site.slurm.told[-1] == ("resume", "1")
     assert not site.watcher.told["1"].aside
+
+
+@pytest.mark.parametrize(("cap_w", "comes_back"), [
+    (230.0, False), (240.0, False), (244.0, False), (245.0, True), (600.0, True)])
+def test_a_job_comes_back_only_with_room_to_spare(cap_w: float, comes_back: bool) -> None:
+    """Both at their least draw 240 W; at just that the job would step aside and back for ever."""
+    site = Site("suspend", cap_w=215.0)
+    site.keep(10.0)
+    site.keep(11.5)
+    site.fleet.power_w = {"n1": 120.0, "n2": 90.0}
+    site.keep(12.0)
+    site.cap_w = cap_w
+    for at_s in range(13, 40):
+        site.keep(float(at_s))
+    assert [told[0] for told in site.slurm.told if told[0] != "explain"] == (
+        ["suspend", "resume"] if comes_back else ["suspend"])
 
 
 def test_a_site_may_have_jobs_requeued_or_left_alone() -> None:

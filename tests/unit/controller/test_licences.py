@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from wattline.controller.licences import allowed_w, decided_w, unattended_w
-from wattline.controller.watching import Told
+from wattline.controller.told import Told
 from wattline.live.slurm.reading import SlurmJob
 
 

@@ -11,7 +11,8 @@ from tests.unit.controller.fakes import FakeFleet
 
 from wattline.books import Measured
 from wattline.controller.metering import JOB_WINDOW_S, STEADY_S, Meters, _JobPower
-from wattline.controller.watching import Told, Watcher
+from wattline.controller.told import Told
+from wattline.controller.watching import Watcher
 
 
 class Machine:

@@ -13,6 +13,7 @@ from tests.unit.controller.fakes import FakeSlurm
 
 from wattline.controller.configuration import read_configuration
 from wattline.controller.controller import Cycle
+from wattline.controller.hands import Hands
 from wattline.controller.sharing.deciding import Decisions, again, decided
 from wattline.controller.sharing.parts import read_section
 from wattline.controller.sharing.picture import Picture, asked, memory_unread, pictured
@@ -144,7 +145,7 @@ class Site:
         self.cap_w = 1000.0
         self.controller = SimpleNamespace(
             watcher=self.watcher, slurm=self.slurm, act=True, notes=[],
-            books=SimpleNamespace(power_w=300.0))
+            books=SimpleNamespace(power_w=300.0), hands=Hands())
         self.starter = SharedStarter(self.controller, self.site, read_section(self.site.twin),
                                      lambda: self.cap_w)
 

@@ -187,3 +187,25 @@ def test_a_unit_makes_watts_of_a_small_number(cap: str, share: bool) -> None:
     assert is_share(cap) is share
     assert in_watts("power.cap", cap, lambda: 1e6).value[0] >= 1e5 if share else (
         in_watts("power.cap", cap, lambda: 1e6).value[0] <= 1)
+
+
+@pytest.mark.parametrize(("last_w", "named"), [(1200.0, True), (1600.0, False)])
+@pytest.mark.parametrize("power", ["block", "wait"])
+def test_a_job_that_a_fallen_cap_keeps_for_ever_is_named(
+    tmp_path: Path, power: str, last_w: float, named: bool
+) -> None:
+    """Eight nodes draw 720 W idle. Job 1 came when 2 kW held, and all nodes were busy."""
+    table = tmp_path / "jobs.csv"
+    table.write_text("job_id,submit_s,run_s,requested_s,procs,power_w\n9,0,10,10,8,1600\n"
+                     "1,2,300,300,4,1200\n2,3,20,60,1,300\n3,20,20,60,1,300\n")
+    scenario = tmp_path / "falls.toml"
+    scenario.write_text(
+        f'[trace]\nfile = "{table}"\n[machine]\nnodes = 8\nnode_idle_w = 90\n'
+        f'node_active_w = 300\n[policy]\npower = "{power}"\n[power.cap]\nwatts = 2000\n'
+        f'[[power.cap.changes]]\nat = 5\nwatts = {last_w}\n')
+    result = CliRunner().invoke(simulate, [str(scenario), "--no-folder"], catch_exceptions=False)
+    said = result.stderr
+    sentence = ("job 1 does not fit under the last cap, 1.2 kW, even on an empty machine, which "
+                "would draw 1.56 kW with it, and nobody behind it passes")
+    assert (sentence in said) == (named and power == "block")
+    assert ("never ran" in said) == named

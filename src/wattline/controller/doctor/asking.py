@@ -9,10 +9,12 @@ from pathlib import Path
 from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.doctor.agents import agent_checks
 from wattline.controller.doctor.check import Check, checked
+from wattline.controller.doctor.claims import claim_checks
 from wattline.controller.doctor.folder import folder_checks
 from wattline.controller.doctor.machine import broker_check, machine_checks
 from wattline.controller.doctor.options import option_checks
 from wattline.controller.doctor.slurm import Cluster, ask_slurm, slurm_checks
+from wattline.controller.remembering import fresh_books
 from wattline.model.errors import InputError
 
 
@@ -40,6 +42,7 @@ def doctor(
     found += slurm_checks(cluster, site)
     if isinstance(cluster, Cluster):
         found += option_checks(cluster, site)
+        found += [] if site is None else claim_checks(cluster, site)
     if site is not None:
         found += folder_checks(Path(site.folder))
         found += agent_checks(site)
@@ -56,5 +59,9 @@ def _site(path: Path) -> tuple[SiteConfig | None, Check]:
     if site.slurm_conf and not Path(site.slurm_conf).is_file():
         return site, checked("configuration", False, f"slurm_conf = {site.slurm_conf} is no file",
                              "name the slurm.conf that Slurm's commands use, or leave it out")
+    try:
+        fresh_books(site, 0.0, None)
+    except InputError as error:  # a controller would not start
+        return site, checked("configuration", False, str(error), f"change it in {path}")
     return site, checked("configuration", True, f"{len(site.node_names)} nodes under "
                          f"{site.cap:g} W", "")

@@ -2,6 +2,9 @@
 
 Slurm changes comments of jobs that have ended through `sacctmgr` alone, which makes capital letters
 small. So nobody's text is touched that has some: the joules then go where there is none.
+
+A job is named by its label (`33_3`): the last task of an array has the array's own number, as the
+first part of a heterogeneous job has that of the whole, and by it `sacctmgr` changes all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ class Commenter:
 
     commands: Commands
 
-    def say(self, job_id: int, energy_j: float, patience_s: float = 0.0) -> str:
+    def say(self, label: str, energy_j: float, patience_s: float = 0.0) -> str:
         """Say it once; what must be known where it cannot be. Raises where Slurm fails.
 
         Not before accounting knows that the job is over: that news would take what is written with
@@ -32,27 +35,27 @@ class Commenter:
         """
         text = f"{WORD}{energy_j:.0f}j"
         until_s = time.monotonic() + patience_s
-        while (found := self._comments(job_id)) is None:
+        while (found := self._comments(label)) is None:
             if time.monotonic() >= until_s:
-                raise SlurmError(f"accounting does not know yet that job {job_id} is over")
+                raise SlurmError(f"accounting does not know yet that job {label} is over")
             time.sleep(LOOK_S)
         if any(WORD in each for each in found):
             return ""
         for name, before in zip(FIELDS, found, strict=True):
             if _survives(before):
-                self.commands.run("sacctmgr", "-i", "modify", "job", "where", f"jobid={job_id}",
+                self.commands.run("sacctmgr", "-i", "modify", "job", "where", f"jobid={label}",
                                   "set", f"{name}={f'{before}; {text}' if before else text}")
                 return ""
-        return (f"job {job_id}: its {energy_j:.0f} J are in no comment, because Slurm would change "
+        return (f"job {label}: its {energy_j:.0f} J are in no comment, because Slurm would change "
                 "what is written there")
 
-    def _comments(self, job_id: int) -> list[str] | None:
+    def _comments(self, label: str) -> list[str] | None:
         """Of its last life; None where that is not over by Slurm's accounting."""
         separator = fresh_separator()
         said = self.commands.run("sacct", "-n", "-X", "-P", "--delimiter", separator, "-j",
-                                 str(job_id), "-o", f"JobIDRaw,End,{','.join(FIELDS)}")
+                                 label, "-o", f"JobID,End,{','.join(FIELDS)}")
         rows = [line.split(separator) for line in said.splitlines()]
-        mine = [row[1:] for row in rows if row[0] == str(job_id) and len(row) == 2 + len(FIELDS)]
+        mine = [row[1:] for row in rows if row[0] == label and len(row) == 2 + len(FIELDS)]
         if not mine or mine[-1][0] == "Unknown":
             return None
         return mine[-1][1:]

@@ -91,7 +91,7 @@ class Writer:
         self.memory.seen = {**self.memory.seen, **batch.seen}
         unsaid = {(each.label, each.start_s) for each in self.memory.unsaid}
         self.memory.unsaid += [
-            Unsaid(life.job_id, key.label, key.start_s, now_s) for key, life in over.items()
+            Unsaid(key.label, key.start_s, now_s) for key, life in over.items()
             if life.job_id is not None and (key.label, key.start_s) not in unsaid]
         self.memory.save(self.folder)
         self._account(now_s, asked=last or not self._accounted)
@@ -128,7 +128,7 @@ class Writer:
                 self._fill_in(key)
                 energy_j = self._energy_j(key)
                 said = "" if energy_j is None else commenter.say(
-                    job.job_id, energy_j, LAST_WAIT_S if last else 0.0)
+                    job.label, energy_j, LAST_WAIT_S if last else 0.0)
                 self.remarks += [said] if said else []
             except SlurmError as error:
                 self._say_once("comment", f"{error}; joules of jobs are written later")

@@ -19,7 +19,6 @@ LOST = "lost.json"
 class Unsaid:
     """A job that is over and whose comment does not say its joules yet."""
 
-    job_id: int
     label: str
     start_s: int
     since_s: float
@@ -53,7 +52,7 @@ def recalled(folder: Path) -> Memory:
             {node: (int(life), int(number), float(base_j))
              for node, (life, number, base_j) in said["seen"].items()},
             [Marked(**each) for each in said["marks"]],
-            [Unsaid(**each) for each in said["unsaid"]],
+            [Unsaid(each["label"], each["start_s"], each["since_s"]) for each in said["unsaid"]],
             math.nan if said["accounted_s"] is None else float(said["accounted_s"]))
     except (OSError, ValueError, KeyError, TypeError):
         return Memory()

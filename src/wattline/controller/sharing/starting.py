@@ -15,6 +15,7 @@ from wattline.controller.sharing.deciding import Decisions, SharedStart, decided
 from wattline.controller.sharing.picture import Picture, PicturedJob, memory_unread, pictured
 from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.watching import BACKOFF_S, PATIENCE_S
+from wattline.controller.where import own_nodes
 from wattline.live.slurm.client import NotHeldForUs
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.holding import devices_of
@@ -125,8 +126,8 @@ class SharedStarter:
         jobs = [self._running(job, wishes.get(job.label, Wish())) for job in running]
         jobs += [self._running(seen[label], wishes.get(label, Wish()), start, at_s)
                  for label, (at_s, start) in self.asked.items() if label in seen]
-        jobs += [pictured(job, replace(wishes[job.label], dependency=""), {}, 0.0, self._load(job))
-                 for job in waiting if job.label in wishes]
+        jobs += [pictured(self._as_asked(job), replace(wishes[job.label], dependency=""), {}, 0.0,
+                          self._load(job)) for job in waiting if job.label in wishes]
         coming_w = sum(start.watts for _, start in self.asked.values())
         self.last = Picture(now_s, self.cap_w(), self.controller.books.power_w + coming_w,
                             tuple(sorted(self.watcher.down | self.watcher.off)), tuple(jobs))
@@ -157,6 +158,10 @@ class SharedStarter:
                 else dict.fromkeys(job.node_list, 1))
         return pictured(job, wish, held, job.start_s, self._load(job))
 
+    def _as_asked(self, job: SlurmJob) -> SlurmJob:
+        """Without the nodes that it names because of an earlier start of ours."""
+        return replace(job, required_nodes=own_nodes(job, self.watcher.tried))
+
     def _load(self, job: SlurmJob) -> float:
         """So that CPUs and devices together draw what the job says, where it says something."""
         said_w, parts = job.licenses.get(WATTS), self.watcher.parts
@@ -171,12 +176,15 @@ class SharedStarter:
             self.controller.notes.append(f"would {words}")
             return
         self.asked[start.label] = (now_s, start)
-        self.watcher.tried.add(start.label)
+        own = bool(own_nodes(job, self.watcher.tried))
+        if not own:
+            self.watcher.tried.add(start.label)
+            self.controller.hands.keep_named(self.watcher.tried)
         watts = math.ceil(start.watts - 1e-9)
         try:
             if self.site.licences and WATTS not in job.licenses:
                 self.controller.slurm.license(job, watts)
-            self.controller.slurm.start(start.label, start.nodes)
+            self.controller.slurm.start(start.label, start.nodes, own=own)
         except SlurmError as error:
             self._fail(start.label, now_s, withdraw=not isinstance(error, NotHeldForUs))
             self.controller.notes.append(f"job {start.label} could not be started: {error}")

@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from wattline.controller.sharing.parts import Share, SharedParts
-from wattline.controller.watching import News, Told, Watcher
+from wattline.controller.told import News, Told
+from wattline.controller.watching import Watcher
 from wattline.live.slurm.client import Seen
 from wattline.live.slurm.holding import Holding, devices_of, evenly
 from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WATTS, SlurmJob

@@ -99,11 +99,13 @@ class Slurm:
                           f"Licenses={_with_watts(job.licenses, watts)}")
 
     def start(self, label: str, nodes: Sequence[str], *, watts: int | None = None,
-              settings: str = "") -> None:
+              settings: str = "", own: bool = False, anywhere: bool = False) -> None:
         """Let a held job start on these nodes, and on no others.
 
-        `watts` are the licences of that name that it is to hold instead of those it asked for,
-        `settings` what its prolog has to know, as an admin comment.
+        `own`: on as many, of which its user has named some, and that list stays as it is;
+        `anywhere`: on as many, which Slurm chooses. `watts` are the licences of that name that it
+        is to hold instead of those it asked for, `settings` what its prolog has to know, as an
+        admin comment.
 
         Two calls, of which the first may have worked where the second did not; both may be
         repeated. A job that is not held any more is left alone: somebody else has released it.
@@ -122,7 +124,8 @@ class Slurm:
             more.append(f"Licenses={_with_watts(job.licenses, watts)}")
         if settings:
             more.append(f"AdminComment={settings}")
-        self.commands.run("scontrol", "update", f"JobId={label}", f"ReqNodeList={','.join(nodes)}",
+        named = [] if own else [f"ReqNodeList={'' if anywhere else ','.join(nodes)}"]
+        self.commands.run("scontrol", "update", f"JobId={label}", *named,
                           f"NumNodes={len(nodes)}-{len(nodes)}", *more)
         self.commands.run("scontrol", "release", label)
 
@@ -148,8 +151,10 @@ class Slurm:
         self.commands.run("scontrol", "update", f"NodeName={','.join(nodes)}",
                           f"State={'POWER_UP' if on else 'POWER_DOWN'}")
 
-    def release(self, label: str, *, anywhere: bool = True) -> None:
-        """Hand a held job back to Slurm's own scheduler, on any nodes or on those it names."""
+    def release(self, label: str, *, anywhere: bool = False) -> None:
+        """Hand a held job back to Slurm's own scheduler, on any nodes or on those it names.
+
+        `anywhere` is for a list of nodes that is ours: that of a user stays."""
         if anywhere:
             self.commands.run("scontrol", "update", f"JobId={label}", "ReqNodeList=")
         self.commands.run("scontrol", "release", label)

@@ -30,6 +30,8 @@ ACTIVE = (RUNNING, SUSPENDED, "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING")
 STARTING = ("CONFIGURING",)
 ENDING = ("COMPLETING",)
 WAITING = (PENDING, "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD")
+BAD_CONSTRAINTS = "BadConstraints"
+"""Why a job waits for which Slurm has no nodes, whoever else runs: Slurm holds it from then on."""
 UNLIMITED_S = math.inf
 WATTS = "watts"
 """The licences by which a job says what it draws."""
@@ -88,6 +90,12 @@ class SlurmJob:
     def held_by_operator(self) -> bool:
         """`scontrol hold` of an operator; one submitted held, or held by `uhold`, is not."""
         return self.held and self.reason == "JobHeldAdmin"
+
+    @property
+    def asks(self) -> tuple[object, ...]:
+        """What it asks for, as far as a look shows it: a user may change it."""
+        return (self.nodes, self.most_nodes, self.cpus, self.partition, self.required_nodes,
+                self.tres)
 
     def marked(self, mark: str) -> bool:
         """Whether one of its comments begins with this word."""

@@ -1,0 +1,70 @@
+"""A job that no end of others helps: under the cap of now it would not start on an empty machine.
+
+A cap that is lowered may rise again, so such a job is not refused. A policy that lets nobody pass
+keeps all behind it waiting meanwhile, in a simulation as on a real machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wattline.books.events import Cancelled, Ended, Event, Key
+from wattline.books.waiting import ahead_of, alone_w, queued_rows
+
+if TYPE_CHECKING:
+    from wattline.books.books import Books
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """Such a job, and how many stand behind it in the queue."""
+
+    job: Key
+    alone_w: float
+    """What the machine would draw with it alone, at full speed."""
+    cap_w: float
+    behind: int
+
+    @property
+    def sentence(self) -> str:
+        return (f"it does not fit under the cap of {self.cap_w:,.0f} W even on an empty machine, "
+                f"which would draw {self.alone_w:,.0f} W with it{self._who_waits()}")
+
+    def _who_waits(self) -> str:
+        if not self.behind:
+            return ""
+        return (f"; {self.behind:,} {'job stands' if self.behind == 1 else 'jobs stand'} behind it "
+                "in the queue")
+
+
+def first_stuck(books: Books) -> Stuck | None:
+    """The first of the queue, where it is one."""
+    queue = queued_rows(books.state)
+    return stuck(books, queue[0]) if queue else None
+
+
+def stuck(books: Books, row: int) -> Stuck | None:
+    """A queued job, where it would not start though all jobs that run ended at once.
+
+    By its figures first, then by trial: a policy may slow it down, or take fewer nodes for it.
+    """
+    state = books.state
+    cap_w, needs_w = float(state.clock[0].cap_w), alone_w(state, row)
+    if needs_w <= cap_w or _starts_alone(books, row):
+        return None
+    behind = queued_rows(state)
+    return Stuck(books.roll.key(row), needs_w, cap_w,
+                 len(behind) - behind.index(row) - 1 if row in behind else 0)
+
+
+def _starts_alone(books: Books, row: int) -> bool:
+    state = books.state
+    running = state.running[: int(state.clock[0].running)].tolist()
+    events: list[Event] = [Ended(books.roll.key(other)) for other in running]
+    events += [Cancelled(books.roll.key(other)) for other in ahead_of(state, row)]
+    other = books.copy()
+    other.untold = []
+    job = books.roll.key(row)
+    return any(each.kind in ("start", "resume") and each.job == job
+               for each in other.step(books.now_s, events))

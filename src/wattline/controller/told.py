@@ -1,0 +1,81 @@
+"""What the books have been told of a job, and what one look at Slurm has to tell them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from wattline.books import Event
+from wattline.controller.sharing.parts import Share
+from wattline.live.slurm.reading import PENDING, RUNNING, WAITING, SlurmJob
+
+
+@dataclass
+class Told:
+    """What the books have been told of a job."""
+
+    label: str
+    units: int
+    limit_s: float
+    watts: float = math.nan
+    """All of its nodes at full speed, as it says or as nodes usually draw."""
+    nodes: tuple[int, ...] = ()
+    """Where it runs, or was told to."""
+    running: bool = False
+    suspended: bool = False
+    asked_s: float = math.nan
+    """When it was last told to start, and has not been seen to."""
+    failed: bool = False
+    """It was told to start, and Slurm refused."""
+    withdraw: bool = True
+    """Whether it is ours to hold again where a start did not happen."""
+    refusals: int = 0
+    """How often Slurm has refused to start it."""
+    by_slurm: bool = False
+    """Whether Slurm was to choose its nodes, all or some."""
+    anywhere: bool = False
+    """Slurm has no way to start it on nodes of our choice: the next are to be Slurm's."""
+    why_not: str = ""
+    """Why its last start did not happen."""
+    untold: bool = False
+    """The books did not take that it runs: they are told again."""
+    aside: bool = False
+    """It was suspended to keep the cap; Slurm keeps that in its comment, over our restarts."""
+    shares: Mapping[str, Share] = field(default_factory=dict)
+    """By node what it holds and draws there, where nodes are shared."""
+    row: SlurmJob | None = None
+    """As Slurm showed it when it was last told of."""
+
+    def is_news(self, job: SlurmJob) -> bool:
+        """Whether there may be something to tell: most jobs are as they were at the last look."""
+        settled = (job.state == RUNNING if self.running else job.state == PENDING)
+        return (job is not self.row or not settled or self.suspended or self.failed
+                or self.untold or not math.isnan(self.asked_s))
+
+    def is_other(self, job: SlurmJob) -> bool:
+        """Whether Slurm now means something else by this name. One that was killed forgets its last
+        seconds: it gives a number again, and lets wait what it had started."""
+        forgot = job.state in WAITING and self.running and math.isnan(self.asked_s)
+        return forgot or (self.row is not None and job.submit_s > self.row.submit_s)
+
+    def resize(self, nodes: tuple[int, ...]) -> None:
+        """It gets these nodes, which may be more or fewer than it asked for."""
+        if self.units and len(nodes) != self.units:
+            self.watts *= len(nodes) / self.units
+            self.units = len(nodes)
+        self.nodes = nodes
+
+
+@dataclass(frozen=True)
+class News:
+    """Events of one look: first what is only applied, then what is decided upon."""
+
+    applied: list[Event] = field(default_factory=list)
+    """Submissions of jobs that were seen running at once."""
+    events: list[Event] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    withdrawn: list[str] = field(default_factory=list)
+    """Labels of jobs whose start did not happen: they have to be held again."""
+    unmanaged: list[tuple[str, str]] = field(default_factory=list)
+    """Labels of jobs that are never decided upon, and why: their users have to be told."""

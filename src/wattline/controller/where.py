@@ -1,0 +1,105 @@
+"""On which nodes a job starts: those that the books chose, as far as the job may have them.
+
+The books know how many nodes a job takes, not which of them its user, its partition or Slurm allow.
+So the nodes that a user named stay named, a partition's own nodes take the place of others, and a
+job that Slurm has refused on nodes of our choice is started wherever Slurm finds some for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wattline.live.slurm.commands import SlurmError
+from wattline.live.slurm.reading import SlurmJob
+from wattline.model.files import write_whole
+
+if TYPE_CHECKING:
+    from wattline.controller.told import Told
+    from wattline.controller.watching import Watcher
+
+FILE = "named.json"
+
+
+class NotFree(SlurmError):
+    """Nodes that a job must have are in use: nothing was done, and it is tried again."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """So many nodes, and who names them to Slurm."""
+
+    nodes: tuple[int, ...]
+    own: bool = False
+    """Its user has named some of them: that list stays as it is."""
+    anywhere: bool = False
+    """Slurm chooses: `nodes` only says how many."""
+
+    def wishes(self) -> dict[str, bool]:
+        """What Slurm's client has to know beside the nodes."""
+        said = {"own": self.own, "anywhere": self.anywhere}
+        return {name: True for name, holds in said.items() if holds}
+
+
+def where_to(watcher: Watcher, told: Told, chosen: Sequence[int]) -> Where:
+    """Where a job that was decided upon starts; raises `NotFree` where it cannot just now."""
+    job = told.row
+    if job is None:  # of an earlier controller, and not seen since
+        return Where(tuple(chosen))
+    own = own_nodes(job, watcher.tried)
+    if told.anywhere and not own:
+        return Where(tuple(chosen), anywhere=True)
+    busy, allowed = _busy(watcher, told), _of_partition(watcher, job.partition)
+    if not own and busy.isdisjoint(chosen) and allowed.issuperset(chosen):
+        return Where(tuple(chosen))
+    gone = watcher.down | watcher.off
+    free = {number for name, number in watcher.number.items()
+            if number not in busy and name not in gone}
+    taken = [name for name in own if watcher.number.get(name, -1) not in free]
+    if taken:
+        raise NotFree(f"it asks for {taken[0]}, which is not free")
+    fits = free & allowed
+    order = dict.fromkeys([*(watcher.number[name] for name in own),
+                           *(each for each in chosen if each in fits), *sorted(fits)])
+    if len(order) < len(chosen):
+        raise NotFree(f"it asks for {len(chosen):,} nodes of the partition {job.partition}, of "
+                      f"which {len(fits):,} are free")
+    return Where(tuple(list(order)[:len(chosen)]), own=bool(own))
+
+
+def own_nodes(job: SlurmJob, named: Collection[str]) -> tuple[str, ...]:
+    """The nodes that its user asks for; a list of ours, on a job that was to start, is not his."""
+    return () if job.label in named else job.required_nodes
+
+
+def _busy(watcher: Watcher, told: Told) -> set[int]:
+    """Nodes on which another job runs or is about to."""
+    return {number for each in watcher.told.values() if each.running and each is not told
+            for number in each.nodes}
+
+
+def _of_partition(watcher: Watcher, partition: str) -> set[int]:
+    """Our nodes of a partition, or of several (`a,b`); all where Slurm does not say."""
+    known = watcher.in_partition.get(partition)
+    if known is None:
+        names = set(partition.split(","))
+        known = {watcher.number[node.name] for node in watcher.nodes_seen
+                 if node.name in watcher.number and not names.isdisjoint(node.partitions)}
+        known = watcher.in_partition[partition] = known or set(watcher.number.values())
+    return known
+
+
+def keep_named(folder: Path, labels: Collection[str]) -> None:
+    """Note which jobs have a list of nodes that is ours: the next controller, and the watchdog,
+    take back that and no other."""
+    write_whole(folder / FILE, json.dumps(sorted(labels)) + "\n")
+
+
+def kept_named(folder: Path) -> set[str]:
+    try:
+        return {str(name) for name in json.loads((folder / FILE).read_text(encoding="utf-8"))}
+    except (OSError, ValueError, TypeError):
+        return set()
