@@ -104,7 +104,7 @@ def configuration_table(run: Run) -> pa.Table:
 
 
 def configurations_from(table: pa.Table) -> dict[str, npt.NDArray[Any]]:
-    return {name: table[name].tovalues_of(zero_copy_only=False)
+    return {name: table[name].to_numpy(zero_copy_only=False)
             for name in table.column_names if name != "configuration"}
 
 
