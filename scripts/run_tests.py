@@ -167,7 +167,7 @@ Ran = tuple[int, float]
 def run(step: Step) -> Ran:
     """What a step says that runs beside others is heard when it says."""
     said = (f"{name}={value}" for name, value in step.environment.items())
-    print("$", *said, *step.command, flush=True)
+    print(" ".join(["$", *said, *step.command, "\n"]), end="", flush=True)  # in one piece
     argv = [str(BIN / step.command[0]), *step.command[1:]]
     env = {**os.environ, **KEPT, **step.environment}
     with tempfile.TemporaryFile() as heard:
