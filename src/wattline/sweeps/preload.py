@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy.random  # noqa: F401
 
 import wattline.sweeps.work  # noqa: F401
-from wattline.model import kernel_code
-from wattline.model.kernel import PLAIN
+from wattline.model import kernel, kernel_code
 
-if not PLAIN:
+if not kernel.PLAIN:
     kernel_code.get_ready()

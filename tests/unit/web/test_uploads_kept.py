@@ -79,7 +79,7 @@ def test_a_log_is_taken_asked_about_and_removed(client: TestClient, folder: Path
     ("log.swf", b"; only a header\n", "log.swf"),
     ("log.swf", b"\0" * 50, "binary"),
     ("log.swf.gz", gzip.compress(LOG)[:-20], "cut off"),
-    ("log.swf.zst", b"\x28\xb5\x2f\xfd" + b"\0" * 40, "binary"),
+    ("log.swf.zst", b"\x28\xb5\x2f\xfd" + b"\0" * 40, "packed with zstd"),
     ("log.parquet", b"PAR1 but not really", "log.parquet"),
     ("log.json", b'{"jobs": ' + b"[" * 5000 + b"]" * 5000 + b"}", "log.json"),
 ])
