@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import time
 import tracemalloc
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -33,11 +34,19 @@ def test_every_point_is_in_one_chunk_and_the_last_chunks_are_small(points: int) 
 
 def children() -> set[str]:
     """Workers of this process, and what they are forked from."""
-    found = {pid for task in Path("/proc/self/task").iterdir()
-             for pid in (task / "children").read_text().split()}
-    commands = {pid: Path(f"/proc/{pid}/cmdline").read_text() for pid in found}
-    return {pid for pid, command in commands.items()
-            if "spawn_main" in command or "forkserver" in command}
+    found: set[str] = set()
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(OSError):  # threads and processes end meanwhile
+            found |= set((task / "children").read_text().split())
+    return {pid for pid in found
+            if any(word in _command(pid) for word in ("spawn_main", "forkserver"))}
+
+
+def _command(pid: str) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
 
 
 @pytest.mark.parametrize("forks", [False, worker_pool.FORKS])
