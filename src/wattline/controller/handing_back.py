@@ -6,13 +6,12 @@ it was.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
 
+from wattline.controller.kept_names import keep_names, kept_names
 from wattline.live.slurm.client import Slurm
-from wattline.model.files import write_whole
 
 FILE = "off.json"
 WAIT_S = 60.0
@@ -23,14 +22,11 @@ OFF, GOING = "powered_down", frozenset({"powering_down", "power_down"})
 
 def keep_off(folder: Path, names: Collection[str]) -> None:
     """Note which nodes are off because of us."""
-    write_whole(folder / FILE, json.dumps(sorted(names)) + "\n")
+    keep_names(folder / FILE, names)
 
 
 def kept_off(folder: Path) -> set[str]:
-    try:
-        return {str(name) for name in json.loads((folder / FILE).read_text(encoding="utf-8"))}
-    except (OSError, ValueError, TypeError):
-        return set()
+    return kept_names(folder / FILE)
 
 
 def hand_back(

@@ -7,15 +7,14 @@ job that Slurm has refused on nodes of our choice is started wherever Slurm find
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wattline.controller.kept_names import keep_names, kept_names
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.reading import SlurmJob
-from wattline.model.files import write_whole
 
 if TYPE_CHECKING:
     from wattline.controller.told import Told
@@ -95,11 +94,8 @@ def _of_partition(watcher: Watcher, partition: str) -> set[int]:
 def keep_named(folder: Path, labels: Collection[str]) -> None:
     """Note which jobs have a list of nodes that is ours: the next controller, and the watchdog,
     take back that and no other."""
-    write_whole(folder / FILE, json.dumps(sorted(labels)) + "\n")
+    keep_names(folder / FILE, labels)
 
 
 def kept_named(folder: Path) -> set[str]:
-    try:
-        return {str(name) for name in json.loads((folder / FILE).read_text(encoding="utf-8"))}
-    except (OSError, ValueError, TypeError):
-        return set()
+    return kept_names(folder / FILE)
