@@ -27,7 +27,7 @@ from wattline.policies.contract import (
     occupied,
 )
 from wattline.policies.control import Control, control_of, switched
-from wattline.policies.memory import bound
+from wattline.policies.memory import bound, same
 from wattline.policies.queue import enqueue
 from wattline.policies.state import ASIDE, HELD, PAUSED, PLAN_STALE, QUEUED, REFUSED, State
 from wattline.policies.traits import chooses_nodes, job_levels, regulates, steers_all
@@ -37,7 +37,15 @@ if TYPE_CHECKING:
 
 
 def under(books: Books, policy: Composition) -> Books:
-    """A copy of the books in which this policy decides."""
+    """A copy of the books in which this policy decides.
+
+    What a part of it remembers is what it has in `policy`; one that has taken no other's place
+    keeps whom it has set aside.
+    """
+    axes = policy._fields[: policy._fields.index("scope")]
+    stays = {axis for axis in axes if same(getattr(policy, axis), getattr(books.policy, axis))}
+    if len(stays) == len(axes):
+        return books.copy()
     chooses = chooses_nodes(policy.placement)
     if books.state.nodes.size and not chooses:
         raise InputError("these books know which nodes jobs are on; a policy that only counts "
@@ -53,10 +61,12 @@ def under(books: Books, policy: Composition) -> Books:
     if other.roll.jobs:
         other.annotate_all()
     _forget_plans(state)
+    if "admission" not in stays:
+        state.clock[0].aside = 0
     state.clock[0].least_factor = least_factor(state, other.policy.admission)
     state.live.config[state.running[: state.clock[0].running]] = 0
     occupy_again(state, other.policy.placement)
-    _order_anew(other)
+    _order_anew(other, keeps_aside="admission" in stays)
     _run_in_full(other, books.policy)
     _switch_on(other)
     period_s = cycle_s(state, other.policy.regulation)
@@ -86,14 +96,16 @@ def _switch_on(books: Books) -> None:
         record.meter[0].timers += 1
 
 
-def _order_anew(books: Books) -> None:
+def _order_anew(books: Books, keeps_aside: bool) -> None:
     """Queue what waits; refuse what this policy could never start, and let go who waits for it."""
     state, policy = books.state, books.policy
     rows = np.flatnonzero(np.isin(state.live.state, (QUEUED, ASIDE, PAUSED, HELD)))
     _as_submitted(books, rows)
     refused, queued = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int64)
     keys = np.empty(len(rows))
-    count, waiting = part_anew(state, policy, rows, refused, queued, keys)
+    count, waiting = part_anew(state, policy, rows, refused, queued, keys, keeps_aside)
+    if keeps_aside:
+        leave_aside(state)
     # In the order in which they are served each goes to the end: nobody has to make room.
     enqueue_all(state, policy, queued[np.lexsort((queued[:waiting], keys[:waiting]))])
     for row in refused[:count].tolist():
@@ -106,10 +118,10 @@ def _order_anew(books: Books) -> None:
 @kernel
 def part_anew(
     st: State, policy: Composition, rows: IntArray, refused: IntArray, queued: IntArray,
-    keys: FloatArray,
+    keys: FloatArray, keeps_aside: bool,
 ) -> tuple[int, int]:
     """Tell jobs that another policy could never start from those that it queues, with their keys;
-    how many there are of both. What it holds is set aside."""
+    how many there are of both. What it holds is set aside; who is aside may stay there."""
     count = 0
     waiting = 0
     for place in range(rows.size):
@@ -118,6 +130,8 @@ def part_anew(
             st.live[job].state = REFUSED
             refused[count] = job
             count += 1
+        elif keeps_aside and st.live[job].state == ASIDE:
+            continue
         elif holds(st, policy.admission, job):
             set_aside(st, job)
         elif st.live[job].state != HELD:
@@ -125,6 +139,18 @@ def part_anew(
             keys[waiting] = entry_key(st, policy.backfill, policy, job)
             waiting += 1
     return count, waiting
+
+
+@kernel
+def leave_aside(st: State) -> None:
+    """Close the gaps of those aside that were refused."""
+    clock = st.clock[0]
+    kept = 0
+    for place in range(clock.aside):
+        if st.live[st.aside[place].job].state == ASIDE:
+            st.aside[kept] = st.aside[place]
+            kept += 1
+    clock.aside = kept
 
 
 @kernel
@@ -191,7 +217,7 @@ def _say_full(books: Books, row: Any, slowed: bool, capped: bool) -> None:
 def _forget_plans(state: State) -> None:
     """What the last policy had worked out for itself."""
     clock = state.clock[0]
-    for name in ("queue_first", "queue_last", "aside", "examined", "stopped", "leaders",
+    for name in ("queue_first", "queue_last", "examined", "stopped", "leaders",
                  "sorted_end", "reached", "planned", "step_first"):
         setattr(clock, name, 0)
     clock.step_last = 1

@@ -207,14 +207,17 @@ def _follow(loaded: Scenario, every: str, common: dict[str, Any], as_json: bool)
     changes = len(found.switches)
     click.echo(f"{changes:,} {'switch' if changes == 1 else 'switches'} in "
                f"{counted(found.decisions, 'decision')}; the best fixed policy was "
-               f"{found.best_fixed}: {_gain(found.regret)}")
+               f"{found.best_fixed}: {_gain(found.regret, found.fewer_ran)}")
     for name, why in found.left_out.items():
         click.echo(f"note: {name} is not compared: {why}")
     for line in found.assumed:
         click.echo(f"note: {line}")
 
 
-def _gain(regret: float) -> str:
+def _gain(regret: float, fewer_ran: int = 0) -> str:
+    if fewer_ran:
+        return (f"not compared, since {counted(fewer_ran, 'job')} fewer ran under the supervisor "
+                "than under it")
     if math.isnan(regret):
         return "what self-tuning is worth is no number"
     much = "infinitely much" if math.isinf(regret) else f"{abs(regret):.1%}"

@@ -172,3 +172,10 @@ def cap_steps(rules: Rules, first_s: float) -> Any:
     steps.time_s = np.concatenate([[first_s], cap.time_s[later]])
     steps.cap_w = np.concatenate([[cap.at(first_s)], cap.value[later]])
     return steps
+
+
+def note_caps(clock: Any, steps: Any) -> None:
+    """Caps that a policy brings with it. One that is lower refuses nobody who waits for a higher
+    one, in a simulation as on a machine: that may come back."""
+    highest_w = float(np.max(steps.cap_w)) if len(steps) else np.inf
+    clock.cap_w_max = max(float(clock.cap_w_max), highest_w)

@@ -20,7 +20,7 @@ from wattline.books.keeping import bring_up_to_date
 from wattline.books.roll import GRES, NAMED
 from wattline.books.world import begun, paced
 from wattline.engine.loop import is_completed
-from wattline.engine.prepare import Rules, cap_steps, sizes_of
+from wattline.engine.prepare import Rules, cap_steps, note_caps, sizes_of
 from wattline.engine.world import Simulated, make_ends
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
@@ -174,8 +174,8 @@ class Teller:
         while self.switches and self.switches[0].time_s <= now_s:
             _, policy, scenario = self.switches.pop(0)
             self.books.apply(now_s, ())
-            if len(self.caps):  # the next policy refuses what no cap to come has room for
-                self.books.state.clock[0].cap_w_max = np.max(self.caps.cap_w)
+            if len(self.caps):
+                note_caps(self.books.state.clock[0], self.caps)
             self.books = self.books.with_policy(policy, scenario)
 
     def _ending(self, now_s: float) -> list[int]:

@@ -125,6 +125,29 @@ def each_memory(policy: Policy, change: Callable[[Memory], Memory]) -> Policy:
     return _each(policy, lambda memory, _: change(memory))
 
 
+def same(one: Any, other: Any) -> bool:
+    """Whether two policies, or parts of them, are one: the same parameters and the same memory."""
+    return _match(one, other, lambda mine, its: mine is its)
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two policies, or parts of them, differ in nothing but what they remember."""
+    return _match(one, other, lambda mine, its: type(mine) is type(its))
+
+
+def _match(one: Any, other: Any, of_memory: Callable[[Memory, Memory], bool]) -> bool:
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, Memory):
+        return of_memory(one, other)
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(
+            _match(mine, its, of_memory) for mine, its in zip(one, other, strict=True))
+    return bool(np.array_equal(one, other)) if isinstance(one, np.ndarray) else bool(one == other)
+
+
 def _each(policy: Policy, change: Callable[[Memory, str], Memory]) -> Policy:
     made: dict[int, Memory] = {}
 

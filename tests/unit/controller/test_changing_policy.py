@@ -155,10 +155,26 @@ def test_one_round_of_the_supervisor_says_what_it_would_change_and_with_act_does
     assert done.done.startswith("from now on: order sjf")
     assert stays.changes == {}
     assert stays.advice is not None
-    assert [each.name for each in stays.advice.candidates] == ["as it is", "sjf", "as at first"]
-    assert stays.advice.candidates[0].value == stays.advice.candidates[1].value
+    assert [each.name for each in stays.advice.candidates] == ["as it is", "as at first"]
+    assert stays.advice.candidates[1].changes == {"policy.order": "fcfs"}
     going.kept.close()
     assert wl.replay(going.kept.path).equal
+
+
+def test_there_is_a_way_back_to_the_cap_of_the_first_look(going: Going) -> None:
+    def lower(_: float) -> None:
+        live_order(going.file, "set_cap", watts=900.0)
+        live_order(going.file, "set_policy", changes={"policy.order": "wfp"}, within_s=60)
+
+    with going:
+        first, later = wl.follow_policy(going.file, rounds=2, candidates=["sjf", "wfp cap=900W"],
+                                        samples=1, sleep=lower)
+    assert first.advice is not None
+    assert later.advice is not None
+    cap_w = 1e6  # of `write_site`
+    assert [(each.name, dict(each.changes)) for each in later.advice.candidates] == [
+        ("as it is", {}), ("sjf", {"policy.order": "sjf", "power.cap": cap_w}),
+        ("as at first", {"policy.order": "fcfs", "power.cap": cap_w})]
 
 
 @pytest.mark.parametrize(("changes", "said"), [

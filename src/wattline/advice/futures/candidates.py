@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.fields import name_of
+from wattline.model.units import watts_of
 from wattline.policies.declaration import AXES
 from wattline.policies.going_together import KEEPERS
 from wattline.policies.registry import places
@@ -21,7 +23,7 @@ _CHOSEN = ("policy", "power")
 """Sections of a scenario that a running machine can change."""
 _BETWEEN = re.compile(r"\s+|(?<![\d.][eE])\+|\+(?!\d)")
 """What stands between the parts of a candidate; the sign in `cap=1.0e+3` is part of its number."""
-_OF_THE_MACHINE = ("power.idle_fraction",)
+OF_THE_MACHINE = ("power.idle_fraction",)
 """Fields of theirs that say what the nodes are."""
 
 
@@ -38,12 +40,33 @@ class Choice:
 def read_choices(texts: Iterable[str], scenario: Scenario) -> list[Choice]:
     """The candidates, what is there now first; without any, what usually matters."""
     listed = [part.strip() for text in texts for part in split_values(text) if part.strip()]
-    found = [Choice(CURRENT, {})]
+    found: list[Choice] = []
+    there: list[str] = []
     for text in listed or _usual(scenario):
         choice = _kept(Choice(text, _changes(text)), scenario)
-        if choice.changes and choice.name not in [each.name for each in found]:
+        if not choice.changes or choice.name in [each.name for each in found]:
+            continue
+        if changes_nothing(choice, scenario):
+            there.append(text)
+        else:
             found.append(choice)
-    return found
+    said = f"left out, since it is there already: {', '.join(there)}" if there else ""
+    return [Choice(CURRENT, {}, said), *found]
+
+
+def changes_nothing(choice: Choice, scenario: Scenario) -> bool:
+    """Whether a choice is what is there, under another name."""
+    fields = scenario.model_dump(mode="json", exclude_none=True)
+    return _compared(validate(changed(fields, choice.changes), choice.name)) == _compared(scenario)
+
+
+def _compared(scenario: Scenario) -> dict[str, Any]:
+    """The fields of a scenario, with a cap in watts however it was written."""
+    fields = scenario.model_dump(mode="json", exclude_none=True)
+    cap = fields["power"].get("cap", "none")
+    with suppress(InputError):  # a part of the peak, a file, or none
+        fields["power"]["cap"] = cap if isinstance(cap, list | dict) else watts_of(cap)
+    return fields
 
 
 def _kept(choice: Choice, scenario: Scenario) -> Choice:
@@ -109,7 +132,7 @@ def _change(part: str, text: str) -> tuple[str, Any]:
     if not dot:
         raise InputError(f"'{part}' of the candidate '{text}' is neither a policy, nor "
                          "AXIS=POLICY, nor cap=WATTS, nor a field with a dot")
-    if section not in _CHOSEN or name in _OF_THE_MACHINE:
+    if section not in _CHOSEN or name in OF_THE_MACHINE:
         raise InputError(f"candidate '{text}': {name} cannot be changed while the machine runs; a "
                          "candidate changes policies (policy.*) and how power is limited (power.*)")
     return name, parse_value(value)

@@ -9,17 +9,24 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from wattline.advice.futures.candidates import CURRENT, Choice, read_choices
-from wattline.advice.futures.live import in_watts, stand_live
+from wattline.advice.futures.candidates import (
+    CURRENT,
+    OF_THE_MACHINE,
+    Choice,
+    changes_nothing,
+    read_choices,
+)
+from wattline.advice.futures.live import as_told, in_watts, stand_live
 from wattline.advice.futures.policy import CandidateFigures, PolicyAdvice, Question, judged
 from wattline.advice.futures.running import CAP
 from wattline.advice.futures.self_tuning import BETTER, more_than
 from wattline.advice.futures.stopwatch import Stopwatch
 from wattline.controller.changing_policy import SET_POLICY
+from wattline.controller.looking_in import KeptBooks
 from wattline.controller.speaking import live_order
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.units import parse_duration, watts_of
@@ -99,8 +106,9 @@ class _Supervisor:
         self.live, self.question, self.candidates = live, question, candidates
         self.arrivals, self.history, self.act = arrivals, history, act
         self.allow_code = allow_code
-        self.first: dict[str, Any] = {}
-        """The policy of the first look, by axis: it stays a candidate."""
+        self.first: Scenario | None = None
+        """What was there at the first look, the cap too: it stays a candidate, and the others
+        change it, as in a simulation."""
 
     def look(self, first: bool) -> PolicyRound:
         try:
@@ -117,18 +125,23 @@ class _Supervisor:
         if self.act and not stood.kept.running:
             raise WattlineError("no controller that acts runs there: nobody could be asked to "
                                 "change the policy")
-        choices = in_watts(self._choices(stood.now.plan.scenario), stood.kept.books)
+        choices = self._choices(stood.kept)
         advice = judged(stood.now, choices, self.question, watch)
         changes, why = wanted(advice, self.question.risk)
         done = self._order(changes) if self.act and changes else ""
         return PolicyRound(advice, changes, why, done)
 
-    def _choices(self, scenario: Scenario) -> list[Choice]:
-        there = {f"policy.{axis}": value for axis, value
-                 in scenario.policy.model_dump(mode="json").items() if axis in AXES}
+    def _choices(self, kept: KeptBooks) -> list[Choice]:
+        there = as_told(kept)
         self.first = self.first or there
-        found = read_choices(self.candidates, scenario)
-        return found if there == self.first else [*found, Choice(FIRST, dict(self.first))]
+        choices = in_watts(read_choices(self.candidates, self.first), kept.books)
+        now, first = _chosen(there), _chosen(self.first)
+        if now == first:
+            return choices
+        wanted = [(choice, first | choice.changes) for choice in (*choices[1:], Choice(FIRST, {}))]
+        others = [replace(choice, changes=_from_to(now, to)) for choice, to in wanted]
+        return [choices[0], *(choice for choice in others
+                              if choice.changes and not changes_nothing(choice, there))]
 
     def _order(self, changes: Mapping[str, Any]) -> str:
         """Ask for the cap, then for the policy: each is an order of its own."""
@@ -143,6 +156,18 @@ class _Supervisor:
         except WattlineError as error:
             said.append(f"refused: {error}")
         return "; ".join(said)
+
+
+def _chosen(scenario: Scenario) -> dict[str, Any]:
+    """What a running machine can change, by field."""
+    fields = scenario.model_dump(mode="json", exclude_none=True)
+    return {f"policy.{axis}": value for axis, value in fields["policy"].items() if axis in AXES} | {
+        f"power.{name}": value for name, value in fields["power"].items()
+        if f"power.{name}" not in OF_THE_MACHINE}
+
+
+def _from_to(now: Mapping[str, Any], to: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in to.items() if now.get(name) != value}
 
 
 def wanted(advice: PolicyAdvice, risk: float) -> tuple[Mapping[str, Any], str]:

@@ -34,6 +34,8 @@ from wattline.model.signal import FloatArray, Signal
 from wattline.model.units import counted, parse_fraction
 from wattline.scenario.bundled_logs import log_path
 from wattline.scenario.in_python import Source
+from wattline.scenario.load import changed, validate
+from wattline.scenario.model import Scenario
 from wattline.traces import read, trace_of
 
 NO_LIMIT_S = 364 * 86400.0
@@ -86,6 +88,15 @@ def stand_live(
     here = moment_of_books(books, jobs, rules, done_s)
     return LiveNow(Now(kept.plan, here, rules, books.now_s + horizon_s, times, said,
                        cap_told=True), kept)
+
+
+def as_told(kept: KeptBooks) -> Scenario:
+    """The scenario of now: the policy that decides, under the cap that was told last."""
+    scenario = kept.plan.scenario
+    told_w = float(kept.books.record.meter[0].told_cap_w)
+    fields = scenario.model_dump(mode="json", exclude_none=True)
+    cap = told_w if told_w < np.inf else "none"
+    return validate(changed(fields, {CAP: cap}), "site")
 
 
 def in_watts(choices: Iterable[Choice], books: Books) -> list[Choice]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from wattline.advice.futures.candidates import Choice, read_choices
 from wattline.advice.futures.instants import instant_s
-from wattline.advice.futures.live import in_watts, stand_live
+from wattline.advice.futures.live import as_told, in_watts, stand_live
 from wattline.advice.futures.running import Now, candidate_of, stand_at
 from wattline.advice.futures.side_by_side import figures_of_all
 from wattline.advice.futures.stopwatch import Stopwatch
@@ -126,7 +126,7 @@ def advise_policy(
     if live is not None:
         stood = stand_live(live, question.horizon_s, arrivals, history, allow_code=allow_code)
         now = stood.now
-        choices = in_watts(read_choices(candidates, now.plan.scenario), stood.kept.books)
+        choices = in_watts(read_choices(candidates, as_told(stood.kept)), stood.kept.books)
     else:
         assert at is not None
         ready = planned(scenario, given, allow_code)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from wattline.advice.futures.arrivals import with_arrivals
 from wattline.advice.futures.candidates import Choice
+from wattline.advice.futures.carried import carried_over
 from wattline.advice.futures.run_times import FEW, Mask, RunTimes, asks_nothing
 from wattline.analysis.metrics import quantiles
 from wattline.analysis.summary import time_text
@@ -128,12 +129,12 @@ def candidate_of(now: Now, choice: Choice) -> Candidate:
     if not choice.changes:
         return Candidate(now.moment, None, now.rules, now.until_s)
     own = plan_of(now.plan, choice)
-    assert isinstance(own.policy, Composition)
+    policy = carried_over(now.plan.scenario, own, now.moment.books.policy)
     rules = replace(own.rules, logged=now.rules.logged)
     if now.cap_told:
         cap_w = own.rules.cap_w if CAP in choice.changes else now.rules.cap_w
         rules = replace(rules, reservations=(), user_share=(), cap_w=cap_w)
-    return Candidate(now.moment, own.policy, rules, now.until_s)
+    return Candidate(now.moment, policy, rules, now.until_s)
 
 
 def plan_of(ready: Plan, choice: Choice) -> Plan:

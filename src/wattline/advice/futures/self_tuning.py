@@ -14,6 +14,7 @@ import numpy as np
 
 from wattline.advice.futures.arrivals import with_arrivals
 from wattline.advice.futures.candidates import CURRENT, read_choices
+from wattline.advice.futures.carried import carried_over
 from wattline.advice.futures.history import History
 from wattline.advice.futures.policy import Question, broken_part, check_figures, planned
 from wattline.advice.futures.run_times import RunTimes, asks_nothing
@@ -100,14 +101,24 @@ class SelfTuning:
 
     @property
     def regret(self) -> float:
-        """How much worse than that, as a part of it; below 0 it was better."""
-        best = self.values[self.best_fixed]
-        return more_than(best, self.values[TUNED])
+        """How much worse than that, as a part of it; below 0 it was better. No number where fewer
+        jobs ran."""
+        if self.fewer_ran:
+            return math.nan
+        return more_than(self.values[self.best_fixed], self.values[TUNED])
+
+    @property
+    def fewer_ran(self) -> int:
+        """Jobs that ran under the best fixed policy and not under the supervisor: its figures are
+        of others, and not compared."""
+        not_run = [self.figures[name]["jobs.not_run"] for name in (TUNED, self.best_fixed)]
+        return max(int(not_run[0] - not_run[1]), 0)
 
     def to_dict(self) -> dict[str, Any]:
         """What `wattline advise policy --follow --json` prints."""
         return {"objective": self.objective, "values": self.values, "figures": self.figures,
                 "best_fixed": self.best_fixed, "regret": self.regret,
+                "fewer_ran": self.fewer_ran,
                 "switches": [{"time_s": each.time_s, "to": each.to} for each in self.switches],
                 "limits": list(self.limits), "left_out": self.left_out,
                 "decisions": self.decisions, "seconds": self.seconds,
@@ -184,8 +195,9 @@ def _refused(figures: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
     least = min(each["jobs.not_run"] for each in figures.values())
     lost = figures[TUNED]["jobs.not_run"] - least
     return () if lost == 0 else (
-        f"under the supervisor {lost:,.0f} jobs never ran that ran under a fixed policy: it "
-        "refused them while another policy decided, and its figures are of the others",)
+        f"under the supervisor {lost:,.0f} jobs never ran that ran under a fixed policy: refused "
+        "while another policy decided, or behind one that no cap to come has room for; its figures "
+        "are of the others",)
 
 
 def broken_limits(figures: Mapping[str, float], limits: Sequence[str]) -> list[str]:
@@ -257,7 +269,9 @@ class _Supervisor:
         self.history.note(at_s, times, over, bool(unasked[here.log_row].any()))
         draws = now.draws(question.samples, question.seed + self.decisions)
         self.decisions += 1
-        ones = (Candidate(here, None if name == self.chosen else _composed(own),
+        now_there = self.plans[self.chosen].scenario
+        ones = (Candidate(here, None if name == self.chosen
+                          else carried_over(now_there, own, here.books.policy),
                           replace(own.rules, logged=rules.logged), now.until_s)
                 for name, own in self.plans.items())
         rows = dict(zip(self.plans, figures_of_all(now, ones, draws), strict=True))
@@ -265,7 +279,7 @@ class _Supervisor:
         best = min(values, key=lambda name: values[name])
         if not values[best].breaks and _clearly_better(values[best], values[self.chosen]):
             own = self.plans[best]
-            world.switch(_composed(own), own.rules)
+            world.switch(carried_over(now_there, own, world.policy), own.rules)
             self.chosen = best
             self.switches.append(Switched(at_s, best))
 
@@ -298,11 +312,6 @@ def _clearly_better(one: Judged, other: Judged) -> bool:
     if not np.isfinite(other.objective):
         return bool(np.isfinite(one.objective))
     return one.objective < other.objective - BETTER * abs(other.objective)
-
-
-def _composed(plan: Plan) -> Composition:
-    assert isinstance(plan.policy, Composition)
-    return plan.policy
 
 
 def _judged(found: Sequence[Mapping[str, float]], question: Question) -> Judged:
