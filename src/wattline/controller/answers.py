@@ -14,9 +14,9 @@ import numpy as np
 from wattline.books import Books, Explanation, explain
 from wattline.books.explaining import reason_in_short
 from wattline.books.waiting import joules_left, needed_j, queued_rows, waiting_rows
+from wattline.controller.asking import claims_too_little
 from wattline.controller.orders import OrderOutcome
 from wattline.controller.priorities import factors_of, used_until_j
-from wattline.controller.watching import claims_too_little
 from wattline.live.slurm.reading import WAITING, SlurmJob
 from wattline.model.errors import InputError
 

@@ -17,6 +17,7 @@ from wattline.controller.watching import Watcher
 from wattline.controller.wording import in_slurm_words
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
+from wattline.live.slurm.reading import SlurmJob
 from wattline.policies.contract import Composition
 from wattline.policies.state import REFUSED, RUNNING
 
@@ -60,6 +61,7 @@ class Controller:
 
     def __post_init__(self) -> None:
         self.watcher.knows = self._knows
+        self.watcher.place_of = self._place
 
     def cycle(self) -> Cycle:
         done = self._cycle()
@@ -69,6 +71,9 @@ class Controller:
 
     def _knows(self, name: str) -> bool:
         return name in self.books.roll or name in self.books.roll.over
+
+    def _place(self, name: str) -> tuple[float, int] | None:
+        return self.books.place(name)
 
     def _cycle(self) -> Cycle:
         try:
@@ -93,8 +98,8 @@ class Controller:
             self.took_over = False
             remarks += self._not_taken()
         remarks += self._withdraw(news.withdrawn) + self._say_unmanaged(news.unmanaged)
-        for decision in decisions:
-            remarks += self.hands.carry_out(self, decision, now_s)
+        remarks += self._let_go(news.let_go)
+        remarks += self.hands.carry_out(self, decisions, now_s)
         return Cycle(now_s, decisions, (*self._noted(), *remarks))
 
     def change_policy(
@@ -158,6 +163,18 @@ class Controller:
             try:
                 self.slurm.explain(label, self.watcher.comment(reason))
             except SlurmError as error:
+                said.append(str(error))
+        return said
+
+    def _let_go(self, jobs: Sequence[SlurmJob]) -> list[str]:
+        """Release what was held for us and is not ours any more: Slurm starts it."""
+        said = []
+        for job in jobs if self.act else ():
+            try:
+                self.slurm.release(job.label, anywhere=self.watcher.names_nodes(job))
+                said.append(f"job {job.label} is in the partition {job.partition} by now, which is "
+                            "left to Slurm: it is released")
+            except SlurmError as error:  # the next look tells whether it is still held
                 said.append(str(error))
         return said
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.licences import LicenceNet, allowed_w
 from wattline.controller.sharing.licences import allowed_above_w
-from wattline.controller.where import kept_named
+from wattline.controller.writings import kept_written
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.holding import devices_of
@@ -94,9 +94,9 @@ def pass_on_all(
 ) -> list[str]:
     """Let Slurm start those of these jobs that wait for us; which they are, as they follow."""
     waiting = by_turns([job for job in seen if ours_and_held(site, job)], turns or {})
-    named = kept_named(Path(site.folder))
+    written = kept_written(Path(site.folder))
     for job in waiting:
-        pass_on(site, slurm, job, anywhere=job.label in named)
+        pass_on(site, slurm, job, anywhere=job.label in written and written[job.label].names(job))
     return [job.label for job in waiting]
 
 

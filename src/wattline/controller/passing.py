@@ -37,7 +37,7 @@ def pass_on_held(controller: Controller, modes: ModeKeeper) -> None:
     for job in _in_time(modes.held(), modes.site.lease):
         try:
             watts = pass_on(modes.site, controller.slurm, job,
-                            anywhere=job.label in controller.watcher.tried)
+                            anywhere=controller.watcher.names_nodes(job))
         except SlurmError as error:  # its user may have cancelled it: the next look will tell
             controller.notes.append(str(error))
             continue

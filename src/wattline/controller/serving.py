@@ -15,6 +15,7 @@ from typing import Any
 
 from wattline.books import Books, CapChanged, Event
 from wattline.controller.alone import alone_at
+from wattline.controller.asking import watts_of_licences
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk, refuse_below_idle
@@ -40,8 +41,8 @@ from wattline.controller.showing import MachineWriter
 from wattline.controller.stopping import leave, leaving_to_slurm, switch_on
 from wattline.controller.target import FileSource, Target, TopicSource
 from wattline.controller.unknown_names import UnknownNames
-from wattline.controller.watching import Watcher, watts_of_licences
-from wattline.controller.where import keep_named, kept_named
+from wattline.controller.watching import Watcher
+from wattline.controller.writings import keep_written, kept_written
 from wattline.live.fleet import Fleet
 from wattline.live.folder_lock import alone_in
 from wattline.live.mqtt_fleet import MqttFleet
@@ -124,8 +125,8 @@ def _assembled(
     controller.notes += [*kept.remarks, *modes.remarks]
     if act:
         controller.hands.keep_off = partial(keep_off, folder)
-        watcher.tried = kept_named(folder)
-        controller.hands.keep_named = partial(keep_named, folder)
+        watcher.written = kept_written(folder)
+        controller.hands.keep_written = partial(keep_written, folder)
         controller.hands.licences = site.licences
     ledger = _ledger(site, controller) if act and fleet is not None else None
     keeper = None if fleet is None else _keeper(site, controller, fleet)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.unit.controller.fakes import FakeSlurm
@@ -20,7 +21,7 @@ from wattline.controller.sharing.picture import Picture, asked, memory_unread, p
 from wattline.controller.sharing.starting import SharedStarter
 from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.watching import BACKOFF_S, PATIENCE_S
-from wattline.live.slurm.client import Seen
+from wattline.live.slurm.client import AsksOtherwise, Seen
 from wattline.live.slurm.reading import SlurmJob, SlurmNode
 from wattline.live.slurm.wishes import WISH_COLUMNS, Wish, read_wishes
 
@@ -140,9 +141,10 @@ class Site:
         Path(self.site.folder).mkdir(exist_ok=True)
         self.slurm = FakeSlurm()
         self.slurm.wishes = lambda: {  # type: ignore[method-assign]
-            job.label: WISH for job in (*self.watcher.seen, JOB)}
+            job.label: self.wish for job in (*self.watcher.seen, JOB)}
         self.watcher = SharedWatcher(self.site.parts, mark="wattline", decides=False)
         self.cap_w = 1000.0
+        self.wish = WISH
         self.controller = SimpleNamespace(
             watcher=self.watcher, slurm=self.slurm, act=True, notes=[],
             books=SimpleNamespace(power_w=300.0), hands=Hands())
@@ -162,14 +164,14 @@ def test_a_job_is_told_to_start_once_with_its_watts_and_held_again_when_it_does_
     place: Path
 ) -> None:
     here = Site(place)
-    assert [call[0] for call in here.look(JOB, at_s=1010.0)] == ["license", "start"]
-    assert here.slurm.told[0][2] == 40
+    assert [call[0] for call in here.look(JOB, at_s=1010.0)] == ["start"]
+    assert here.slurm.told[0][-1] == 40
     released = replace(JOB, priority=5)
     assert here.look(released, at_s=1011.0) == []
     assert [call[0] for call in here.look(released, at_s=1011.0 + PATIENCE_S)] == ["withdraw"]
     assert here.look(JOB, at_s=1012.0 + PATIENCE_S) == []  # not at once
     later_s = 1012.0 + PATIENCE_S + BACKOFF_S
-    assert [call[0] for call in here.look(JOB, at_s=later_s)] == ["license", "start"]
+    assert [call[0] for call in here.look(JOB, at_s=later_s)] == ["start"]
     running = replace(JOB, state="RUNNING", node_list=("n1",), priority=5, start_s=later_s)
     assert here.look(running, at_s=later_s + 1.0) == []
     assert here.starter.asked == {}
@@ -207,8 +209,36 @@ def test_one_with_a_begin_time_starts_then_and_parts_are_not_decided_upon(place:
     assert here.watcher.obstacles["7"].reason == "begin time"
     assert here.watcher.obstacles["9+0"].reason == "not managed"
     assert here.look(later, part, at_s=1019.0) == []
-    assert [call[0] for call in here.look(later, part, at_s=1020.0)] == ["license", "start"]
+    assert [call[0] for call in here.look(later, part, at_s=1020.0)] == ["start"]
     assert sum("is not decided upon" in line for line in here.controller.notes) == 1
+
+
+@pytest.mark.parametrize(("fields", "cpus"), [
+    ({"cpus": 2, "tres": "cpu=2,node=1"}, 2), ({"licenses": {"watts": 30}}, 4)])
+def test_a_job_that_is_changed_is_decided_upon_anew_at_the_next_look(
+    place: Path, fields: dict[str, Any], cpus: int
+) -> None:
+    """300 W idle and 335 W at most: 40 W are too many for it, 20 or 30 are not."""
+    here = Site(place)
+    here.cap_w = 335.0
+    assert here.look(JOB, at_s=1010.0) == []
+    here.wish = replace(here.wish, tasks=cpus)
+    call, = here.look(replace(JOB, **fields), at_s=1011.0)
+    assert call[:2] == ("start", "7")
+
+
+def test_a_job_of_a_shared_node_that_was_changed_meanwhile_is_left_alone(place: Path) -> None:
+    here = Site(place)
+    refused: list[object] = []
+
+    def start(label: str, nodes: object, **more: Any) -> None:
+        refused.append(more["as_seen"])
+        raise AsksOtherwise(f"job {label} was changed meanwhile (CPUs)")
+
+    here.slurm.start = start
+    assert here.look(JOB, at_s=1010.0) == []  # nor is it held again, which others may have done
+    assert refused == [JOB]
+    assert any("was changed meanwhile (CPUs)" in line for line in here.controller.notes)
 
 
 def test_a_dry_run_says_what_it_would_start(place: Path) -> None:
@@ -247,4 +277,4 @@ def test_a_held_job_does_not_start_before_its_time(place: Path) -> None:
     here = Site(place)
     later = replace(JOB, eligible_s=1060.0)
     assert here.look(later, at_s=1010.0) == []
-    assert [call[0] for call in here.look(later, at_s=1061.0)] == ["license", "start"]
+    assert [call[0] for call in here.look(later, at_s=1061.0)] == ["start"]

@@ -15,7 +15,7 @@ from wattline.controller.sharing.deciding import Decisions, SharedStart, decided
 from wattline.controller.sharing.picture import Picture, PicturedJob, memory_unread, pictured
 from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.watching import BACKOFF_S, PATIENCE_S
-from wattline.controller.where import own_nodes
+from wattline.controller.writings import written
 from wattline.live.slurm.client import NotHeldForUs
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.holding import devices_of
@@ -59,7 +59,8 @@ class SharedStarter:
                    if job.state in (*ACTIVE, *STARTING, *ENDING) and job.node_list]
         waiting = [job for job in self._eligible(seen, running)
                    if cycle.time_s >= self.not_before_s.get(job.label, -math.inf)]
-        now = (frozenset(job.label for job in waiting), frozenset(job.label for job in running),
+        now = (frozenset((job.label, self._asks(job)) for job in waiting),
+               frozenset(job.label for job in running),
                frozenset(self.asked), self.cap_w(), frozenset(self.watcher.down))
         if not waiting or (now == self._seen and cycle.time_s < self._due_s):
             return
@@ -126,8 +127,8 @@ class SharedStarter:
         jobs = [self._running(job, wishes.get(job.label, Wish())) for job in running]
         jobs += [self._running(seen[label], wishes.get(label, Wish()), start, at_s)
                  for label, (at_s, start) in self.asked.items() if label in seen]
-        jobs += [pictured(self._as_asked(job), replace(wishes[job.label], dependency=""), {}, 0.0,
-                          self._load(job)) for job in waiting if job.label in wishes]
+        jobs += [pictured(self.watcher.as_asked(job), replace(wishes[job.label], dependency=""),
+                          {}, 0.0, self._load(job)) for job in waiting if job.label in wishes]
         coming_w = sum(start.watts for _, start in self.asked.values())
         self.last = Picture(now_s, self.cap_w(), self.controller.books.power_w + coming_w,
                             tuple(sorted(self.watcher.down | self.watcher.off)), tuple(jobs))
@@ -138,8 +139,31 @@ class SharedStarter:
         if found.starts and self.controller.act:
             Decisions(Path(self.site.folder) / "decisions.jsonl",
                       1e6 * self.site.journal_mb).write(self.last, found.starts)
+        if self.controller.act:
+            self._write(seen, found.starts)
         for start in found.starts:
             self._start(seen[start.label], start, now_s)
+
+    def _asks(self, job: SlurmJob) -> tuple[object, ...]:
+        """What it would be decided anew about, if its user changed it."""
+        asked = self.watcher.as_asked(job)
+        return (*asked.asks, tuple(sorted(asked.licenses.items())), asked.limit_s, asked.account)
+
+    def _write(self, seen: Mapping[str, SlurmJob], starts: Iterable[SharedStart]) -> None:
+        """Note what will be on jobs that are about to start, before the first of them does."""
+        mine = self.watcher.written
+        for start in starts:
+            job = seen[start.label]
+            own = bool(self.watcher.as_asked(job).required_nodes)
+            mine[job.label] = written(job, mine.get(job.label), () if own else start.nodes,
+                                      len(start.nodes), self._licence(job, start))
+        if starts:
+            self.controller.hands.keep_written(mine)
+
+    def _licence(self, job: SlurmJob, start: SharedStart) -> int | None:
+        """The watts that a job gets as licences; None: it has some, or the site has none."""
+        wanted = self.site.licences and WATTS not in job.licenses
+        return math.ceil(start.watts - 1e-9) if wanted else None
 
     def _say_once(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -158,10 +182,6 @@ class SharedStarter:
                 else dict.fromkeys(job.node_list, 1))
         return pictured(job, wish, held, job.start_s, self._load(job))
 
-    def _as_asked(self, job: SlurmJob) -> SlurmJob:
-        """Without the nodes that it names because of an earlier start of ours."""
-        return replace(job, required_nodes=own_nodes(job, self.watcher.tried))
-
     def _load(self, job: SlurmJob) -> float:
         """So that CPUs and devices together draw what the job says, where it says something."""
         said_w, parts = job.licenses.get(WATTS), self.watcher.parts
@@ -176,15 +196,10 @@ class SharedStarter:
             self.controller.notes.append(f"would {words}")
             return
         self.asked[start.label] = (now_s, start)
-        own = bool(own_nodes(job, self.watcher.tried))
-        if not own:
-            self.watcher.tried.add(start.label)
-            self.controller.hands.keep_named(self.watcher.tried)
-        watts = math.ceil(start.watts - 1e-9)
+        own = bool(self.watcher.as_asked(job).required_nodes)
         try:
-            if self.site.licences and WATTS not in job.licenses:
-                self.controller.slurm.license(job, watts)
-            self.controller.slurm.start(start.label, start.nodes, own=own)
+            self.controller.slurm.start(start.label, start.nodes, as_seen=job, own=own,
+                                        licence=self._licence(job, start))
         except SlurmError as error:
             self._fail(start.label, now_s, withdraw=not isinstance(error, NotHeldForUs))
             self.controller.notes.append(f"job {start.label} could not be started: {error}")

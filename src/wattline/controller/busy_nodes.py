@@ -1,0 +1,35 @@
+"""Nodes that jobs have, by their names, and what they would draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from wattline.controller.told import Told
+
+
+class BusyNodes:
+    """What whoever meters and caps nodes asks of a watcher."""
+
+    names: list[str]
+    told: dict[str, Told]
+
+    def node_names(self, numbers: Iterable[int]) -> list[str]:
+        return [self.names[number] for number in numbers]
+
+    def wanted_w(self, job_w: Callable[[str, Told], float]) -> dict[str, float]:
+        """What each busy node would draw if nothing slowed it; `job_w` is what a job would."""
+        found: dict[str, float] = {}
+        for name, told in self.told.items():
+            if told.running and not told.suspended and told.nodes:
+                node_w = job_w(name, told) / len(told.nodes)
+                for number in told.nodes:
+                    found[self.names[number]] = node_w
+        return found
+
+    def drawn_w(self, told: Told, node_w: Callable[[str], float]) -> float:
+        """What a job draws of its nodes, by their meters; NaN where one of them is silent."""
+        return sum(node_w(each) for each in self.node_names(told.nodes))
+
+    def idle_w(self, node: str, usual_w: float) -> float:
+        """What a node draws without jobs."""
+        return usual_w
