@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from wattline.controller.told import Told
 
@@ -10,8 +10,17 @@ from wattline.controller.told import Told
 class BusyNodes:
     """What whoever meters and caps nodes asks of a watcher."""
 
-    names: list[str]
-    told: dict[str, Told]
+    def __init__(self, nodes: Sequence[str]) -> None:
+        self.number = {name: number for number, name in enumerate(nodes)}
+        self.names = list(nodes)
+        self.told: dict[str, Told] = {}
+        """By name what the books have been told of jobs."""
+        self.off: set[str] = set()
+        """Nodes that were switched off from here: out of use, and not out of order."""
+
+    def switched(self, names: Iterable[str], on: bool) -> None:
+        """Nodes were told to go off or on; the books know it already."""
+        self.off = self.off - set(names) if on else self.off | set(names)
 
     def node_names(self, numbers: Iterable[int]) -> list[str]:
         return [self.names[number] for number in numbers]

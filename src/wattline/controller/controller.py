@@ -67,6 +67,7 @@ class Controller:
         done = self._cycle()
         for listener in self.listeners:
             listener(done)
+        self.watcher.freed.flush()
         return done
 
     def _knows(self, name: str) -> bool:
@@ -181,6 +182,7 @@ class Controller:
     def _withdraw(self, labels: Sequence[str]) -> list[str]:
         """Hold what did not start again: Slurm would start it when the books count on nothing."""
         said = []
+        self.watcher.freed.take_back(labels)
         for label in labels if self.act else ():
             try:
                 self.slurm.withdraw(label)

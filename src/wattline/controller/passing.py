@@ -41,12 +41,14 @@ def pass_on_held(controller: Controller, modes: ModeKeeper) -> None:
         except SlurmError as error:  # its user may have cancelled it: the next look will tell
             controller.notes.append(str(error))
             continue
+        controller.watcher.freed.add(job.label)
         controller.notes.append(f"job {job.label} goes to Slurm with {watts} W as licences")
 
 
 def take_back(controller: Controller, modes: ModeKeeper) -> None:
     """Hold jobs of ours again that were left to Slurm and wait there."""
     waiting = modes.released()
+    controller.watcher.freed.take_back(job.label for job in waiting)
     for job in _in_time(waiting, modes.site.lease):
         try:
             controller.slurm.withdraw(job.label)

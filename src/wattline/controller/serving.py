@@ -20,6 +20,7 @@ from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk, refuse_below_idle
 from wattline.controller.first_in_queue import FirstInQueue
+from wattline.controller.freed import Freed
 from wattline.controller.handing_back import keep_off, kept_off
 from wattline.controller.joules.keeping import LedgerKeeper
 from wattline.controller.joules.memory import recalled
@@ -125,7 +126,7 @@ def _assembled(
     controller.notes += [*kept.remarks, *modes.remarks]
     if act:
         controller.hands.keep_off = partial(keep_off, folder)
-        watcher.written = kept_written(folder)
+        watcher.written, watcher.freed = kept_written(folder), Freed.of(folder)
         controller.hands.keep_written = partial(keep_written, folder)
         controller.hands.licences = site.licences
     ledger = _ledger(site, controller) if act and fleet is not None else None
@@ -179,7 +180,7 @@ def _starting(
         starter = SharedStarter(controller, site, read_section(site.twin),
                                 lambda: cap_now_w(controller.books))
         starter.prepare()  # in guard mode too, which may be changed: no cycle has time for it
-        modes.starting = lambda label: label in starter.asked
+        modes.starting = controller.watcher.starting
         controller.why = lambda label: starter.why(label) if modes.decides else ""
         found.append(lambda cycle: starter(cycle) if modes.decides else None)
     return found

@@ -29,9 +29,10 @@ from wattline.controller.asking import (
 )
 from wattline.controller.beginning import PARTS, UNFIT, Obstacle, Obstacles
 from wattline.controller.busy_nodes import BusyNodes
+from wattline.controller.freed import Freed
 from wattline.controller.naming import AGAIN, key, label_of
 from wattline.controller.told import News, Told
-from wattline.controller.writings import Written
+from wattline.controller.writings import WrittenOn
 from wattline.live.slurm.client import Seen
 from wattline.live.slurm.reading import (
     ACTIVE,
@@ -56,7 +57,7 @@ ASIDE = "suspended to keep the cap"
 """In the comment of such a job."""
 
 
-class Watcher(BusyNodes):
+class Watcher(BusyNodes, WrittenOn):
     """Keeps what was told of each job and node, and finds what is new."""
 
     units = "nodes"
@@ -67,8 +68,8 @@ class Watcher(BusyNodes):
         watts: Callable[[SlurmJob], float] = lambda job: math.nan, node_w: float = math.nan,
         mark: str = "", decides: bool = True, molds: bool = False,
     ) -> None:
-        self.number = {name: number for number, name in enumerate(nodes)}
-        self.names = list(nodes)
+        BusyNodes.__init__(self, nodes)
+        WrittenOn.__init__(self)
         self.partitions = set(partitions)
         """Those that are managed; jobs of others are counted once they run. Empty: all."""
         self.watts = watts
@@ -84,8 +85,6 @@ class Watcher(BusyNodes):
         """Whether waiting jobs of ours that Slurm may start are held first, and told of then."""
         self.molds = molds
         """Whether the policy chooses how many nodes of a range a job gets; otherwise the least."""
-        self.off: set[str] = set()
-        """Nodes that were switched off from here: out of use, and not out of order."""
         self.seen: tuple[SlurmJob, ...] = ()
         """All jobs of the last look."""
         self.nodes_seen: tuple[SlurmNode, ...] = ()
@@ -95,8 +94,10 @@ class Watcher(BusyNodes):
         """By label how the books know the jobs of the last look."""
         self.used: set[str] = set()
         """Names under which the books have had a job that was left to Slurm before it began."""
-        self.written: dict[str, Written] = {}
-        """By label what was written on jobs that were told to start."""
+        self.freed = Freed()
+        """Jobs of ours that Slurm was free to start: others hold them, where they are held."""
+        self.starting: Callable[[str], bool] = lambda label: False
+        """Whether others than the books have just told a job to start."""
         self.place_of: Callable[[str], tuple[float, int] | None] = lambda name: None
         """Where a job stands, or stood, in the books' queue."""
         self.places: dict[str, tuple[float, int]] = {}
@@ -112,7 +113,6 @@ class Watcher(BusyNodes):
         self._failed: set[tuple[str, str]] = set()
         self._obstacles = Obstacles((), math.nan, {}, (), self._failed)
         self.looked_s = math.nan
-        self.told: dict[str, Told] = {}
         self.down: set[str] = set()
         self.resting: set[str] = set()
         """Those of them that have no job and power, as far as Slurm knows."""
@@ -132,6 +132,7 @@ class Watcher(BusyNodes):
         labels = set(self.named)
         self.used = {name for name in self.used if label_of(name) in labels}
         self.written = {label: each for label, each in self.written.items() if label in labels}
+        self.freed.only(labels)
         self.places = {label: each for label, each in self.places.items() if label in labels}
         self.unfit = {label: each for label, each in self.unfit.items()
                       if label in labels and each[1] > seen.time_s}
@@ -176,19 +177,6 @@ class Watcher(BusyNodes):
     def not_taken(self, name: str, *, running: bool) -> None:
         """The books did not take that it runs; whether they think so all the same."""
         self.told[name].untold, self.told[name].running = True, running
-
-    def switched(self, names: Iterable[str], on: bool) -> None:
-        """Nodes were told to go off or on; the books know it already."""
-        self.off = self.off - set(names) if on else self.off | set(names)
-
-    def as_asked(self, job: SlurmJob) -> SlurmJob:
-        """A job without what we have written on it."""
-        mine = self.written.get(job.label)
-        return job if mine is None else mine.as_asked(job)
-
-    def names_nodes(self, job: SlurmJob) -> bool:
-        """Whether we have named the nodes that a job asks for."""
-        return job.label in self.written and self.written[job.label].names(job)
 
     def comment(self, reason: str) -> str:
         """What is written on a job of ours: it still begins with the mark."""
@@ -267,7 +255,9 @@ class Watcher(BusyNodes):
                              and not self._is_kept(job, found)):
             if held_for_us_once(self, job):
                 found.let_go.append(job)
+            self._see_hold(name, job)
             return
+        self.freed.discard(job.label)
         job = job if runs else self.as_asked(job)
         strange = [node for node in job.node_list if node not in self.number]
         if strange:
@@ -302,7 +292,17 @@ class Watcher(BusyNodes):
         """Whether a waiting job is ours to start. One that somebody has released is Slurm's; what
         Slurm has queued again by itself is not, unless this life of it was left to Slurm."""
         queued_again = job.restarts > 0 and AGAIN not in name and not self.only_held
-        return self.decides and self.ours(job) and (job.held or queued_again)
+        return self.decides and self.ours(job) and (
+            queued_again if not job.held else job.label not in self.freed)
+
+    def _see_hold(self, name: str, job: SlurmJob) -> None:
+        """Of a job that the books do not have: whether Slurm may start it, or is it let go of."""
+        if job.state not in WAITING or (job.held and job.label in self.freed
+                                        and not self.ours(job)):
+            self.freed.discard(job.label)
+        elif not (job.held or self.only_held or job.label in self.freed
+                  or self.starting(job.label)) and self.ours(job):
+            self.freed.add(job.label)
 
     def ours(self, job: SlurmJob) -> bool:
         """Whether it is in a partition of ours and carries our mark."""

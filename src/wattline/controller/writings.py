@@ -65,6 +65,23 @@ def _with_watts(licenses: Mapping[str, int], watts: int | None) -> dict[str, int
     return others if watts is None else {**others, WATTS: watts}
 
 
+class WrittenOn:
+    """What is written on jobs, by label."""
+
+    def __init__(self) -> None:
+        self.written: dict[str, Written] = {}
+        """On jobs that were told to start."""
+
+    def as_asked(self, job: SlurmJob) -> SlurmJob:
+        """A job without what we have written on it."""
+        mine = self.written.get(job.label)
+        return job if mine is None else mine.as_asked(job)
+
+    def names_nodes(self, job: SlurmJob) -> bool:
+        """Whether we have named the nodes that a job asks for."""
+        return job.label in self.written and self.written[job.label].names(job)
+
+
 def keep_written(folder: Path, all_written: Mapping[str, Written]) -> None:
     """Note it before Slurm is told: the next controller, and the watchdog, take back that and
     nothing else."""

@@ -50,6 +50,9 @@ class SharedStarter:
     _failed: set[tuple[str, str]] = field(default_factory=set)
     """What of jobs' dependencies was seen to fail."""
 
+    def __post_init__(self) -> None:
+        self.watcher.starting = lambda label: label in self.asked
+
     def __call__(self, cycle: Cycle) -> None:
         if not cycle.looked:
             return
@@ -76,7 +79,8 @@ class SharedStarter:
         """Held jobs of ours that may begin; of the others the watcher knows what keeps them."""
         keeps = Obstacles(self.watcher.seen, self.watcher.looked_s, self.watcher.array_limits,
                           (*(job.label for job in running), *self.asked), self._failed)
-        held = (job for job in seen.values() if ours_and_held(self.site, job))
+        held = (job for job in seen.values()
+                if ours_and_held(self.site, job) and job.label not in self.watcher.freed)
         for job in sorted(held, key=attrgetter("came")):
             obstacle = keeps.of_new(job)
             if obstacle is None:
@@ -223,6 +227,7 @@ class SharedStarter:
         self._seen = None  # it is decided anew once it may be tried again
         try:
             if withdraw:
+                self.watcher.freed.take_back([label])
                 self.controller.slurm.withdraw(label)
         except SlurmError as error:  # it may have begun or gone: the next look will tell
             self.controller.notes.append(str(error))
