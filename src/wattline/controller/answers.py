@@ -32,7 +32,9 @@ SHARED = {
     "watts": "without the cap it would start now, by Slurm's rules",
     "nodes": "by Slurm's rules its CPUs, memory or devices are not free, or jobs before it have "
              "them",
-    "refused": "the machine file has no place for it"}
+    "refused": "the machine file has no place for it",
+    "back-off": "a start of it failed, and it is tried again after some seconds",
+    "next": "it may begin, and is decided upon at the next look"}
 """Of jobs on shared nodes."""
 TASKS = 20
 """Of an array, so many are named."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from wattline.books import Submitted
-from wattline.controller.naming import label_of
 from wattline.live.slurm.reading import WATTS, SlurmJob
 from wattline.policies.configuration.offers import NODES_MAX, NODES_MIN
 
@@ -47,7 +46,7 @@ def held_for_us_once(watcher: Watcher, job: SlurmJob) -> bool:
     else would ever release it."""
     return (watcher.decides and job.held and not job.held_by_operator and not watcher.ours(job)
             and (not watcher.mark or job.marked(watcher.mark))
-            and any(label_of(name) == job.label for name in watcher.used))
+            and job.label in watcher.left and job.label not in watcher.freed)
 
 
 def watts_of_licences(node_idle_w: float = 0.0) -> Callable[[SlurmJob], float]:

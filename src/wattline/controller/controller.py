@@ -13,11 +13,11 @@ from typing import Any
 
 from wattline.books import Books, Cancelled, Decision, Event, Started, Submitted
 from wattline.controller.hands import Hands
+from wattline.controller.passing import let_go
 from wattline.controller.watching import Watcher
 from wattline.controller.wording import in_slurm_words
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
-from wattline.live.slurm.reading import SlurmJob
 from wattline.policies.contract import Composition
 from wattline.policies.state import REFUSED, RUNNING
 
@@ -99,7 +99,7 @@ class Controller:
             self.took_over = False
             remarks += self._not_taken()
         remarks += self._withdraw(news.withdrawn) + self._say_unmanaged(news.unmanaged)
-        remarks += self._let_go(news.let_go)
+        remarks += let_go(self, news.let_go)
         remarks += self.hands.carry_out(self, decisions, now_s)
         return Cycle(now_s, decisions, (*self._noted(), *remarks))
 
@@ -164,18 +164,6 @@ class Controller:
             try:
                 self.slurm.explain(label, self.watcher.comment(reason))
             except SlurmError as error:
-                said.append(str(error))
-        return said
-
-    def _let_go(self, jobs: Sequence[SlurmJob]) -> list[str]:
-        """Release what was held for us and is not ours any more: Slurm starts it."""
-        said = []
-        for job in jobs if self.act else ():
-            try:
-                self.slurm.release(job.label, anywhere=self.watcher.names_nodes(job))
-                said.append(f"job {job.label} is in the partition {job.partition} by now, which is "
-                            "left to Slurm: it is released")
-            except SlurmError as error:  # the next look tells whether it is still held
                 said.append(str(error))
         return said
 

@@ -7,11 +7,12 @@ it, unless we do so ourselves.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from wattline.controller.kept_names import keep_names, kept_names
+from wattline.live.slurm.reading import WAITING, SlurmJob
 
 FILE = "released.json"
 
@@ -53,3 +54,26 @@ class Freed:
         if self.folder is not None and self.labels != self._kept:
             keep_names(self.folder / FILE, self.labels)
             self._kept = set(self.labels)
+
+
+class SeesHolds:
+    """What a watcher keeps to know whose hold it is."""
+
+    def __init__(self) -> None:
+        self.freed = Freed()
+        self.starting: Callable[[str], bool] = lambda label: False
+        """Whether others than the books have just told a job to start."""
+        self.only_held = False
+        """Whether waiting jobs of ours that Slurm may start are held first, and told of then."""
+        self.left: set[str] = set()
+        """Labels of jobs that the books have had and that were left to Slurm."""
+
+    def see_hold(self, job: SlurmJob, mark: str, ours: Callable[[], bool]) -> None:
+        """Note of a job that the books do not have whether Slurm may start it."""
+        if job.state not in WAITING or (job.held and job.label in self.freed and mark
+                                        and not job.marked(mark)):
+            self.freed.discard(job.label)
+        elif not (job.held or self.only_held or job.label in self.freed
+                  or self.starting(job.label)) and (
+                      ours() or job.label in self.left):
+            self.freed.add(job.label)

@@ -45,6 +45,19 @@ def pass_on_held(controller: Controller, modes: ModeKeeper) -> None:
         controller.notes.append(f"job {job.label} goes to Slurm with {watts} W as licences")
 
 
+def let_go(controller: Controller, jobs: Sequence[SlurmJob]) -> list[str]:
+    """Release what was held for us and is in a partition of Slurm's by now; what is said of it."""
+    said = []
+    for job in jobs if controller.act else ():
+        try:
+            controller.slurm.release(job.label, anywhere=controller.watcher.names_nodes(job))
+            said.append(f"job {job.label} is in the partition {job.partition} by now, which is "
+                        "left to Slurm: it is released")
+        except SlurmError as error:  # the next look tells whether it is still held
+            said.append(str(error))
+    return said
+
+
 def take_back(controller: Controller, modes: ModeKeeper) -> None:
     """Hold jobs of ours again that were left to Slurm and wait there."""
     waiting = modes.released()

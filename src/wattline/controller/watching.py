@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 
 from wattline.books import (
@@ -29,7 +30,7 @@ from wattline.controller.asking import (
 )
 from wattline.controller.beginning import PARTS, UNFIT, Obstacle, Obstacles
 from wattline.controller.busy_nodes import BusyNodes
-from wattline.controller.freed import Freed
+from wattline.controller.freed import SeesHolds
 from wattline.controller.naming import AGAIN, key, label_of
 from wattline.controller.told import News, Told
 from wattline.controller.writings import WrittenOn
@@ -57,7 +58,7 @@ ASIDE = "suspended to keep the cap"
 """In the comment of such a job."""
 
 
-class Watcher(BusyNodes, WrittenOn):
+class Watcher(BusyNodes, WrittenOn, SeesHolds):
     """Keeps what was told of each job and node, and finds what is new."""
 
     units = "nodes"
@@ -70,6 +71,7 @@ class Watcher(BusyNodes, WrittenOn):
     ) -> None:
         BusyNodes.__init__(self, nodes)
         WrittenOn.__init__(self)
+        SeesHolds.__init__(self)
         self.partitions = set(partitions)
         """Those that are managed; jobs of others are counted once they run. Empty: all."""
         self.watts = watts
@@ -81,8 +83,6 @@ class Watcher(BusyNodes, WrittenOn):
         """Whether waiting jobs are ours to start at all: in guard mode Slurm starts them."""
         self.knows: Callable[[str], bool] = lambda name: False
         """Whether the books have ever had a job of this name."""
-        self.only_held = False
-        """Whether waiting jobs of ours that Slurm may start are held first, and told of then."""
         self.molds = molds
         """Whether the policy chooses how many nodes of a range a job gets; otherwise the least."""
         self.seen: tuple[SlurmJob, ...] = ()
@@ -94,10 +94,6 @@ class Watcher(BusyNodes, WrittenOn):
         """By label how the books know the jobs of the last look."""
         self.used: set[str] = set()
         """Names under which the books have had a job that was left to Slurm before it began."""
-        self.freed = Freed()
-        """Jobs of ours that Slurm was free to start: others hold them, where they are held."""
-        self.starting: Callable[[str], bool] = lambda label: False
-        """Whether others than the books have just told a job to start."""
         self.place_of: Callable[[str], tuple[float, int] | None] = lambda name: None
         """Where a job stands, or stood, in the books' queue."""
         self.places: dict[str, tuple[float, int]] = {}
@@ -131,6 +127,7 @@ class Watcher(BusyNodes, WrittenOn):
         self.named = {job.label: name for name, job in now.items()}
         labels = set(self.named)
         self.used = {name for name in self.used if label_of(name) in labels}
+        self.left = {label_of(name) for name in self.used}
         self.written = {label: each for label, each in self.written.items() if label in labels}
         self.freed.only(labels)
         self.places = {label: each for label, each in self.places.items() if label in labels}
@@ -255,7 +252,7 @@ class Watcher(BusyNodes, WrittenOn):
                              and not self._is_kept(job, found)):
             if held_for_us_once(self, job):
                 found.let_go.append(job)
-            self._see_hold(name, job)
+            self.see_hold(job, self.mark, lambda: self.ours(job))
             return
         self.freed.discard(job.label)
         job = job if runs else self.as_asked(job)
@@ -294,15 +291,6 @@ class Watcher(BusyNodes, WrittenOn):
         queued_again = job.restarts > 0 and AGAIN not in name and not self.only_held
         return self.decides and self.ours(job) and (
             queued_again if not job.held else job.label not in self.freed)
-
-    def _see_hold(self, name: str, job: SlurmJob) -> None:
-        """Of a job that the books do not have: whether Slurm may start it, or is it let go of."""
-        if job.state not in WAITING or (job.held and job.label in self.freed
-                                        and not self.ours(job)):
-            self.freed.discard(job.label)
-        elif not (job.held or self.only_held or job.label in self.freed
-                  or self.starting(job.label)) and self.ours(job):
-            self.freed.add(job.label)
 
     def ours(self, job: SlurmJob) -> bool:
         """Whether it is in a partition of ours and carries our mark."""
@@ -344,7 +332,8 @@ class Watcher(BusyNodes, WrittenOn):
         again = self.named[job.label] = self.name(job)
         found.remarks.append(f"job {name} runs on {len(job.node_list)} nodes and no more on "
                              f"{before}: the books count it as {again}")
-        self._new(again, job, found)
+        # Watts that we gave it are of the nodes that it had; what it says itself stays.
+        self._new(again, replace(job, licenses=self.as_asked(job).licenses), found)
 
     def _hosts(self, numbers: Sequence[int]) -> int:
         """On how many nodes so many of what the books count are."""
@@ -404,8 +393,10 @@ class Watcher(BusyNodes, WrittenOn):
     def _leave_to_slurm(self, name: str, found: News) -> None:
         """The books wait for it no more: Slurm starts it, and then it is counted."""
         self._keep_place(name)
-        self._obstacles.forget(self.told.pop(name).label)
+        label = self.told.pop(name).label
+        self._obstacles.forget(label)
         self.used.add(name)
+        self.left.add(label)
         found.events.append(Cancelled(name))
 
     def _forgotten(self, name: str, job: SlurmJob, found: News) -> None:

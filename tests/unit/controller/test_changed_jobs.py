@@ -307,6 +307,22 @@ def test_a_job_that_arrives_by_a_change_is_taken_up(wide: SiteConfig, changing: 
         assert changing.orders == [("1", 1), ("2", 1)]
 
 
+@pytest.mark.parametrize(("said", "counted"), [({}, 300.0), ({"watts": 500}, 500.0)])
+def test_watts_that_we_gave_a_job_are_of_the_nodes_that_it_has(
+    wide: SiteConfig, changing: Changing, said: dict[str, int], counted: float
+) -> None:
+    site = wide.model_copy(update={"licences": True})
+    changing.submit("1", nodes=2, licenses=said)
+    with serving(site, act=True, slurm=changing) as here:
+        here.cycle()
+        assert changing.jobs["1"].licenses == (said or LICENSED)
+        here.cycle()
+        changing.change("1", node_list=("n3",), nodes=1)
+        here.cycle()
+        here.cycle()
+        assert here.watcher.told["1~1"].watts == counted
+
+
 @pytest.mark.parametrize("left", [("n1",), ("n1", "n3", "n4")])
 def test_a_running_job_with_other_nodes_goes_on_in_the_books_with_these(
     wide: SiteConfig, changing: Changing, left: tuple[str, ...]

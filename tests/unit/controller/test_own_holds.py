@@ -76,6 +76,23 @@ def test_in_decide_mode_what_slurm_was_free_to_start_can_be_held(
         assert explained(here, site, {"job": "1"}).result["reason"] == "held by its user"
 
 
+def test_what_was_let_go_into_another_partition_can_be_held_there(
+    site: SiteConfig, full: Changing
+) -> None:
+    ours = site.model_copy(update={"partitions": ("batch",)})
+    with serving(ours, act=True, slurm=full) as here:
+        here.cycle()
+        full.change("1", partition="other")
+        here.cycle()
+        assert not full.jobs["1"].held
+        here.cycle()
+        hold(full, "1")
+        here.cycle()
+    with serving(ours, act=True, slurm=full) as here:
+        here.cycle()
+    assert full.jobs["1"].held
+
+
 def test_a_start_of_ours_that_did_not_happen_is_no_release(
     site: SiteConfig, full: Changing
 ) -> None:

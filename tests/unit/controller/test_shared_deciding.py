@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.unit.controller.fakes import FakeSlurm
 
+from wattline.controller.answers import SHARED
 from wattline.controller.configuration import read_configuration
 from wattline.controller.controller import Cycle
 from wattline.controller.hands import Hands
@@ -22,6 +23,7 @@ from wattline.controller.sharing.starting import SharedStarter
 from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.watching import BACKOFF_S, PATIENCE_S
 from wattline.live.slurm.client import AsksOtherwise, Seen
+from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.reading import SlurmJob, SlurmNode
 from wattline.live.slurm.wishes import WISH_COLUMNS, Wish, read_wishes
 
@@ -177,6 +179,33 @@ def test_a_job_is_told_to_start_once_with_its_watts_and_held_again_when_it_does_
     assert here.starter.asked == {}
 
 
+@pytest.mark.parametrize("how", ["late", "refused"])
+def test_a_job_whose_start_failed_is_not_said_to_be_held_by_its_user(
+    place: Path, how: str
+) -> None:
+    """It waits for the next try; before, where nothing could be decided, for the next look."""
+    here = Site(place)
+    if how == "late":
+        here.look(JOB, at_s=1010.0)
+        here.look(replace(JOB, priority=5), at_s=1011.0 + PATIENCE_S)
+    else:
+        here.slurm.start = fails
+        here.look(JOB, at_s=1010.0)
+    here.look(JOB, at_s=1012.0 + PATIENCE_S if how == "late" else 1011.0)
+    assert here.starter.why("7") == "back-off"
+    here.slurm.wishes = fails
+    here.starter.last = None
+    here.look(JOB, at_s=1100.0)
+    assert here.starter.why("7") == "next"
+    assert {"back-off", "next"} <= SHARED.keys()
+    here.look(replace(JOB, comment=""), at_s=1101.0)
+    assert here.starter.why("7") == ""
+
+
+def fails(*given: object, **more: object) -> None:
+    raise SlurmError("no answer")
+
+
 def test_one_that_was_told_to_start_is_counted_until_it_runs(place: Path) -> None:
     """300 W idle; 345 W let one of two jobs of 40 W in, also before it is seen to run."""
     here = Site(place)
@@ -239,6 +268,23 @@ def test_a_job_of_a_shared_node_that_was_changed_meanwhile_is_left_alone(place: 
     assert here.look(JOB, at_s=1010.0) == []  # nor is it held again, which others may have done
     assert refused == [JOB]
     assert any("was changed meanwhile (CPUs)" in line for line in here.controller.notes)
+
+
+@pytest.mark.parametrize(("comment", "told"), [("wattline", [("release", "7", False)]), ("", [])])
+def test_one_that_is_moved_to_a_partition_of_slurms_is_let_go(
+    place: Path, comment: str, told: list[tuple]
+) -> None:
+    (place / "site.toml").write_text(
+        'twin = "twin.toml"\ncap = 2000\npartitions = ["all"]\n')
+    here = Site(place)
+    here.cap_w = 305.0
+    never = replace(JOB, label="8", job_id=8, partition="other")
+    assert here.look(JOB, never, at_s=1010.0) == []
+    moved = replace(JOB, partition="other", comment=comment)
+    assert here.look(moved, never, at_s=1011.0) == told
+    assert here.look(moved, never, at_s=1012.0) == told  # until it is not held any more
+    assert here.look(replace(moved, priority=5), never, at_s=1013.0) == []
+    assert here.look(moved, never, at_s=1014.0) == []  # its user holds it there
 
 
 def test_a_dry_run_says_what_it_would_start(place: Path) -> None:

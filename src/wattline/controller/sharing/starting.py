@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from wattline.controller.beginning import PARTS, Obstacles
 from wattline.controller.lease import ours_and_held
+from wattline.controller.passing import let_go
 from wattline.controller.sharing.deciding import Decisions, SharedStart, decided
 from wattline.controller.sharing.picture import Picture, PicturedJob, memory_unread, pictured
 from wattline.controller.sharing.watching import SharedWatcher
@@ -44,6 +45,10 @@ class SharedStarter:
     """Jobs that were told to start and have not been seen to: since when, and where."""
     not_before_s: dict[str, float] = field(default_factory=dict)
     last: Picture | None = None
+    _had: set[str] = field(default_factory=set)
+    """Labels of jobs that have waited for us."""
+    _may_begin: set[str] = field(default_factory=set)
+    """Labels of the jobs of the last look that are ours to start."""
     _seen: object = None
     _due_s: float = -math.inf
     _said: set[str] = field(default_factory=set)
@@ -60,7 +65,10 @@ class SharedStarter:
         self._confirm(seen, cycle.time_s)
         running = [job for job in seen.values()
                    if job.state in (*ACTIVE, *STARTING, *ENDING) and job.node_list]
-        waiting = [job for job in self._eligible(seen, running)
+        self._let_go(seen)
+        eligible = list(self._eligible(seen, running))
+        self._may_begin = {job.label for job in eligible}
+        waiting = [job for job in eligible
                    if cycle.time_s >= self.not_before_s.get(job.label, -math.inf)]
         now = (frozenset((job.label, self._asks(job)) for job in waiting),
                frozenset(job.label for job in running),
@@ -91,6 +99,16 @@ class SharedStarter:
             if obstacle is PARTS:
                 self._say_unmanaged(job.label, obstacle.sentence)
 
+    def _let_go(self, seen: Mapping[str, SlurmJob]) -> None:
+        """Release what waited for us until it was moved to a partition of Slurm's."""
+        moved = [seen[label] for label in sorted(self._had & seen.keys())
+                 if self.site.partitions and seen[label].partition not in self.site.partitions]
+        self.controller.notes += let_go(self.controller, [
+            job for job in moved if job.held and not job.held_by_operator
+            and (not self.site.mark or job.marked(self.site.mark))])
+        self._had = {job.label for job in seen.values() if ours_and_held(self.site, job)} | {
+            job.label for job in moved if job.held}
+
     def _say_unmanaged(self, label: str, why: str) -> None:
         line = f"job {label} is not decided upon: {why}"
         if line in self._said:
@@ -115,8 +133,12 @@ class SharedStarter:
 
     def why(self, label: str) -> str:
         """Why a held job waits: by the last picture, with the cap and without it."""
-        if self.last is None or label not in {job.label for job in self.last.jobs}:
+        if label not in self._may_begin:
             return ""
+        if self.watcher.looked_s < self.not_before_s.get(label, -math.inf):
+            return "back-off"
+        if self.last is None or label not in {job.label for job in self.last.jobs}:
+            return "next"
         free = Picture(self.last.time_s, math.inf, 0.0, self.last.down, self.last.jobs)
         found = decided(self.section, free, self.site.node_names)
         if any(each.label == label for each in found.starts):
