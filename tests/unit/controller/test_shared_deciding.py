@@ -287,6 +287,23 @@ def test_one_that_is_moved_to_a_partition_of_slurms_is_let_go(
     assert here.look(moved, never, at_s=1014.0) == []  # its user holds it there
 
 
+def test_what_is_queued_again_is_tried_in_the_order_in_which_it_came(place: Path) -> None:
+    """300 W idle and 345 W: one of 40 W fits. The second was put aside first, and 9 came since."""
+    here = Site(place)
+    here.cap_w = 345.0
+    jobs = [replace(JOB, label=label, job_id=int(label)) for label in ("7", "8")]
+    ran = [replace(job, state="RUNNING", node_list=("n1",), start_s=1002.0, priority=5)
+           for job in jobs]
+    here.look(*ran, at_s=1010.0)
+    again = [replace(job, restarts=1, submit_s=submit_s)
+             for job, submit_s in zip(jobs, (1030.0, 1020.0), strict=True)]
+    since = replace(JOB, label="9", job_id=9, submit_s=1015.0)
+    started = here.look(*again, since, at_s=1040.0)
+    assert [call[:2] for call in started] == [("start", "7")]
+    assert here.starter.last is not None
+    assert [job.label for job in here.starter.last.jobs] == ["7", "8", "9"]
+
+
 def test_a_dry_run_says_what_it_would_start(place: Path) -> None:
     here = Site(place)
     here.starter.prepare()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +44,8 @@ class SharedStarter:
     """Jobs that were told to start and have not been seen to: since when, and where."""
     not_before_s: dict[str, float] = field(default_factory=dict)
     last: Picture | None = None
+    _came_s: dict[str, float] = field(default_factory=dict)
+    """By label when jobs were first submitted: of what is queued again Slurm says when that was."""
     _had: set[str] = field(default_factory=set)
     """Labels of jobs that have waited for us."""
     _may_begin: set[str] = field(default_factory=set)
@@ -65,6 +66,8 @@ class SharedStarter:
         self._confirm(seen, cycle.time_s)
         running = [job for job in seen.values()
                    if job.state in (*ACTIVE, *STARTING, *ENDING) and job.node_list]
+        self._came_s = {label: self._came_s.get(label, job.submit_s) if job.restarts
+                        else job.submit_s for label, job in seen.items()}
         self._let_go(seen)
         eligible = list(self._eligible(seen, running))
         self._may_begin = {job.label for job in eligible}
@@ -89,7 +92,7 @@ class SharedStarter:
                           (*(job.label for job in running), *self.asked), self._failed)
         held = (job for job in seen.values()
                 if ours_and_held(self.site, job) and job.label not in self.watcher.freed)
-        for job in sorted(held, key=attrgetter("came")):
+        for job in sorted(held, key=lambda job: (self._came_s[job.label], job.came[1])):
             obstacle = keeps.of_new(job)
             if obstacle is None:
                 keeps.tell(job)
@@ -153,8 +156,9 @@ class SharedStarter:
         jobs = [self._running(job, wishes.get(job.label, Wish())) for job in running]
         jobs += [self._running(seen[label], wishes.get(label, Wish()), start, at_s)
                  for label, (at_s, start) in self.asked.items() if label in seen]
-        jobs += [pictured(self.watcher.as_asked(job), replace(wishes[job.label], dependency=""),
-                          {}, 0.0, self._load(job)) for job in waiting if job.label in wishes]
+        jobs += [pictured(replace(self.watcher.as_asked(job), submit_s=self._came_s[job.label]),
+                          replace(wishes[job.label], dependency=""), {}, 0.0, self._load(job))
+                 for job in waiting if job.label in wishes]
         coming_w = sum(start.watts for _, start in self.asked.values())
         self.last = Picture(now_s, self.cap_w(), self.controller.books.power_w + coming_w,
                             tuple(sorted(self.watcher.down | self.watcher.off)), tuple(jobs))
