@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from wattline.live.slurm.reading import WATTS, SlurmJob
+from wattline.model.errors import InputError
 from wattline.model.files import write_whole
+from wattline.model.units import fold_hosts, parse_hosts
 
 FILE = "named.json"
 
@@ -31,6 +34,14 @@ class Written:
     asked_nodes: int = 0
     asked_most: int = 0
     asked_watts: int | None = None
+
+    @cached_property
+    def text(self) -> str:
+        """In a file; made once, since there may be thousands and few are new."""
+        nodes = None if self.nodes is None else fold_hosts(self.nodes)
+        return json.dumps({"nodes": nodes, "size": self.size, "watts": self.watts,
+                           "asked_nodes": self.asked_nodes, "asked_most": self.asked_most,
+                           "asked_watts": self.asked_watts})
 
     def as_asked(self, job: SlurmJob) -> SlurmJob:
         """The job as its user asks for it: what is not as we wrote it, somebody has changed."""
@@ -85,8 +96,8 @@ class WrittenOn:
 def keep_written(folder: Path, all_written: Mapping[str, Written]) -> None:
     """Note it before Slurm is told: the next controller, and the watchdog, take back that and
     nothing else."""
-    said = {label: asdict(each) for label, each in sorted(all_written.items())}
-    write_whole(folder / FILE, json.dumps(said) + "\n")
+    said = ",\n".join(f"{json.dumps(label)}: {each.text}" for label, each in all_written.items())
+    write_whole(folder / FILE, f"{{{said}}}\n")
 
 
 def kept_written(folder: Path) -> dict[str, Written]:
@@ -96,10 +107,11 @@ def kept_written(folder: Path) -> dict[str, Written]:
         if isinstance(said, list):  # of an earlier version: labels alone
             return {str(label): Written() for label in said}
         return {label: _read(each) for label, each in said.items()}
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (OSError, ValueError, TypeError, AttributeError, InputError):
         return {}
 
 
 def _read(said: Mapping[str, Any]) -> Written:
-    nodes = said.get("nodes")
-    return Written(**{**said, "nodes": None if nodes is None else tuple(nodes)})
+    names = said.get("nodes")
+    nodes = None if names is None else tuple(parse_hosts(names)) if names else ()
+    return Written(**{**said, "nodes": nodes})

@@ -249,7 +249,8 @@ def test_the_order_of_a_policy_comes_before_that_of_submission(site: SiteConfig)
 
 def test_a_file_of_named_jobs_that_is_damaged_names_none(tmp_path: Path) -> None:
     assert kept_written(tmp_path) == {}
-    both = {"1": Written(("n1", "n2"), 2, 600, 1, 2), "2": Written(asked_watts=5)}
+    both = {"1": Written(("n1", "n2"), 2, 600, 1, 2), "2": Written(asked_watts=5),
+            "3_1": Written(())}
     keep_written(tmp_path, both)
     assert kept_written(tmp_path) == both
     (tmp_path / "named.json").write_text('["1", "2"]')  # of an earlier version
