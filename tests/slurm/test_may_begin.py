@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.slurm.bedside import OURS, slurm, submit, until
+from tests.slurm.bedside import OURS, finish, slurm, submit, until
 from wattline.controller.answers import explained
 from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.controller import Controller
@@ -91,13 +91,13 @@ def test_none_starts_before_it_may_and_others_do_not_starve(
     with serving(site, act=True) as here:
         seen = Watched(bed, here, site)
         options = (*OURS, *asks, "-t", "1")
-        first = submit(bed, 8, 200, *options)  # so long that the others are seen beside it
+        first = submit(bed, 60, 200, *options)  # until the others were seen beside it
         after = submit(bed, 60, 200, *options, f"--dependency=afterok:{first}")
         wrong = submit(bed, 60, 200, *options, f"--dependency=afternotok:{first}")
         soon = submit(bed, 60, 200, *options, "--begin=now+15")
         begins_s = time.time() + 13.0  # Slurm's times are whole seconds
         never = submit(bed, 60, 200, *options, f"--begin=now+{DAY_S}")
-        array = submit(bed, 8, 200, *options, "--array=1-2%1")
+        array = submit(bed, 60, 200, *options, "--array=1-2%1")
         parts = slurm(bed, "sbatch", "--parsable", "-o", "/dev/null", *options, ":", *asks,
                       str(bed.folder / "job.sh"), "60", "200")
         last = submit(bed, 60, 200, *options)
@@ -111,6 +111,8 @@ def test_none_starts_before_it_may_and_others_do_not_starve(
             tasks[1]: "array limit"}
         assert {seen.why(label) for label in components} == {"not managed"}
 
+        finish(bed, first, 1)
+        slurm(bed, "scancel", tasks[0])
         seen.until(after, tasks[1])
         assert soon not in seen.begun or time.time() >= begins_s
         seen.until(soon)

@@ -55,6 +55,7 @@ def test_nodes_arrays_and_the_queues_order_are_kept(bed: Bed, tmp_path: Path) ->
                                  "AdminComment").count("energy=") == 2)
             _each_task_has_its_own(bed, site, array)
             slurm(bed, "scancel", unfit, *running)
+            _as_they_ask_now(bed, here, cycles)
             _handed_over_in_order(bed, site, here, cycles)
     finally:
         slurm(bed, "scancel", "-p", f"batch,{SUB}")
@@ -94,6 +95,26 @@ def _each_task_has_its_own(bed: Bed, site: SiteConfig, array: str) -> None:
                      ) == f"text {task}; energy={energy_j:.0f}j"
 
 
+def _as_they_ask_now(bed: Bed, here: Controller, cycles: Callable[..., None]) -> None:
+    """Jobs that wait, and one that runs, are changed as their users would."""
+    wide = submit(bed, 600, 200, *OURS, "-N", "5", "-t", "5")
+    cycles(lambda: runs(bed, wide))
+    smaller, kept = (submit(bed, 600, 200, *OURS, "-N", "4", "-t", "5") for _ in range(2))
+    cycles(lambda: smaller in here.watcher.told and kept in here.watcher.told)
+    slurm(bed, "scontrol", "update", f"JobId={kept}", "NumNodes=1-1", "Comment=")
+    slurm(bed, "scontrol", "update", f"JobId={smaller}", "NumNodes=1-1")
+    cycles(lambda: runs(bed, smaller))
+    assert slurm(bed, "squeue", "-h", "-j", smaller, "-o", "%D %N") == "1 n0006"
+    slurm(bed, "scontrol", "update", f"JobId={wide}", "NumNodes=4")
+    cycles(lambda: f"{wide}~1" in here.watcher.told)
+    assert here.watcher.told[f"{wide}~1"].units == 4
+    assert slurm(bed, "squeue", "-h", "-j", kept, "-o", "%T %Q") == "PENDING 0"
+    slurm(bed, "scontrol", "update", f"JobId={kept}", "Comment=wattline")
+    cycles(lambda: runs(bed, kept))
+    assert slurm(bed, "squeue", "-h", "-j", kept, "-o", "%D %N") == "1 n0005"
+    slurm(bed, "scancel", wide, smaller, kept)
+
+
 def _handed_over_in_order(
     bed: Bed, site: SiteConfig, here: Controller, cycles: Callable[..., None]
 ) -> None:
@@ -107,3 +128,7 @@ def _handed_over_in_order(
     seen = {job.label: job for job in here.slurm.look().jobs}
     assert sorted(waiting, key=lambda label: -seen[label].priority) == waiting
     assert [seen[label].required_nodes for label in waiting] == [(), ("n0005",), ()]
+    slurm(bed, "scontrol", "uhold", waiting[0])
+    for _ in range(3):
+        here.cycle()
+    assert slurm(bed, "squeue", "-h", "-j", waiting[0], "-o", "%Q %r") == "0 JobHeldUser"

@@ -115,7 +115,8 @@ class Queue:
             "Licenses": f"watts:{NODE_W * size:.0f}", "ReqNodes": "", "Name": f"solver{user % 7}",
             "Comment": "wattline", "admin_comment": "(null)", "MaxNodes": "0",
             "tres-alloc": f"cpu={64 * size},mem={250 * size}G,node={size},billing={64 * size}",
-            "Dependency": "(null)", "EligibleTime": "N/A"}
+            "Dependency": "(null)", "EligibleTime": "N/A",
+            "Feature": "(null)"}
         self._change(label)
         return label
 

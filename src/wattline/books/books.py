@@ -17,7 +17,7 @@ import numpy as np
 from wattline.books.checking import Checker
 from wattline.books.decision import KINDS, Decision, refusal
 from wattline.books.encoding import decode, encode, policy_names
-from wattline.books.events import Event, Refused, Reserved, Submitted
+from wattline.books.events import Event, Key, Refused, Reserved, Submitted
 from wattline.books.journal import BEGIN, JournalWriter, Position
 from wattline.books.opening import Terms, open_state, set_window_timers
 from wattline.books.record import ANSWER, Record, copied_record, make_record
@@ -179,8 +179,16 @@ class Books:
         table = self.roll.table(submitted, now_s)
         self._annotate(first, table, submitted)  # it may refuse them: then nothing is written
         self.roll.write(self.state, first, submitted, table,
-                        unit_active_w(self.machine, self.terms.granularity))
+                        unit_active_w(self.machine, self.terms.granularity), self.forgotten)
         return first
+
+    def place(self, key: Key) -> tuple[float, int] | None:
+        """Since when a job waits, or did, and its turn: for a job that is to take its place."""
+        row = self.roll.find(key)
+        if row < 0:
+            return None
+        asked = self.state.jobs[row]
+        return float(asked.submit_s), int(asked.turn)
 
     def reserve(self, event: Reserved, now_s: float, removed: set[int]) -> int:
         """Write a reservation into a row that is free, and was before this step."""

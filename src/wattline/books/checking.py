@@ -363,6 +363,8 @@ class Checker:
         reason = no_job(event, int(self.books.state.clock[0].units))
         if not reason and regulates(self.books.policy.regulation) and not event.work_s < np.inf:
             reason = "it declares no work (work_s), by which a contract's jobs are judged"
+        if not reason and event.place is not None and event.place[0] > self.now_s:
+            reason = f"it waits since {event.place[0]:.15g} s, which is to come"
         if reason:
             return f"job '{event.job}': {reason}"
         self._arriving[event.job] = event

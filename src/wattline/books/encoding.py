@@ -22,15 +22,16 @@ from wattline.model.machine import Machine
 from wattline.policies.contract import Composition
 from wattline.policies.memory import Memory, bound, memories, remembering
 from wattline.policies.state import SCRATCH, State, reserve
-from wattline.policies.state_records import Clock
+from wattline.policies.state_records import Clock, Job
 
 if TYPE_CHECKING:
     from wattline.books.books import Books
     from wattline.books.opening import Terms
 
-VERSION = 7
-READABLE = (5, 6, VERSION)
-"""Version 5 has no `shortest_s` in its clock, nor have 5 and 6 `unplaced_s`."""
+VERSION = 8
+READABLE = (5, 6, 7, VERSION)
+"""Version 5 has no `shortest_s` in its clock, nor have 5 and 6 `unplaced_s`; up to 7 jobs
+have no turns."""
 _PASSING = ("decided", "answers")
 """Arrays of the record that are about the last step only."""
 
@@ -118,6 +119,7 @@ def _filled(fresh: Books, arrays: dict[str, Any], head: dict[str, Any]) -> Books
     rows = max(len(arrays["state.jobs"]), len(fresh.state.jobs))
     empty = {name: getattr(reserve(fresh.state, rows), name) for name in SCRATCH}
     arrays["state.clock"] = _clock(arrays["state.clock"])
+    arrays["state.jobs"] = _jobs(arrays["state.jobs"], int(head["forgotten"]))
     state = State(**{name: _records(arrays[f"state.{name}"]) for name in State.FIELDS
                      if name not in SCRATCH}, **empty)
     fresh.state = reserve(state, rows)
@@ -177,6 +179,15 @@ def _clock(saved: Any) -> Any:
     for name in saved.dtype.names:
         clock[name] = saved[name]
     return clock
+
+
+def _jobs(saved: Any, forgotten: int) -> Any:
+    """Jobs of now; those of an earlier version have their turns by rows."""
+    jobs = Job.table(len(saved))
+    jobs["turn"] = np.arange(forgotten, forgotten + len(saved))
+    for name in saved.dtype.names:
+        jobs[name] = saved[name]
+    return jobs
 
 
 def _records(array: Any) -> Any:

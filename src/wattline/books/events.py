@@ -145,6 +145,9 @@ class Submitted:
     """What it runs: its type, for policies that know applications or types."""
     gres: Mapping[str, float] = field(default_factory=dict)
     """Generic resources that it asks for, such as `gpu`; a policy finds them as `gres/gpu`."""
+    place: tuple[float, int] | None = None
+    """Where a job comes back that the books had under another key: since when that one waited, and
+    its turn (`Books.place`). It stands there in the queue, and not behind those that came since."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,15 @@ def no_job(job: Submitted, units: int) -> str:
         return f"work_s is {shown(job.work_s)}, must be a number from 0 on"
     if job.after is not None and (not is_key(job.after) or job.after == job.job):
         return f"it cannot wait for {shown(job.after)}"
-    return _no_names(job) or _no_figures(job)
+    return _no_place(job) or _no_names(job) or _no_figures(job)
+
+
+def _no_place(job: Submitted) -> str:
+    """Why the place that a job takes cannot be."""
+    if job.place is None or (len(job.place) == 2 and not no_figure("place", job.place[0])
+                             and is_whole(job.place[1]) and 0 <= job.place[1] <= MOST_FIGURE):
+        return ""
+    return f"its place is {shown(job.place)}, must be a time and a turn"
 
 
 def _no_names(job: Submitted) -> str:

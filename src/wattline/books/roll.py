@@ -22,7 +22,7 @@ SAID = {"group": "account", "application": "application"}
 GRES = "gres/"
 """Before the name of a generic resource, where it stands among figures."""
 NUMBERS = ("units", "requested_s", "watts", "procs", "share", "think_s", "work_s")
-MORE = ("names", "codes", "logged", "after", "account", "application", "gres")
+MORE = ("names", "codes", "logged", "after", "account", "application", "gres", "place")
 
 OVER_STATES = (DONE, REFUSED, CANCELLED)
 
@@ -65,7 +65,7 @@ class Roll:
                       if (value := getattr(job, name)) not in (None, {}, "")}
                 for row, job in enumerate(self.jobs)
                 if job.names or job.codes or job.logged or job.after is not None
-                or job.account or job.application or job.gres}
+                or job.account or job.application or job.gres or job.place}
         return {"keys": [job.job for job in self.jobs], "more": more, "codes": self.codes,
                 "own_codes": sorted(self.own_codes),
                 "over": list(self.over.items())}
@@ -104,9 +104,10 @@ class Roll:
         return other
 
     def write(
-        self, state: State, first: int, jobs: Sequence[Submitted], table: JobTable, unit_w: float
+        self, state: State, first: int, jobs: Sequence[Submitted], table: JobTable, unit_w: float,
+        before: int = 0,
     ) -> None:
-        """Enter jobs on the roll and fill their rows of the state."""
+        """Enter jobs on the roll and fill their rows of the state; `before` were forgotten."""
         self._all = None
         units = np.array([job.units for job in jobs], dtype=np.int64)
         watts = np.array([job.watts for job in jobs])
@@ -115,10 +116,13 @@ class Roll:
         rows = slice(first, first + len(jobs))
         state.live.own_watts[rows] = own
         state.jobs.share[rows] = [job.share for job in jobs]
+        state.jobs.turn[rows] = np.arange(before + first, before + first + len(jobs))
         for offset, job in enumerate(jobs):
-            before = self._rows.get(job.after, -1) if job.after is not None else -1
-            if before >= 0:
-                follow(state, first + offset, before)
+            waits_for = self._rows.get(job.after, -1) if job.after is not None else -1
+            if waits_for >= 0:
+                follow(state, first + offset, waits_for)
+            if job.place is not None:
+                state.jobs.submit_s[first + offset], state.jobs.turn[first + offset] = job.place
             self._rows[job.job] = first + offset
             self.jobs.append(_own(job))
 
@@ -218,4 +222,6 @@ def _own(job: Submitted) -> Submitted:
 def _job(key: Key, row: Sequence[float], more: Mapping[str, Any]) -> Submitted:
     numbers: dict[str, Any] = dict(zip(NUMBERS, row, strict=True))
     numbers |= {name: int(numbers[name]) for name in ("units", "procs")}
+    if "place" in more:
+        more = {**more, "place": tuple(more["place"])}
     return Submitted(key, **numbers, **more)

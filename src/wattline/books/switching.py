@@ -107,7 +107,8 @@ def _order_anew(books: Books, keeps_aside: bool) -> None:
     if keeps_aside:
         leave_aside(state)
     # In the order in which they are served each goes to the end: nobody has to make room.
-    enqueue_all(state, policy, queued[np.lexsort((queued[:waiting], keys[:waiting]))])
+    turns = state.jobs.turn[queued[:waiting]]
+    enqueue_all(state, policy, queued[np.lexsort((turns, keys[:waiting]))])
     for row in refused[:count].tolist():
         books.record.meter[0].done += 1
         books.untold.append(refusal(books.roll.key(row)))

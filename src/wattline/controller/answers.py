@@ -14,9 +14,9 @@ import numpy as np
 from wattline.books import Books, Explanation, explain
 from wattline.books.explaining import reason_in_short
 from wattline.books.waiting import joules_left, needed_j, queued_rows, waiting_rows
+from wattline.controller.asking import claims_too_little
 from wattline.controller.orders import OrderOutcome
 from wattline.controller.priorities import factors_of, used_until_j
-from wattline.controller.watching import claims_too_little
 from wattline.live.slurm.reading import WAITING, SlurmJob
 from wattline.model.errors import InputError
 
@@ -32,7 +32,9 @@ SHARED = {
     "watts": "without the cap it would start now, by Slurm's rules",
     "nodes": "by Slurm's rules its CPUs, memory or devices are not free, or jobs before it have "
              "them",
-    "refused": "the machine file has no place for it"}
+    "refused": "the machine file has no place for it",
+    "back-off": "a start of it failed, and it is tried again after some seconds",
+    "next": "it may begin, and is decided upon at the next look"}
 """Of jobs on shared nodes."""
 TASKS = 20
 """Of an array, so many are named."""

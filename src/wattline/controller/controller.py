@@ -13,6 +13,7 @@ from typing import Any
 
 from wattline.books import Books, Cancelled, Decision, Event, Started, Submitted
 from wattline.controller.hands import Hands
+from wattline.controller.passing import let_go
 from wattline.controller.watching import Watcher
 from wattline.controller.wording import in_slurm_words
 from wattline.live.slurm.client import Slurm
@@ -60,15 +61,20 @@ class Controller:
 
     def __post_init__(self) -> None:
         self.watcher.knows = self._knows
+        self.watcher.place_of = self._place
 
     def cycle(self) -> Cycle:
         done = self._cycle()
         for listener in self.listeners:
             listener(done)
+        self.watcher.freed.flush()
         return done
 
     def _knows(self, name: str) -> bool:
         return name in self.books.roll or name in self.books.roll.over
+
+    def _place(self, name: str) -> tuple[float, int] | None:
+        return self.books.place(name)
 
     def _cycle(self) -> Cycle:
         try:
@@ -93,8 +99,8 @@ class Controller:
             self.took_over = False
             remarks += self._not_taken()
         remarks += self._withdraw(news.withdrawn) + self._say_unmanaged(news.unmanaged)
-        for decision in decisions:
-            remarks += self.hands.carry_out(self, decision, now_s)
+        remarks += let_go(self, news.let_go)
+        remarks += self.hands.carry_out(self, decisions, now_s)
         return Cycle(now_s, decisions, (*self._noted(), *remarks))
 
     def change_policy(
@@ -164,6 +170,7 @@ class Controller:
     def _withdraw(self, labels: Sequence[str]) -> list[str]:
         """Hold what did not start again: Slurm would start it when the books count on nothing."""
         said = []
+        self.watcher.freed.take_back(labels)
         for label in labels if self.act else ():
             try:
                 self.slurm.withdraw(label)

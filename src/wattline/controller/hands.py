@@ -8,16 +8,17 @@ and cores are the job's own matter: its task prolog finds them in its admin comm
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from wattline.books import Decision
 from wattline.controller.told import Told
-from wattline.controller.where import NotFree, where_to
-from wattline.live.slurm.client import NotHeldForUs
+from wattline.controller.where import NotFree, Where, where_to
+from wattline.controller.writings import Written, written
+from wattline.live.slurm.client import AsksOtherwise, NotHeldForUs
 from wattline.live.slurm.commands import SlurmError
-from wattline.live.slurm.reading import WATTS
+from wattline.live.slurm.reading import WATTS, SlurmJob
 from wattline.model.machine import Machine
 from wattline.policies.control import Control
 
@@ -26,6 +27,33 @@ if TYPE_CHECKING:
 
 
 REFUSED = "could never start under the highest cap"
+
+
+@dataclass(frozen=True)
+class _Start:
+    """A start that is about to be ordered."""
+
+    decision: Decision
+    nodes: tuple[str, ...]
+    chosen: Mapping[str, Any]
+    """What Slurm's client has to know beside them."""
+
+    @classmethod
+    def of(cls, controller: Controller, told: Told, where: Where, decision: Decision,
+           licences: bool) -> _Start:
+        chosen: dict[str, Any] = where.wishes()
+        power_w = math.ceil(decision.power_w - 1e-9)
+        if is_configured(decision.control):
+            words = settings_of(decision.control, controller.books.machine)
+            chosen |= {"watts": power_w, "settings": controller.watcher.comment(words)}
+        if licences and told.row is not None and WATTS not in told.row.licenses:
+            chosen["licence"] = power_w
+        return cls(decision, tuple(controller.watcher.node_names(where.nodes)), chosen)
+
+    def watts(self, job: SlurmJob) -> int | None:
+        """The licences of that name that it gets from us; None: its own stay."""
+        found: int | None = self.chosen.get("watts" if WATTS in job.licenses else "licence")
+        return found
 
 
 @dataclass
@@ -42,11 +70,64 @@ class Hands:
     """Orders carried out."""
     keep_off: Callable[[Collection[str]], None] = lambda names: None
     """Told which nodes are off because of us: before one goes down, and after one came up."""
-    keep_named: Callable[[Collection[str]], None] = lambda labels: None
-    """Told which jobs have a list of nodes of ours, before Slurm is."""
+    keep_written: Callable[[Mapping[str, Written]], None] = lambda written: None
+    """Told what is written on jobs, before Slurm is."""
+    _starts: dict[str, _Start] = field(default_factory=dict)
+    """By name those of this cycle that are to come."""
+    _doubtful: set[str] = field(default_factory=set)
+    """Nodes of this cycle that may have gone down or not."""
 
-    def carry_out(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
-        """Do what was decided, or say what would be; what went wrong is said, not raised."""
+    def carry_out(
+        self, controller: Controller, decisions: Sequence[Decision], now_s: float
+    ) -> list[str]:
+        """Do what was decided, or say what would be; what went wrong is said, not raised.
+
+        What the next controller has to know is on disk before the first of it is done.
+        """
+        if controller.act:
+            self._prepare(controller, decisions, now_s)
+        said = [line for each in decisions for line in self._carry_out(controller, each, now_s)]
+        if controller.act and any(_switches(each) for each in decisions):
+            self.keep_off(controller.watcher.off | self._doubtful)
+        self._doubtful.clear()
+        return said
+
+    def _prepare(
+        self, controller: Controller, decisions: Sequence[Decision], now_s: float
+    ) -> None:
+        down = {number for each in decisions if each.kind == "down"
+                for number in each.control.nodes}
+        if down:
+            self.keep_off(controller.watcher.off | set(controller.watcher.node_names(down)))
+        self._starts = {}
+        for decision in decisions:
+            if decision.kind == "start":
+                self._plan(controller, decision, now_s)
+        if self._starts:
+            self.keep_written(controller.watcher.written)
+
+    def _plan(self, controller: Controller, decision: Decision, now_s: float) -> None:
+        """Where a job starts, and what is written on it for that; not where nodes are in use."""
+        name, watcher = str(decision.job), controller.watcher
+        told = watcher.told[name]
+        try:
+            where = where_to(watcher, told, decision.control.nodes)
+        except NotFree as error:
+            watcher.asked(name, now_s, by_slurm=True)
+            watcher.failed(name, withdraw=False, why=str(error))
+            return
+        watcher.asked(name, now_s, by_slurm=where.own or where.anywhere)
+        told.resize(where.nodes)
+        if where.nodes != decision.control.nodes:
+            decision = replace(decision, control=replace(decision.control, nodes=where.nodes))
+        self._starts[name] = start = _Start.of(controller, told, where, decision, self.licences)
+        if told.row is not None:
+            watcher.written[told.label] = written(
+                told.row, watcher.written.get(told.label),
+                () if where.own or where.anywhere else start.nodes, len(start.nodes),
+                start.watts(told.row))
+
+    def _carry_out(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
         wish = _WISHES.get(decision.kind)
         if wish is None:  # `wake`: the books know when
             return []
@@ -64,29 +145,16 @@ class Hands:
         self, controller: Controller, decision: Decision, now_s: float
     ) -> list[str]:
         name = str(decision.job)
-        told = controller.watcher.told[name]
-        try:
-            where = where_to(controller.watcher, told, decision.control.nodes)
-        except NotFree as error:
-            controller.watcher.asked(name, now_s, by_slurm=True)
-            controller.watcher.failed(name, withdraw=False, why=str(error))
+        start = self._starts.pop(name, None)
+        if start is None:  # its nodes are in use
             return []
-        controller.watcher.asked(name, now_s, by_slurm=where.own or where.anywhere)
-        self.keep_named(controller.watcher.tried)
-        told.resize(where.nodes)
-        if where.nodes != decision.control.nodes:
-            decision = replace(decision, control=replace(decision.control, nodes=where.nodes))
-        self._cap_job(controller, told, decision)
-        nodes = controller.watcher.node_names(where.nodes)
-        chosen: dict[str, Any] = where.wishes()
-        if is_configured(decision.control):
-            words = settings_of(decision.control, controller.books.machine)
-            chosen |= {"watts": math.ceil(decision.power_w - 1e-9),
-                       "settings": controller.watcher.comment(words)}
+        told = controller.watcher.told[name]
+        self._cap_job(controller, told, start.decision)
         try:
-            if self.licences and told.row is not None and WATTS not in told.row.licenses:
-                controller.slurm.license(told.row, math.ceil(decision.power_w - 1e-9))
-            controller.slurm.start(told.label, nodes, **chosen)
+            controller.slurm.start(told.label, list(start.nodes), as_seen=told.row, **start.chosen)
+        except AsksOtherwise as error:
+            controller.watcher.failed(name, withdraw=False, why=str(error))
+            raise
         except SlurmError as error:
             controller.watcher.failed(name, withdraw=not isinstance(error, NotHeldForUs))
             raise
@@ -119,11 +187,12 @@ class Hands:
             return [f"{decision.control.units} nodes should go {decision.kind}; which ones, only a "
                     "policy that chooses nodes says"]
         names = controller.watcher.node_names(decision.control.nodes)
-        if decision.kind == "down":
-            self.keep_off(controller.watcher.off | set(names))
-        controller.slurm.power(names, decision.kind == "up")
+        try:
+            controller.slurm.power(names, decision.kind == "up")
+        except SlurmError:  # some of them may go all the same
+            self._doubtful.update(names if decision.kind == "down" else ())
+            raise
         controller.watcher.switched(names, decision.kind == "up")
-        self.keep_off(controller.watcher.off)
         return []
 
     def refuse(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
@@ -172,6 +241,10 @@ def settings_of(control: Control, machine: Machine) -> str:
         if value is not None and math.isfinite(value):
             found[name] = f"{value:g}"
     return " ".join(f"{name}={value}" for name, value in found.items())
+
+
+def _switches(decision: Decision) -> bool:
+    return decision.kind in ("down", "up") and bool(decision.control.nodes)
 
 
 def _slowed(decision: Decision) -> bool:

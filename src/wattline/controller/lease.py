@@ -17,9 +17,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from wattline.controller.configuration import SiteConfig
+from wattline.controller.freed import Freed
 from wattline.controller.licences import LicenceNet, allowed_w
 from wattline.controller.sharing.licences import allowed_above_w
-from wattline.controller.where import kept_named
+from wattline.controller.writings import kept_written
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.holding import devices_of
@@ -84,7 +85,7 @@ def hand_over(
     seen = slurm.look().jobs
     others = [job for job in seen if not job.held]
     # The net first: once a job is released Slurm may start it at any moment.
-    licensed = [with_licences(site, job) for job in seen if ours_and_held(site, job)]
+    licensed = [with_licences(site, job) for job in _for_us(site, seen)]
     LicenceNet(slurm.commands).allow(_allowed_w(site, others, licensed, cap_w))
     return pass_on_all(site, slurm, seen, turns)
 
@@ -93,11 +94,23 @@ def pass_on_all(
     site: SiteConfig, slurm: Slurm, seen: Sequence[SlurmJob], turns: Mapping[str, int] | None = None
 ) -> list[str]:
     """Let Slurm start those of these jobs that wait for us; which they are, as they follow."""
-    waiting = by_turns([job for job in seen if ours_and_held(site, job)], turns or {})
-    named = kept_named(Path(site.folder))
-    for job in waiting:
-        pass_on(site, slurm, job, anywhere=job.label in named)
+    waiting = by_turns(_for_us(site, seen), turns or {})
+    written, freed = kept_written(Path(site.folder)), Freed.of(Path(site.folder))
+    freed.only({job.label for job in seen})
+    try:
+        for job in waiting:
+            pass_on(site, slurm, job,
+                    anywhere=job.label in written and written[job.label].names(job))
+            freed.add(job.label)
+    finally:
+        freed.flush()
     return [job.label for job in waiting]
+
+
+def _for_us(site: SiteConfig, seen: Sequence[SlurmJob]) -> list[SlurmJob]:
+    """Jobs that wait for us, and that nobody holds beside."""
+    freed = Freed.of(Path(site.folder))
+    return [job for job in seen if ours_and_held(site, job) and job.label not in freed]
 
 
 def by_turns(jobs: Iterable[SlurmJob], turns: Mapping[str, int]) -> list[SlurmJob]:

@@ -134,7 +134,8 @@ class ModeKeeper:
     def held(self) -> list[SlurmJob]:
         """Jobs that wait for us, and that nobody is starting, as they are to follow each other."""
         return by_turns((job for job in self.watcher.seen
-                         if ours_and_held(self.site, job) and not self._starts(job)), self.turns)
+                         if ours_and_held(self.site, job) and not self._starts(job)
+                         and job.label not in self.watcher.freed), self.turns)
 
     def released(self) -> list[SlurmJob]:
         """Jobs of ours that wait, and that Slurm may start at any moment."""

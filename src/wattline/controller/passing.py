@@ -37,16 +37,31 @@ def pass_on_held(controller: Controller, modes: ModeKeeper) -> None:
     for job in _in_time(modes.held(), modes.site.lease):
         try:
             watts = pass_on(modes.site, controller.slurm, job,
-                            anywhere=job.label in controller.watcher.tried)
+                            anywhere=controller.watcher.names_nodes(job))
         except SlurmError as error:  # its user may have cancelled it: the next look will tell
             controller.notes.append(str(error))
             continue
+        controller.watcher.freed.add(job.label)
         controller.notes.append(f"job {job.label} goes to Slurm with {watts} W as licences")
+
+
+def let_go(controller: Controller, jobs: Sequence[SlurmJob]) -> list[str]:
+    """Release what was held for us and is in a partition of Slurm's by now; what is said of it."""
+    said = []
+    for job in jobs if controller.act else ():
+        try:
+            controller.slurm.release(job.label, anywhere=controller.watcher.names_nodes(job))
+            said.append(f"job {job.label} is in the partition {job.partition} by now, which is "
+                        "left to Slurm: it is released")
+        except SlurmError as error:  # the next look tells whether it is still held
+            said.append(str(error))
+    return said
 
 
 def take_back(controller: Controller, modes: ModeKeeper) -> None:
     """Hold jobs of ours again that were left to Slurm and wait there."""
     waiting = modes.released()
+    controller.watcher.freed.take_back(job.label for job in waiting)
     for job in _in_time(waiting, modes.site.lease):
         try:
             controller.slurm.withdraw(job.label)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from wattline.books import Books
+from wattline.controller.asking import asks_of
 from wattline.controller.naming import label_of, restarts_of
 from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.told import Told
@@ -28,6 +29,9 @@ def recall(watcher: Watcher, books: Books, now_s: float) -> None:
         if state == CANCELLED:
             watcher.used.add(name)
         if state in (DONE, CANCELLED):
+            place = books.place(name)
+            if place is not None:  # it may come back
+                watcher.places[label_of(name)] = place
             continue
         units = int(live.units)
         watcher.told[name] = told = Told(
@@ -35,7 +39,7 @@ def recall(watcher: Watcher, books: Books, now_s: float) -> None:
             units * watcher.node_w if math.isnan(job.watts) else job.watts,
             nodes_of(books.state, row) if state == RUNNING else (),
             running=state in (RUNNING, PAUSED), suspended=state == PAUSED,
-            asked_s=now_s if int(live.unconfirmed) else math.nan)
+            asked_s=now_s if int(live.unconfirmed) else math.nan, asks=asks_of(job))
         if isinstance(watcher, SharedWatcher):
             watcher.adopt(name, told, told.watts)
     watcher.used |= {str(name) for name, end_s in books.roll.over.items()

@@ -15,10 +15,12 @@ from typing import Any
 
 from wattline.books import Books, CapChanged, Event
 from wattline.controller.alone import alone_at
+from wattline.controller.asking import watts_of_licences
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk, refuse_below_idle
 from wattline.controller.first_in_queue import FirstInQueue
+from wattline.controller.freed import Freed
 from wattline.controller.handing_back import keep_off, kept_off
 from wattline.controller.joules.keeping import LedgerKeeper
 from wattline.controller.joules.memory import recalled
@@ -40,8 +42,8 @@ from wattline.controller.showing import MachineWriter
 from wattline.controller.stopping import leave, leaving_to_slurm, switch_on
 from wattline.controller.target import FileSource, Target, TopicSource
 from wattline.controller.unknown_names import UnknownNames
-from wattline.controller.watching import Watcher, watts_of_licences
-from wattline.controller.where import keep_named, kept_named
+from wattline.controller.watching import Watcher
+from wattline.controller.writings import keep_written, kept_written
 from wattline.live.fleet import Fleet
 from wattline.live.folder_lock import alone_in
 from wattline.live.mqtt_fleet import MqttFleet
@@ -124,8 +126,8 @@ def _assembled(
     controller.notes += [*kept.remarks, *modes.remarks]
     if act:
         controller.hands.keep_off = partial(keep_off, folder)
-        watcher.tried = kept_named(folder)
-        controller.hands.keep_named = partial(keep_named, folder)
+        watcher.written, watcher.freed = kept_written(folder), Freed.of(folder)
+        controller.hands.keep_written = partial(keep_written, folder)
         controller.hands.licences = site.licences
     ledger = _ledger(site, controller) if act and fleet is not None else None
     keeper = None if fleet is None else _keeper(site, controller, fleet)
@@ -178,7 +180,7 @@ def _starting(
         starter = SharedStarter(controller, site, read_section(site.twin),
                                 lambda: cap_now_w(controller.books))
         starter.prepare()  # in guard mode too, which may be changed: no cycle has time for it
-        modes.starting = lambda label: label in starter.asked
+        modes.starting = controller.watcher.starting
         controller.why = lambda label: starter.why(label) if modes.decides else ""
         found.append(lambda cycle: starter(cycle) if modes.decides else None)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wattline.books import Event
@@ -44,6 +44,8 @@ class Told:
     """It was suspended to keep the cap; Slurm keeps that in its comment, over our restarts."""
     shares: Mapping[str, Share] = field(default_factory=dict)
     """By node what it holds and draws there, where nodes are shared."""
+    asks: tuple[object, ...] = ()
+    """What the books were told that it asks for, beside its time limit."""
     row: SlurmJob | None = None
     """As Slurm showed it when it was last told of."""
 
@@ -58,6 +60,13 @@ class Told:
         seconds: it gives a number again, and lets wait what it had started."""
         forgot = job.state in WAITING and self.running and math.isnan(self.asked_s)
         return forgot or (self.row is not None and job.submit_s > self.row.submit_s)
+
+    def is_resized(self, nodes: int, hosts: Callable[[Sequence[int]], int]) -> bool:
+        """Whether it runs on more or fewer nodes than the books count; `hosts` are those of what
+        it holds in the books."""
+        if self.running:
+            return bool(self.nodes) and hosts(self.nodes) != nodes
+        return not self.shares and self.units != nodes
 
     def resize(self, nodes: tuple[int, ...]) -> None:
         """It gets these nodes, which may be more or fewer than it asked for."""
@@ -79,3 +88,5 @@ class News:
     """Labels of jobs whose start did not happen: they have to be held again."""
     unmanaged: list[tuple[str, str]] = field(default_factory=list)
     """Labels of jobs that are never decided upon, and why: their users have to be told."""
+    let_go: list[SlurmJob] = field(default_factory=list)
+    """Jobs that were held for us and are in a partition of Slurm's by now."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 
 from wattline.books import (
@@ -19,11 +20,20 @@ from wattline.books import (
     NodesUp,
     NotStarted,
     Started,
-    Submitted,
+)
+from wattline.controller.asking import (
+    asks_of,
+    claims_too_little,
+    held_for_us_once,
+    limit_s,
+    submission,
 )
 from wattline.controller.beginning import PARTS, UNFIT, Obstacle, Obstacles
+from wattline.controller.busy_nodes import BusyNodes
+from wattline.controller.freed import SeesHolds
 from wattline.controller.naming import AGAIN, key, label_of
 from wattline.controller.told import News, Told
+from wattline.controller.writings import WrittenOn
 from wattline.live.slurm.client import Seen
 from wattline.live.slurm.reading import (
     ACTIVE,
@@ -32,11 +42,9 @@ from wattline.live.slurm.reading import (
     STARTING,
     SUSPENDED,
     WAITING,
-    WATTS,
     SlurmJob,
     SlurmNode,
 )
-from wattline.policies.configuration.offers import NODES_MAX, NODES_MIN
 
 PATIENCE_S = 5.0
 """So long a released job may still be pending: Slurm starts at its own ticks."""
@@ -44,14 +52,13 @@ BACKOFF_S = 5.0
 LONGEST_BACKOFF_S = 320.0
 """Slurm may refuse a job for ever, and takes seconds each time in which no cap is kept: each time
 it is left alone for twice as long."""
-LONGEST_S = 365 * 86400.0
-"""A request without a limit counts as so long."""
-
+UNFIT_S = 900.0
+"""So long a job is not tried that Slurm has no nodes for; that it excludes fewer, no look shows."""
 ASIDE = "suspended to keep the cap"
 """In the comment of such a job."""
 
 
-class Watcher:
+class Watcher(BusyNodes, WrittenOn, SeesHolds):
     """Keeps what was told of each job and node, and finds what is new."""
 
     units = "nodes"
@@ -62,8 +69,9 @@ class Watcher:
         watts: Callable[[SlurmJob], float] = lambda job: math.nan, node_w: float = math.nan,
         mark: str = "", decides: bool = True, molds: bool = False,
     ) -> None:
-        self.number = {name: number for number, name in enumerate(nodes)}
-        self.names = list(nodes)
+        BusyNodes.__init__(self, nodes)
+        WrittenOn.__init__(self)
+        SeesHolds.__init__(self)
         self.partitions = set(partitions)
         """Those that are managed; jobs of others are counted once they run. Empty: all."""
         self.watts = watts
@@ -75,12 +83,8 @@ class Watcher:
         """Whether waiting jobs are ours to start at all: in guard mode Slurm starts them."""
         self.knows: Callable[[str], bool] = lambda name: False
         """Whether the books have ever had a job of this name."""
-        self.only_held = False
-        """Whether waiting jobs of ours that Slurm may start are held first, and told of then."""
         self.molds = molds
         """Whether the policy chooses how many nodes of a range a job gets; otherwise the least."""
-        self.off: set[str] = set()
-        """Nodes that were switched off from here: out of use, and not out of order."""
         self.seen: tuple[SlurmJob, ...] = ()
         """All jobs of the last look."""
         self.nodes_seen: tuple[SlurmNode, ...] = ()
@@ -90,11 +94,13 @@ class Watcher:
         """By label how the books know the jobs of the last look."""
         self.used: set[str] = set()
         """Names under which the books have had a job that was left to Slurm before it began."""
-        self.tried: set[str] = set()
-        """Labels of jobs that were told to start on nodes of our choice: they name those since."""
-        self.unfit: dict[str, tuple[object, ...]] = {}
-        """By label what jobs asked for that Slurm has no nodes for: until they ask for something
-        else, or a node comes back, they are not decided upon."""
+        self.place_of: Callable[[str], tuple[float, int] | None] = lambda name: None
+        """Where a job stands, or stood, in the books' queue."""
+        self.places: dict[str, tuple[float, int]] = {}
+        """By label where jobs stood that may come back under another name."""
+        self.unfit: dict[str, tuple[tuple[object, ...], float]] = {}
+        """By label what jobs asked for that Slurm has no nodes for, and until when they are not
+        decided upon, unless they ask for something else or a node comes back before."""
         self.array_limits: dict[str, int] = {}
         """How many tasks of an array may run at once, as Slurm said last."""
         self.obstacles: dict[str, Obstacle] = {}
@@ -103,7 +109,6 @@ class Watcher:
         self._failed: set[tuple[str, str]] = set()
         self._obstacles = Obstacles((), math.nan, {}, (), self._failed)
         self.looked_s = math.nan
-        self.told: dict[str, Told] = {}
         self.down: set[str] = set()
         self.resting: set[str] = set()
         """Those of them that have no job and power, as far as Slurm knows."""
@@ -122,8 +127,12 @@ class Watcher:
         self.named = {job.label: name for name, job in now.items()}
         labels = set(self.named)
         self.used = {name for name in self.used if label_of(name) in labels}
-        self.tried &= labels
-        self.unfit = {label: asked for label, asked in self.unfit.items() if label in labels}
+        self.left = {label_of(name) for name in self.used}
+        self.written = {label: each for label, each in self.written.items() if label in labels}
+        self.freed.only(labels)
+        self.places = {label: each for label, each in self.places.items() if label in labels}
+        self.unfit = {label: each for label, each in self.unfit.items()
+                      if label in labels and each[1] > seen.time_s}
         self._look_for_obstacles(seen, labels)
         for name in [name for name in self.told if name not in now]:
             if self.told[name].label not in labels:  # otherwise it was queued again
@@ -134,10 +143,10 @@ class Watcher:
             if told is None:
                 self._new(name, job, found)
             elif told.is_other(job):
-                self._forgotten(name, found)
+                self._forgotten(name, job, found)
             elif not self.decides or told.is_news(job):
-                was_held, told.row = told.row is None or told.row.held, job
-                self._known(name, job, was_held, seen.time_s, found)
+                before, told.row = told.row, job
+                self._known(name, job, before, seen.time_s, found)
         return found
 
     def name(self, job: SlurmJob) -> str:
@@ -151,12 +160,10 @@ class Watcher:
         return found
 
     def asked(self, name: str, now_s: float, *, by_slurm: bool = False) -> None:
-        """A job was told to start, on nodes of our choice unless Slurm was to choose."""
+        """A job was told to start; `by_slurm`: Slurm chooses its nodes, all or some."""
         self.told[name].asked_s = now_s
         self.told[name].running = True
         self.told[name].by_slurm, self.told[name].why_not = by_slurm, ""
-        if not by_slurm:
-            self.tried.add(self.told[name].label)
 
     def failed(self, name: str, *, withdraw: bool = True, why: str = "") -> None:
         """It was not started: nobody has to wait for it. `withdraw`: it may have been released.
@@ -168,34 +175,9 @@ class Watcher:
         """The books did not take that it runs; whether they think so all the same."""
         self.told[name].untold, self.told[name].running = True, running
 
-    def switched(self, names: Iterable[str], on: bool) -> None:
-        """Nodes were told to go off or on; the books know it already."""
-        self.off = self.off - set(names) if on else self.off | set(names)
-
     def comment(self, reason: str) -> str:
         """What is written on a job of ours: it still begins with the mark."""
         return f"{self.mark or 'wattline'}: {reason}"
-
-    def node_names(self, numbers: Iterable[int]) -> list[str]:
-        return [self.names[number] for number in numbers]
-
-    def wanted_w(self, job_w: Callable[[str, Told], float]) -> dict[str, float]:
-        """What each busy node would draw if nothing slowed it; `job_w` is what a job would."""
-        found: dict[str, float] = {}
-        for name, told in self.told.items():
-            if told.running and not told.suspended and told.nodes:
-                node_w = job_w(name, told) / len(told.nodes)
-                for number in told.nodes:
-                    found[self.names[number]] = node_w
-        return found
-
-    def drawn_w(self, told: Told, node_w: Callable[[str], float]) -> float:
-        """What a job draws of its nodes, by their meters; NaN where one of them is silent."""
-        return sum(node_w(each) for each in self.node_names(told.nodes))
-
-    def idle_w(self, node: str, usual_w: float) -> float:
-        """What a node draws without jobs."""
-        return usual_w
 
     def _in_order(self, now: Mapping[str, SlurmJob]) -> Iterable[tuple[str, SlurmJob]]:
         """In which jobs are told."""
@@ -242,7 +224,7 @@ class Watcher:
 
     def _is_kept(self, job: SlurmJob, found: News) -> bool:
         """Whether something else than nodes and watts keeps a job of ours that is new."""
-        unfit = self.unfit.get(job.label) == job.asks
+        unfit = self.unfit.get(job.label, ((),))[0] == job.asks
         obstacle = UNFIT if unfit else self._obstacles.of_new(job)
         if obstacle is None:
             self._obstacles.tell(job)
@@ -255,42 +237,43 @@ class Watcher:
 
     def _is_left(self, job: SlurmJob, was_held: bool) -> bool:
         """Whether a job that waits is not ours to start any more, or not yet: somebody released
-        it, holds it, or has given it a time or another job to wait for."""
+        it, holds it, has given it a time or another job to wait for, has moved it to a partition
+        of Slurm's, or has taken our mark from it."""
         obstacle = self._obstacles.of(job)
         if obstacle is not None:
             self.obstacles[job.label] = obstacle
-        return obstacle is not None or (was_held and not job.held)
+        return obstacle is not None or (was_held and not job.held) or not self.ours(job)
 
     def _new(self, name: str, job: SlurmJob, found: News) -> None:
+        row = job
         # Not while it ends: what is being requeued shows its next life on the nodes of the last.
         runs = job.state in (*ACTIVE, *STARTING) and bool(job.node_list)
         if not runs and not (job.state in WAITING and self._is_managed(name, job)
                              and not self._is_kept(job, found)):
+            if held_for_us_once(self, job):
+                found.let_go.append(job)
+            self.see_hold(job, self.mark, lambda: self.ours(job))
             return
+        self.freed.discard(job.label)
+        job = job if runs else self.as_asked(job)
         strange = [node for node in job.node_list if node not in self.number]
         if strange:
             found.remarks.append(f"job {name} runs on {strange[0]}, which is not of this machine")
             return
-        least, most = job.nodes, max(job.most_nodes, job.nodes)
         held = self._held(name, job) if runs else ()
         if runs and not held:
             found.remarks.append(f"job {name} has no CPU that the books do not count already: its "
                                  "watts are not counted")
             return
-        units = len(held) if runs else most if self.molds else least
-        limit_s = min(job.limit_s, LONGEST_S) if job.limit_s > 0 else LONGEST_S
-        watts = self.watts(job)
+        submitted = submission(self, name, job, held)
+        units, watts = submitted.units, submitted.watts
         less = claims_too_little(job, watts)
         found.remarks.extend([f"job {name}: {less}"] if less else [])
-        submitted = Submitted(
-            name, units=units, requested_s=limit_s, watts=watts,
-            names={"user": job.user, "partition": job.partition}, account=job.account,
-            application=job.name,
-            logged={NODES_MIN: least, NODES_MAX: most} if self.molds and not runs else {})
         self.told[name] = Told(
-            job.label, units, limit_s, units * self.node_w if math.isnan(watts) else watts,
-            held, runs, job.state == SUSPENDED,
-            aside=job.state == SUSPENDED and ASIDE in job.admin_comment, row=job)
+            job.label, units, submitted.requested_s,
+            units * self.node_w if math.isnan(watts) else watts,
+            held, runs, job.state == SUSPENDED, asks=asks_of(submitted),
+            aside=job.state == SUSPENDED and ASIDE in job.admin_comment, row=row)
         self._note(name, job)
         if runs:
             found.applied.append(submitted)
@@ -306,7 +289,8 @@ class Watcher:
         """Whether a waiting job is ours to start. One that somebody has released is Slurm's; what
         Slurm has queued again by itself is not, unless this life of it was left to Slurm."""
         queued_again = job.restarts > 0 and AGAIN not in name and not self.only_held
-        return self.decides and self.ours(job) and (job.held or queued_again)
+        return self.decides and self.ours(job) and (
+            queued_again if not job.held else job.label not in self.freed)
 
     def ours(self, job: SlurmJob) -> bool:
         """Whether it is in a partition of ours and carries our mark."""
@@ -314,15 +298,19 @@ class Watcher:
                 and (not self.mark or job.marked(self.mark)))
 
     def _known(
-        self, name: str, job: SlurmJob, was_held: bool, now_s: float, found: News
+        self, name: str, job: SlurmJob, before: SlurmJob | None, now_s: float, found: News
     ) -> None:
         told = self.told[name]
-        if job.state in (*ACTIVE, *STARTING, *ENDING):
+        moved = before is None or before.node_list != job.node_list
+        if moved and job.state in (*ACTIVE, *STARTING) and told.is_resized(
+                len(job.node_list), self._hosts):
+            self._resized(name, job, found)
+        elif job.state in (*ACTIVE, *STARTING, *ENDING):
             self._running(name, told, job, found)
         elif job.state in WAITING and not self.decides and not told.running:
             self._leave_to_slurm(name, found)
         elif job.state in WAITING:
-            self._waiting(name, job, was_held, now_s, found)
+            self._waiting(name, job, before is None or before.held, now_s, found)
         else:
             self._over(name, job.state == "COMPLETED", found)
 
@@ -335,6 +323,21 @@ class Watcher:
         told.suspended = job.state == SUSPENDED
         told.aside = told.suspended and ASIDE in job.admin_comment
         self._limit(name, told, job, found)
+
+    def _resized(self, name: str, job: SlurmJob, found: News) -> None:
+        """The job goes on with other nodes, as another: what it leaves is free at once."""
+        before = self._hosts(self.told[name].nodes)
+        self._over(name, False, found)
+        self.used.add(name)
+        again = self.named[job.label] = self.name(job)
+        found.remarks.append(f"job {name} runs on {len(job.node_list)} nodes and no more on "
+                             f"{before}: the books count it as {again}")
+        # Watts that we gave it are of the nodes that it had; what it says itself stays.
+        self._new(again, replace(job, licenses=self.as_asked(job).licenses), found)
+
+    def _hosts(self, numbers: Sequence[int]) -> int:
+        """On how many nodes so many of what the books count are."""
+        return len(numbers)
 
     def _waiting(
         self, name: str, job: SlurmJob, was_held: bool, now_s: float, found: News
@@ -349,8 +352,21 @@ class Watcher:
                 return
         if not told.running and self._is_left(job, was_held):
             self._leave_to_slurm(name, found)
+            if held_for_us_once(self, job):
+                found.let_go.append(job)
+            return
+        if not told.running and asks_of(submission(self, name, self.as_asked(job))) != told.asks:
+            self._asks_otherwise(name, job, found)
             return
         self._limit(name, told, job, found)
+
+    def _asks_otherwise(self, name: str, job: SlurmJob, found: News) -> None:
+        """It is withdrawn, and comes under another name with what it asks for now, to its place."""
+        self._leave_to_slurm(name, found)
+        again = self.named[job.label] = self.name(job)
+        self._new(again, job, found)
+        if again in self.told:
+            found.remarks.append(f"job {name} asks for something else: it is {again} from now on")
 
     def _take_back(self, name: str, told: Told, job: SlurmJob, unfit: bool, found: News) -> None:
         """A start did not happen: the job waits, and longer each time that Slurm refuses it."""
@@ -368,7 +384,7 @@ class Watcher:
 
     def _no_nodes(self, name: str, job: SlurmJob, found: News) -> None:
         """Slurm itself has no nodes for what a job asks for: it is not tried again."""
-        self.unfit[job.label] = job.asks
+        self.unfit[job.label] = job.asks, self.looked_s + UNFIT_S
         self.obstacles[job.label] = UNFIT
         found.remarks.append(f"job {job.label} is not decided upon: {UNFIT.sentence}")
         found.unmanaged.append((job.label, UNFIT.sentence))
@@ -376,24 +392,37 @@ class Watcher:
 
     def _leave_to_slurm(self, name: str, found: News) -> None:
         """The books wait for it no more: Slurm starts it, and then it is counted."""
-        self._obstacles.forget(self.told.pop(name).label)
+        self._keep_place(name)
+        label = self.told.pop(name).label
+        self._obstacles.forget(label)
         self.used.add(name)
+        self.left.add(label)
         found.events.append(Cancelled(name))
 
-    def _forgotten(self, name: str, found: News) -> None:
+    def _forgotten(self, name: str, job: SlurmJob, found: News) -> None:
         """What ran under this name is over; the next look tells of what has it now."""
+        row = self.told[name].row
         self._over(name, False, found)
+        if row is None or row.submit_s != job.submit_s:  # another job
+            self.places.pop(job.label, None)
         self.used.add(name)
         found.remarks.append(f"job {name} is over: Slurm has forgotten that it ran, or has given "
                              "its number again")
 
     def _limit(self, name: str, told: Told, job: SlurmJob, found: News) -> None:
-        limit_s = min(job.limit_s, LONGEST_S)
-        if limit_s > 0 and limit_s != told.limit_s:
-            told.limit_s = limit_s
-            found.events.append(Changed(name, limit_s))
+        asked_s = limit_s(job)
+        if job.limit_s > 0 and asked_s != told.limit_s:
+            told.limit_s = asked_s
+            found.events.append(Changed(name, asked_s))
+
+    def _keep_place(self, name: str) -> None:
+        """Where it stands in the queue, for whatever comes of it under another name."""
+        place = self.place_of(name)
+        if place is not None:
+            self.places[self.told[name].label] = place
 
     def _over(self, name: str, completed: bool, found: News) -> None:
+        self._keep_place(name)
         told = self.told.pop(name)
         self._obstacles.forget(told.label)
         # One that began and ended between two looks was only asked to start: its end says both.
@@ -404,27 +433,3 @@ class Watcher:
 
     def _numbers(self, names: Iterable[str]) -> tuple[int, ...]:
         return tuple(sorted(self.number[name] for name in names))
-
-
-def watts_of_licences(node_idle_w: float = 0.0) -> Callable[[SlurmJob], float]:
-    """What a job draws, by the licences called watts that it asks for.
-
-    At least what its nodes draw idle: a job that claims less would make room for others.
-    """
-
-    def watts(job: SlurmJob) -> float:
-        licences: Mapping[str, int] = job.licenses
-        if WATTS not in licences:
-            return math.nan
-        return max(float(licences[WATTS]), (len(job.node_list) or job.nodes) * node_idle_w)
-
-    return watts
-
-
-def claims_too_little(job: SlurmJob, counted_w: float) -> str:
-    """What is said of a job that claims fewer watts than are counted; empty where it does not."""
-    said_w = job.licenses.get(WATTS, math.inf)
-    if not counted_w > said_w:
-        return ""
-    return (f"it claims {said_w:,.0f} W, less than its nodes draw idle: {counted_w:,.0f} W are "
-            "counted")

@@ -7,20 +7,15 @@ job that Slurm has refused on nodes of our choice is started wherever Slurm find
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wattline.controller.kept_names import keep_names, kept_names
 from wattline.live.slurm.commands import SlurmError
-from wattline.live.slurm.reading import SlurmJob
 
 if TYPE_CHECKING:
     from wattline.controller.told import Told
     from wattline.controller.watching import Watcher
-
-FILE = "named.json"
 
 
 class NotFree(SlurmError):
@@ -45,10 +40,10 @@ class Where:
 
 def where_to(watcher: Watcher, told: Told, chosen: Sequence[int]) -> Where:
     """Where a job that was decided upon starts; raises `NotFree` where it cannot just now."""
-    job = told.row
-    if job is None:  # of an earlier controller, and not seen since
+    if told.row is None:  # of an earlier controller, and not seen since
         return Where(tuple(chosen))
-    own = own_nodes(job, watcher.tried)
+    job = watcher.as_asked(told.row)
+    own = job.required_nodes
     if told.anywhere and not own:
         return Where(tuple(chosen), anywhere=True)
     busy, allowed = _busy(watcher, told), _of_partition(watcher, job.partition)
@@ -69,11 +64,6 @@ def where_to(watcher: Watcher, told: Told, chosen: Sequence[int]) -> Where:
     return Where(tuple(list(order)[:len(chosen)]), own=bool(own))
 
 
-def own_nodes(job: SlurmJob, named: Collection[str]) -> tuple[str, ...]:
-    """The nodes that its user asks for; a list of ours, on a job that was to start, is not his."""
-    return () if job.label in named else job.required_nodes
-
-
 def _busy(watcher: Watcher, told: Told) -> set[int]:
     """Nodes on which another job runs or is about to."""
     return {number for each in watcher.told.values() if each.running and each is not told
@@ -89,13 +79,3 @@ def _of_partition(watcher: Watcher, partition: str) -> set[int]:
                  if node.name in watcher.number and not names.isdisjoint(node.partitions)}
         known = watcher.in_partition[partition] = known or set(watcher.number.values())
     return known
-
-
-def keep_named(folder: Path, labels: Collection[str]) -> None:
-    """Note which jobs have a list of nodes that is ours: the next controller, and the watchdog,
-    take back that and no other."""
-    keep_names(folder / FILE, labels)
-
-
-def kept_named(folder: Path) -> set[str]:
-    return kept_names(folder / FILE)

@@ -136,6 +136,8 @@ def moment(
     own = ~np.isnan(table.power_w)
     watts = np.where(own, table.power_w, size * unit_active_w(machine, rules.granularity))
     fill_rows(state, count, _from(table, count), size[count:], watts[count:])
+    last = int(state.jobs.turn[:count].max(initial=-1))  # those that were there come first
+    state.jobs.turn[count:] = np.arange(last + 1, last + 1 + len(state.jobs) - count)
     state.jobs.after[: len(rows)] = table.after_job
     mend_chains(state.jobs, len(rows))
     state.live.own_watts[count:] = own[count:]

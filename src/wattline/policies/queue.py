@@ -134,7 +134,8 @@ def swap_entries(st: State, one: int, other: int) -> None:
 @kernel
 def _before(st: State, key: float, job: int, index: int) -> bool:
     other = st.queue[index]
-    return bool(key < other.key or (key == other.key and job < other.job))
+    return bool(key < other.key
+                or (key == other.key and st.jobs[job].turn < st.jobs[other.job].turn))
 
 
 @kernel

@@ -237,6 +237,7 @@ def fill_rows(state: State, first: int, table: JobTable, units: Any, watts: Any)
     jobs["group"] = table.group
     jobs["kind"] = table.application
     jobs["after"] = np.where(table.after_job >= 0, table.after_job + first, -1)
+    jobs["turn"] = np.arange(rows.start, rows.stop)
     jobs["first_dependent"] = -1
     jobs["next_dependent"] = -1
     for job in np.flatnonzero(table.after_job >= 0)[::-1]:

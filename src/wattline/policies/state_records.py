@@ -84,6 +84,7 @@ class Job(Record):
     kind: int  # application or job type, for policies that know it
     think_s: float
     share: float  # the user's share, for orders that weigh it
+    turn: int  # by which ties are decided: its row, or that of the job whose place it takes
 
 
 class Live(Record):

@@ -313,7 +313,7 @@ class _Question:
 
     def _named(self, job: Submitted, said: Submitted) -> Submitted:
         """A job as the journal calls it; users and the like as its books were told before."""
-        found = replace(job, job=said.job, after=said.after)
+        found = replace(job, job=said.job, after=said.after, place=said.place)
         return found if self.from_s is None else replace(found, names=said.names, codes=said.codes)
 
     def _first_cap(self) -> list[tuple[float, Event]]:

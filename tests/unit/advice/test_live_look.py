@@ -17,7 +17,8 @@ from wattline.advice.futures.arrivals import WEEK_S
 from wattline.advice.futures.live import stand_live
 from wattline.advice.futures.policy import planned
 from wattline.advice.futures.running import stand_at
-from wattline.books import CapChanged, Ended, Started, Submitted
+from wattline.books import Cancelled, CapChanged, Ended, Started, Submitted
+from wattline.books.waiting import waiting_rows
 from wattline.cli.main import cli
 from wattline.controller.configuration import read_configuration
 from wattline.controller.looking_in import look_in
@@ -243,6 +244,22 @@ def test_jobs_of_a_week_before_come_again_live(tmp_path: Path) -> None:
     assert "3 jobs are few to draw from" in " ".join(now.assumed)
     future = Candidate(now.moment, None, now.rules, now.until_s).run(now.draws(1, 1)[0])
     assert (future.end_s - future.start_s)[:1].tolist() == [300.0]
+
+
+def test_a_job_that_has_taken_a_place_waits_there_and_does_not_come_again(tmp_path: Path) -> None:
+    file, kept = small(tmp_path)
+    books = kept.books
+    books.step(1001.0, [CapChanged(600.0)])  # no job of two nodes fits
+    books.step(2000.0, [Submitted("7", 2, 600.0), Submitted("8", 2, 600.0)])
+    books.step(3000.0, [Cancelled("7"), Submitted("7~1", 2, 600.0, place=books.place("7"))])
+    books.apply(1500.0 + WEEK_S, ())
+    kept.close()
+    moment = stand_live(file, 2000.0).now.moment
+    assert moment.jobs.submit_s.tolist()[-2:] == [2000.0 + WEEK_S] * 2
+    assert len(moment.jobs) == 2 + moment.came
+    turns = moment.books.state.jobs.turn[: len(moment.jobs)].tolist()
+    waiting = [moment.books.roll.key(row) for row in waiting_rows(moment.books)]
+    assert (turns, len(waiting)) == ([1, 0, 2, 3], 2)
 
 
 def test_work_that_was_slowed_counts_as_less(tmp_path: Path) -> None:

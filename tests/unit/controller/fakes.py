@@ -26,6 +26,7 @@ class FakeSlurm:
 
     def __getattr__(self, name: str):
         def call(*given, **more):
+            more.pop("as_seen", None)
             self.told.append((name, *given, *more.values()))
 
         return call

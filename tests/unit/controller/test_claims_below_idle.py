@@ -10,12 +10,12 @@ import pytest
 from tests.unit.controller.test_doctor import cluster
 from tests.unit.controller.test_modes import OneSlurm, ordered
 
+from wattline.controller.asking import watts_of_licences
 from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.doctor import claims
 from wattline.controller.doctor.claims import claim_checks
 from wattline.controller.licences import allowed_w
 from wattline.controller.serving import serving
-from wattline.controller.watching import watts_of_licences
 from wattline.live.slurm.reading import SlurmJob
 
 JOB = SlurmJob("7", 7, 0, "PENDING", 2, 2, 300.0, math.nan, math.nan, 0.0)

@@ -17,12 +17,13 @@ import pytest
 from wattline.books.journal import read_journal
 from wattline.books.replay import replay
 from wattline.cli.main import main
+from wattline.controller.asking import watts_of_licences
 from wattline.controller.configuration import read_configuration
 from wattline.controller.controller import Controller
 from wattline.controller.desk import open_desk
 from wattline.controller.orders import DONE, ORDERS, REFUSED, TAKEN, Inbox, give
 from wattline.controller.speaking import explain_job, live_order, live_status, moment_s
-from wattline.controller.watching import Watcher, watts_of_licences
+from wattline.controller.watching import Watcher
 from wattline.live.slurm.client import Seen, Slurm
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.reading import SlurmJob, SlurmNode

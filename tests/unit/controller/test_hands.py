@@ -29,7 +29,8 @@ def controller(act: bool = True, **policies) -> Controller:
 
 def done(here: Controller, kind: str, power_w: float = 0.0, job: str | None = "7",
          **control) -> list[str]:
-    return here.hands.carry_out(here, Decision(kind, job, 1.0, power_w, Control(2, **control)), 5.0)
+    decision = Decision(kind, job, 1.0, power_w, Control(2, **control))
+    return here.hands.carry_out(here, [decision], 5.0)
 
 
 def test_starts_pauses_and_resumes_are_told_to_slurm() -> None:
@@ -52,7 +53,7 @@ def test_a_job_without_watts_gets_them_as_licences_where_the_site_has_some() -> 
     here.watcher.told["7"].row = replace(bare, licenses={"watts": 500})
     done(here, "start", 500.0, nodes=(0, 1))
     start = ("start", "7", ["n1", "n2"])
-    assert here.slurm.told == [start, ("license", bare, 600), start, start]
+    assert here.slurm.told == [start, (*start, 600), start]
 
 
 def test_a_job_that_is_to_run_slower_gets_caps_on_its_nodes() -> None:

@@ -86,6 +86,8 @@ class OneSlurm(Slurm):
     def start(self, label: str, nodes: Any, **more: Any) -> None:
         if not self.jobs[label].held:
             raise SlurmError(f"job {label} is not held")
+        if more.get("licence") is not None:
+            self.license(self.jobs[label], more["licence"])
         self.run(label, *nodes)
 
     def license(self, job: SlurmJob, watts: int) -> None:

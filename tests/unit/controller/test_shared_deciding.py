@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.unit.controller.fakes import FakeSlurm
 
+from wattline.controller.answers import SHARED
 from wattline.controller.configuration import read_configuration
 from wattline.controller.controller import Cycle
 from wattline.controller.hands import Hands
@@ -20,7 +22,8 @@ from wattline.controller.sharing.picture import Picture, asked, memory_unread, p
 from wattline.controller.sharing.starting import SharedStarter
 from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.watching import BACKOFF_S, PATIENCE_S
-from wattline.live.slurm.client import Seen
+from wattline.live.slurm.client import AsksOtherwise, Seen
+from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.reading import SlurmJob, SlurmNode
 from wattline.live.slurm.wishes import WISH_COLUMNS, Wish, read_wishes
 
@@ -140,9 +143,10 @@ class Site:
         Path(self.site.folder).mkdir(exist_ok=True)
         self.slurm = FakeSlurm()
         self.slurm.wishes = lambda: {  # type: ignore[method-assign]
-            job.label: WISH for job in (*self.watcher.seen, JOB)}
+            job.label: self.wish for job in (*self.watcher.seen, JOB)}
         self.watcher = SharedWatcher(self.site.parts, mark="wattline", decides=False)
         self.cap_w = 1000.0
+        self.wish = WISH
         self.controller = SimpleNamespace(
             watcher=self.watcher, slurm=self.slurm, act=True, notes=[],
             books=SimpleNamespace(power_w=300.0), hands=Hands())
@@ -162,17 +166,44 @@ def test_a_job_is_told_to_start_once_with_its_watts_and_held_again_when_it_does_
     place: Path
 ) -> None:
     here = Site(place)
-    assert [call[0] for call in here.look(JOB, at_s=1010.0)] == ["license", "start"]
-    assert here.slurm.told[0][2] == 40
+    assert [call[0] for call in here.look(JOB, at_s=1010.0)] == ["start"]
+    assert here.slurm.told[0][-1] == 40
     released = replace(JOB, priority=5)
     assert here.look(released, at_s=1011.0) == []
     assert [call[0] for call in here.look(released, at_s=1011.0 + PATIENCE_S)] == ["withdraw"]
     assert here.look(JOB, at_s=1012.0 + PATIENCE_S) == []  # not at once
     later_s = 1012.0 + PATIENCE_S + BACKOFF_S
-    assert [call[0] for call in here.look(JOB, at_s=later_s)] == ["license", "start"]
+    assert [call[0] for call in here.look(JOB, at_s=later_s)] == ["start"]
     running = replace(JOB, state="RUNNING", node_list=("n1",), priority=5, start_s=later_s)
     assert here.look(running, at_s=later_s + 1.0) == []
     assert here.starter.asked == {}
+
+
+@pytest.mark.parametrize("how", ["late", "refused"])
+def test_a_job_whose_start_failed_is_not_said_to_be_held_by_its_user(
+    place: Path, how: str
+) -> None:
+    """It waits for the next try; before, where nothing could be decided, for the next look."""
+    here = Site(place)
+    if how == "late":
+        here.look(JOB, at_s=1010.0)
+        here.look(replace(JOB, priority=5), at_s=1011.0 + PATIENCE_S)
+    else:
+        here.slurm.start = fails
+        here.look(JOB, at_s=1010.0)
+    here.look(JOB, at_s=1012.0 + PATIENCE_S if how == "late" else 1011.0)
+    assert here.starter.why("7") == "back-off"
+    here.slurm.wishes = fails
+    here.starter.last = None
+    here.look(JOB, at_s=1100.0)
+    assert here.starter.why("7") == "next"
+    assert {"back-off", "next"} <= SHARED.keys()
+    here.look(replace(JOB, comment=""), at_s=1101.0)
+    assert here.starter.why("7") == ""
+
+
+def fails(*given: object, **more: object) -> None:
+    raise SlurmError("no answer")
 
 
 def test_one_that_was_told_to_start_is_counted_until_it_runs(place: Path) -> None:
@@ -207,8 +238,70 @@ def test_one_with_a_begin_time_starts_then_and_parts_are_not_decided_upon(place:
     assert here.watcher.obstacles["7"].reason == "begin time"
     assert here.watcher.obstacles["9+0"].reason == "not managed"
     assert here.look(later, part, at_s=1019.0) == []
-    assert [call[0] for call in here.look(later, part, at_s=1020.0)] == ["license", "start"]
+    assert [call[0] for call in here.look(later, part, at_s=1020.0)] == ["start"]
     assert sum("is not decided upon" in line for line in here.controller.notes) == 1
+
+
+@pytest.mark.parametrize(("fields", "cpus"), [
+    ({"cpus": 2, "tres": "cpu=2,node=1"}, 2), ({"licenses": {"watts": 30}}, 4)])
+def test_a_job_that_is_changed_is_decided_upon_anew_at_the_next_look(
+    place: Path, fields: dict[str, Any], cpus: int
+) -> None:
+    """300 W idle and 335 W at most: 40 W are too many for it, 20 or 30 are not."""
+    here = Site(place)
+    here.cap_w = 335.0
+    assert here.look(JOB, at_s=1010.0) == []
+    here.wish = replace(here.wish, tasks=cpus)
+    call, = here.look(replace(JOB, **fields), at_s=1011.0)
+    assert call[:2] == ("start", "7")
+
+
+def test_a_job_of_a_shared_node_that_was_changed_meanwhile_is_left_alone(place: Path) -> None:
+    here = Site(place)
+    refused: list[object] = []
+
+    def start(label: str, nodes: object, **more: Any) -> None:
+        refused.append(more["as_seen"])
+        raise AsksOtherwise(f"job {label} was changed meanwhile (CPUs)")
+
+    here.slurm.start = start
+    assert here.look(JOB, at_s=1010.0) == []  # nor is it held again, which others may have done
+    assert refused == [JOB]
+    assert any("was changed meanwhile (CPUs)" in line for line in here.controller.notes)
+
+
+@pytest.mark.parametrize(("comment", "told"), [("wattline", [("release", "7", False)]), ("", [])])
+def test_one_that_is_moved_to_a_partition_of_slurms_is_let_go(
+    place: Path, comment: str, told: list[tuple]
+) -> None:
+    (place / "site.toml").write_text(
+        'twin = "twin.toml"\ncap = 2000\npartitions = ["all"]\n')
+    here = Site(place)
+    here.cap_w = 305.0
+    never = replace(JOB, label="8", job_id=8, partition="other")
+    assert here.look(JOB, never, at_s=1010.0) == []
+    moved = replace(JOB, partition="other", comment=comment)
+    assert here.look(moved, never, at_s=1011.0) == told
+    assert here.look(moved, never, at_s=1012.0) == told  # until it is not held any more
+    assert here.look(replace(moved, priority=5), never, at_s=1013.0) == []
+    assert here.look(moved, never, at_s=1014.0) == []  # its user holds it there
+
+
+def test_what_is_queued_again_is_tried_in_the_order_in_which_it_came(place: Path) -> None:
+    """300 W idle and 345 W: one of 40 W fits. The second was put aside first, and 9 came since."""
+    here = Site(place)
+    here.cap_w = 345.0
+    jobs = [replace(JOB, label=label, job_id=int(label)) for label in ("7", "8")]
+    ran = [replace(job, state="RUNNING", node_list=("n1",), start_s=1002.0, priority=5)
+           for job in jobs]
+    here.look(*ran, at_s=1010.0)
+    again = [replace(job, restarts=1, submit_s=submit_s)
+             for job, submit_s in zip(jobs, (1030.0, 1020.0), strict=True)]
+    since = replace(JOB, label="9", job_id=9, submit_s=1015.0)
+    started = here.look(*again, since, at_s=1040.0)
+    assert [call[:2] for call in started] == [("start", "7")]
+    assert here.starter.last is not None
+    assert [job.label for job in here.starter.last.jobs] == ["7", "8", "9"]
 
 
 def test_a_dry_run_says_what_it_would_start(place: Path) -> None:
@@ -247,4 +340,4 @@ def test_a_held_job_does_not_start_before_its_time(place: Path) -> None:
     here = Site(place)
     later = replace(JOB, eligible_s=1060.0)
     assert here.look(later, at_s=1010.0) == []
-    assert [call[0] for call in here.look(later, at_s=1061.0)] == ["license", "start"]
+    assert [call[0] for call in here.look(later, at_s=1061.0)] == ["start"]

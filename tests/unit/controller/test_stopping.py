@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.controller.test_modes import NAMES, OneSlurm, ordered
@@ -66,6 +67,12 @@ def no_room(*given: object) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
+def half_a_start(slurm: OneSlurm, label: str, nodes: Any, **more: Any) -> None:
+    """The job is changed and not released."""
+    slurm.license(slurm.jobs[label], more["licence"])
+    fails()
+
+
 @pytest.mark.parametrize("answers", [True, False])
 def test_on_a_full_disk_what_waits_is_left_to_slurm_under_licences(
     slurm: OneSlurm, site: SiteConfig, monkeypatch: pytest.MonkeyPatch, answers: bool
@@ -79,7 +86,7 @@ def test_on_a_full_disk_what_waits_is_left_to_slurm_under_licences(
               else "waiting jobs stay held until the watchdog, or the next start: no answer")
     monkeypatch.setattr(serving_module, "renew", no_room)
     # The first cycle would start the first job: it must not, and both wait.
-    monkeypatch.setattr(OneSlurm, "start", lambda *given, **more: fails())
+    monkeypatch.setattr(OneSlurm, "start", half_a_start)
     with (pytest.raises(WattlineError, match=f"No space left on device.*{wanted}"),
           serving(site, act=True) as here):
         run(here, 0.0, lambda cycle: None, cycles=3)

@@ -18,7 +18,7 @@ from wattline.controller.controller import Controller
 from wattline.controller.lease import hand_over
 from wattline.controller.serving import serving
 from wattline.controller.watching import Watcher
-from wattline.controller.where import keep_named, kept_named
+from wattline.controller.writings import Written, keep_written, kept_written
 from wattline.live.slurm.client import Seen
 from wattline.live.slurm.reading import BAD_CONSTRAINTS, SlurmJob, SlurmNode
 from wattline.scenario.objects import Machine
@@ -226,7 +226,7 @@ def test_who_hands_jobs_to_slurm_keeps_users_nodes_and_the_queues_order(
     slurm.jobs["12"] = replace(slurm.jobs["12"], required_nodes=("n4",))
     slurm.jobs["13"] = replace(slurm.jobs["13"], required_nodes=("n2", "n3"))
     Path(site.folder).mkdir(exist_ok=True)
-    keep_named(Path(site.folder), {"13", "99"})
+    keep_written(Path(site.folder), {"13": Written(("n3", "n2")), "99": Written()})
     hand(site, slurm)
     assert slurm.starts == ["9", "11", "12", "13", "10"]
     assert {label: job.required_nodes for label, job in slurm.jobs.items()} == {
@@ -248,8 +248,13 @@ def test_the_order_of_a_policy_comes_before_that_of_submission(site: SiteConfig)
 
 
 def test_a_file_of_named_jobs_that_is_damaged_names_none(tmp_path: Path) -> None:
-    assert kept_named(tmp_path) == set()
-    keep_named(tmp_path, {"2", "1"})
-    assert kept_named(tmp_path) == {"1", "2"}
-    (tmp_path / "named.json").write_text("{")
-    assert kept_named(tmp_path) == set()
+    assert kept_written(tmp_path) == {}
+    both = {"1": Written(("n1", "n2"), 2, 600, 1, 2), "2": Written(asked_watts=5),
+            "3_1": Written(())}
+    keep_written(tmp_path, both)
+    assert kept_written(tmp_path) == both
+    (tmp_path / "named.json").write_text('["1", "2"]')  # of an earlier version
+    assert kept_written(tmp_path) == {"1": Written(), "2": Written()}
+    for damaged in ("{", "5", '{"1": 2}', '{"1": {"strange": 2}}'):
+        (tmp_path / "named.json").write_text(damaged)
+        assert kept_written(tmp_path) == {}

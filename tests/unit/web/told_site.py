@@ -12,12 +12,13 @@ from pathlib import Path
 
 from tests.support.asking import Asking
 
+from wattline.controller.asking import watts_of_licences
 from wattline.controller.configuration import read_configuration
 from wattline.controller.controller import Controller
 from wattline.controller.desk import open_desk
 from wattline.controller.priorities import shares_of
 from wattline.controller.showing import MachineWriter
-from wattline.controller.watching import Watcher, watts_of_licences
+from wattline.controller.watching import Watcher
 from wattline.live.slurm.client import Seen, Slurm
 from wattline.live.slurm.reading import SlurmJob, SlurmNode
 from wattline.scenario.objects import Machine

@@ -126,7 +126,8 @@ def _later(
     if seen.since_s > first_s:
         return [], "no further jobs come: the journals do not reach back a week"
     weeks = weeks_in(horizon_s)
-    last = [(time_s, job) for time_s, job in seen.came if first_s < time_s <= now_s]
+    last = [(time_s, job) for time_s, job in seen.came  # what takes a place has come before
+            if first_s < time_s <= now_s and job.place is None]
     again = [(time_s + week * WEEK_S, job) for week in range(1, weeks + 1) for time_s, job in last
              if time_s + week * WEEK_S <= now_s + horizon_s]
     return [(time_s, replace(job, job=f"again {row}", after=None))
@@ -141,9 +142,11 @@ def _table(books: Books, roll: Roll, later: list[tuple[float, Submitted]]) -> Jo
     jobs = [*roll.jobs, *(job for _, job in later)]
     said = roll.table(jobs, books.now_s)
     requested_s = np.concatenate([asked.requested_s, said.requested_s[count:]])
-    # A submission of before is never told after one of later: rows are in its order.
+    # A submission of before is never told after one of later: rows are in its order, but for a job
+    # that has taken the place of an earlier one, which here comes with the last before it.
+    came_s = np.maximum.accumulate(asked.submit_s)
     return said.with_columns(
-        submit_s=np.concatenate([asked.submit_s, [time_s for time_s, _ in later]]),
+        submit_s=np.concatenate([came_s, [time_s for time_s, _ in later]]),
         requested_s=requested_s, run_s=requested_s,
         procs=[job.procs or job.units * cores for job in jobs],
         after_job=np.concatenate([asked.after, said.after_job[count:]]))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from wattline.controller.asking import claims_too_little, watts_of_licences
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.doctor.check import Check, checked
 from wattline.controller.doctor.slurm import Cluster
-from wattline.controller.watching import claims_too_little, watts_of_licences
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.reading import ACTIVE, STARTING, WAITING

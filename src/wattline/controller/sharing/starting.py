@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wattline.controller.beginning import PARTS, Obstacles
 from wattline.controller.lease import ours_and_held
+from wattline.controller.passing import let_go
 from wattline.controller.sharing.deciding import Decisions, SharedStart, decided
 from wattline.controller.sharing.picture import Picture, PicturedJob, memory_unread, pictured
 from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.watching import BACKOFF_S, PATIENCE_S
-from wattline.controller.where import own_nodes
+from wattline.controller.writings import written
 from wattline.live.slurm.client import NotHeldForUs
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.holding import devices_of
@@ -44,11 +44,20 @@ class SharedStarter:
     """Jobs that were told to start and have not been seen to: since when, and where."""
     not_before_s: dict[str, float] = field(default_factory=dict)
     last: Picture | None = None
+    _came_s: dict[str, float] = field(default_factory=dict)
+    """By label when jobs were first submitted: of what is queued again Slurm says when that was."""
+    _had: set[str] = field(default_factory=set)
+    """Labels of jobs that have waited for us."""
+    _may_begin: set[str] = field(default_factory=set)
+    """Labels of the jobs of the last look that are ours to start."""
     _seen: object = None
     _due_s: float = -math.inf
     _said: set[str] = field(default_factory=set)
     _failed: set[tuple[str, str]] = field(default_factory=set)
     """What of jobs' dependencies was seen to fail."""
+
+    def __post_init__(self) -> None:
+        self.watcher.starting = lambda label: label in self.asked
 
     def __call__(self, cycle: Cycle) -> None:
         if not cycle.looked:
@@ -57,9 +66,15 @@ class SharedStarter:
         self._confirm(seen, cycle.time_s)
         running = [job for job in seen.values()
                    if job.state in (*ACTIVE, *STARTING, *ENDING) and job.node_list]
-        waiting = [job for job in self._eligible(seen, running)
+        self._came_s = {label: self._came_s.get(label, job.submit_s) if job.restarts
+                        else job.submit_s for label, job in seen.items()}
+        self._let_go(seen)
+        eligible = list(self._eligible(seen, running))
+        self._may_begin = {job.label for job in eligible}
+        waiting = [job for job in eligible
                    if cycle.time_s >= self.not_before_s.get(job.label, -math.inf)]
-        now = (frozenset(job.label for job in waiting), frozenset(job.label for job in running),
+        now = (frozenset((job.label, self._asks(job)) for job in waiting),
+               frozenset(job.label for job in running),
                frozenset(self.asked), self.cap_w(), frozenset(self.watcher.down))
         if not waiting or (now == self._seen and cycle.time_s < self._due_s):
             return
@@ -75,8 +90,9 @@ class SharedStarter:
         """Held jobs of ours that may begin; of the others the watcher knows what keeps them."""
         keeps = Obstacles(self.watcher.seen, self.watcher.looked_s, self.watcher.array_limits,
                           (*(job.label for job in running), *self.asked), self._failed)
-        held = (job for job in seen.values() if ours_and_held(self.site, job))
-        for job in sorted(held, key=attrgetter("came")):
+        held = (job for job in seen.values()
+                if ours_and_held(self.site, job) and job.label not in self.watcher.freed)
+        for job in sorted(held, key=lambda job: (self._came_s[job.label], job.came[1])):
             obstacle = keeps.of_new(job)
             if obstacle is None:
                 keeps.tell(job)
@@ -85,6 +101,16 @@ class SharedStarter:
             self.watcher.obstacles[job.label] = obstacle
             if obstacle is PARTS:
                 self._say_unmanaged(job.label, obstacle.sentence)
+
+    def _let_go(self, seen: Mapping[str, SlurmJob]) -> None:
+        """Release what waited for us until it was moved to a partition of Slurm's."""
+        moved = [seen[label] for label in sorted(self._had & seen.keys())
+                 if self.site.partitions and seen[label].partition not in self.site.partitions]
+        self.controller.notes += let_go(self.controller, [
+            job for job in moved if job.held and not job.held_by_operator
+            and (not self.site.mark or job.marked(self.site.mark))])
+        self._had = {job.label for job in seen.values() if ours_and_held(self.site, job)} | {
+            job.label for job in moved if job.held}
 
     def _say_unmanaged(self, label: str, why: str) -> None:
         line = f"job {label} is not decided upon: {why}"
@@ -110,8 +136,12 @@ class SharedStarter:
 
     def why(self, label: str) -> str:
         """Why a held job waits: by the last picture, with the cap and without it."""
-        if self.last is None or label not in {job.label for job in self.last.jobs}:
+        if label not in self._may_begin:
             return ""
+        if self.watcher.looked_s < self.not_before_s.get(label, -math.inf):
+            return "back-off"
+        if self.last is None or label not in {job.label for job in self.last.jobs}:
+            return "next"
         free = Picture(self.last.time_s, math.inf, 0.0, self.last.down, self.last.jobs)
         found = decided(self.section, free, self.site.node_names)
         if any(each.label == label for each in found.starts):
@@ -126,8 +156,9 @@ class SharedStarter:
         jobs = [self._running(job, wishes.get(job.label, Wish())) for job in running]
         jobs += [self._running(seen[label], wishes.get(label, Wish()), start, at_s)
                  for label, (at_s, start) in self.asked.items() if label in seen]
-        jobs += [pictured(self._as_asked(job), replace(wishes[job.label], dependency=""), {}, 0.0,
-                          self._load(job)) for job in waiting if job.label in wishes]
+        jobs += [pictured(replace(self.watcher.as_asked(job), submit_s=self._came_s[job.label]),
+                          replace(wishes[job.label], dependency=""), {}, 0.0, self._load(job))
+                 for job in waiting if job.label in wishes]
         coming_w = sum(start.watts for _, start in self.asked.values())
         self.last = Picture(now_s, self.cap_w(), self.controller.books.power_w + coming_w,
                             tuple(sorted(self.watcher.down | self.watcher.off)), tuple(jobs))
@@ -138,8 +169,31 @@ class SharedStarter:
         if found.starts and self.controller.act:
             Decisions(Path(self.site.folder) / "decisions.jsonl",
                       1e6 * self.site.journal_mb).write(self.last, found.starts)
+        if self.controller.act:
+            self._write(seen, found.starts)
         for start in found.starts:
             self._start(seen[start.label], start, now_s)
+
+    def _asks(self, job: SlurmJob) -> tuple[object, ...]:
+        """What it would be decided anew about, if its user changed it."""
+        asked = self.watcher.as_asked(job)
+        return (*asked.asks, tuple(sorted(asked.licenses.items())), asked.limit_s, asked.account)
+
+    def _write(self, seen: Mapping[str, SlurmJob], starts: Iterable[SharedStart]) -> None:
+        """Note what will be on jobs that are about to start, before the first of them does."""
+        mine = self.watcher.written
+        for start in starts:
+            job = seen[start.label]
+            own = bool(self.watcher.as_asked(job).required_nodes)
+            mine[job.label] = written(job, mine.get(job.label), () if own else start.nodes,
+                                      len(start.nodes), self._licence(job, start))
+        if starts:
+            self.controller.hands.keep_written(mine)
+
+    def _licence(self, job: SlurmJob, start: SharedStart) -> int | None:
+        """The watts that a job gets as licences; None: it has some, or the site has none."""
+        wanted = self.site.licences and WATTS not in job.licenses
+        return math.ceil(start.watts - 1e-9) if wanted else None
 
     def _say_once(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -158,10 +212,6 @@ class SharedStarter:
                 else dict.fromkeys(job.node_list, 1))
         return pictured(job, wish, held, job.start_s, self._load(job))
 
-    def _as_asked(self, job: SlurmJob) -> SlurmJob:
-        """Without the nodes that it names because of an earlier start of ours."""
-        return replace(job, required_nodes=own_nodes(job, self.watcher.tried))
-
     def _load(self, job: SlurmJob) -> float:
         """So that CPUs and devices together draw what the job says, where it says something."""
         said_w, parts = job.licenses.get(WATTS), self.watcher.parts
@@ -176,15 +226,10 @@ class SharedStarter:
             self.controller.notes.append(f"would {words}")
             return
         self.asked[start.label] = (now_s, start)
-        own = bool(own_nodes(job, self.watcher.tried))
-        if not own:
-            self.watcher.tried.add(start.label)
-            self.controller.hands.keep_named(self.watcher.tried)
-        watts = math.ceil(start.watts - 1e-9)
+        own = bool(self.watcher.as_asked(job).required_nodes)
         try:
-            if self.site.licences and WATTS not in job.licenses:
-                self.controller.slurm.license(job, watts)
-            self.controller.slurm.start(start.label, start.nodes, own=own)
+            self.controller.slurm.start(start.label, start.nodes, as_seen=job, own=own,
+                                        licence=self._licence(job, start))
         except SlurmError as error:
             self._fail(start.label, now_s, withdraw=not isinstance(error, NotHeldForUs))
             self.controller.notes.append(f"job {start.label} could not be started: {error}")
@@ -208,6 +253,7 @@ class SharedStarter:
         self._seen = None  # it is decided anew once it may be tried again
         try:
             if withdraw:
+                self.watcher.freed.take_back([label])
                 self.controller.slurm.withdraw(label)
         except SlurmError as error:  # it may have begun or gone: the next look will tell
             self.controller.notes.append(str(error))

@@ -7,7 +7,7 @@ counted twice: the first that are free are taken, so that a restart finds the sa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -112,6 +112,9 @@ class SharedWatcher(Watcher):
             found += [unit for unit, _ in zip(free, range(share.cpus), strict=False)]
         self._used.update(found)
         return tuple(found)
+
+    def _hosts(self, numbers: Sequence[int]) -> int:
+        return len(self.node_names(numbers))
 
     def _note(self, name: str, job: SlurmJob) -> None:
         self.told[name].shares = self._shares.get(name, {})

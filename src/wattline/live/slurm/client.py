@@ -28,6 +28,10 @@ class NotHeldForUs(SlurmError):
     """Somebody has released the job, or holds it: nothing was done, and it is left to them."""
 
 
+class AsksOtherwise(NotHeldForUs):
+    """Somebody has changed the job since it was decided upon: nothing was done."""
+
+
 @dataclass(frozen=True)
 class Seen:
     """Jobs and nodes at one moment, by this machine's clock."""
@@ -98,14 +102,17 @@ class Slurm:
         self.commands.run("scontrol", "update", f"JobId={job.label}",
                           f"Licenses={_with_watts(job.licenses, watts)}")
 
-    def start(self, label: str, nodes: Sequence[str], *, watts: int | None = None,
-              settings: str = "", own: bool = False, anywhere: bool = False) -> None:
+    def start(self, label: str, nodes: Sequence[str], *, as_seen: SlurmJob | None = None,
+              watts: int | None = None, licence: int | None = None, settings: str = "",
+              own: bool = False, anywhere: bool = False) -> None:
         """Let a held job start on these nodes, and on no others.
 
+        `as_seen` is the job as it was when that was decided: one that asks for something else by
+        now is left alone.
         `own`: on as many, of which its user has named some, and that list stays as it is;
         `anywhere`: on as many, which Slurm chooses. `watts` are the licences of that name that it
-        is to hold instead of those it asked for, `settings` what its prolog has to know, as an
-        admin comment.
+        is to hold instead of those it asked for, `licence` those of one that asked for none,
+        `settings` what its prolog has to know, as an admin comment.
 
         Two calls, of which the first may have worked where the second did not; both may be
         repeated. A job that is not held any more is left alone: somebody else has released it.
@@ -116,17 +123,23 @@ class Slurm:
                                f"{'it is gone' if job is None else job.state}")
         if job.held_by_operator:
             raise NotHeldForUs(f"job {label} was held by an operator (scontrol hold)")
+        changed = job.asks_otherwise(as_seen) if as_seen is not None else []
+        if changed:
+            raise AsksOtherwise(f"job {label} was changed meanwhile ({', '.join(changed)})")
         # Slurm lets what was requeued wait for two minutes: it is to start now. Not within the
         # second of its last end, up to which its node refuses the job's credentials and Slurm
         # kills what it started ("Job credential revoked").
         more = ["StartTime=now+2"] if job.restarts else []
-        if watts is not None and WATTS in job.licenses:
-            more.append(f"Licenses={_with_watts(job.licenses, watts)}")
+        held_w = watts if WATTS in job.licenses else licence
+        if held_w is not None:
+            more.append(f"Licenses={_with_watts(job.licenses, held_w)}")
         if settings:
             more.append(f"AdminComment={settings}")
         named = [] if own else [f"ReqNodeList={'' if anywhere else ','.join(nodes)}"]
-        self.commands.run("scontrol", "update", f"JobId={label}", *named,
-                          f"NumNodes={len(nodes)}-{len(nodes)}", *more)
+        if (job.nodes, job.most_nodes) != (len(nodes), len(nodes)):  # else it is the user's still
+            named.append(f"NumNodes={len(nodes)}-{len(nodes)}")
+        if named or more:
+            self.commands.run("scontrol", "update", f"JobId={label}", *named, *more)
         self.commands.run("scontrol", "release", label)
 
     def withdraw(self, label: str) -> None:

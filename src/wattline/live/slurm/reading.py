@@ -19,7 +19,7 @@ JOB_COLUMNS = (
     "JobArrayID", "JobID", "RestartCnt", "State", "NumNodes", "NumCPUs", "TimeLimit", "StartTime",
     "EndTime", "SubmitTime", "Partition", "UserName", "Account", "NodeList", "Reason", "Nice",
     "PriorityLong", "Licenses", "ReqNodes", "Name", "Comment",
-    "admin_comment", "MaxNodes", "tres-alloc", "Dependency", "EligibleTime",
+    "admin_comment", "MaxNodes", "tres-alloc", "Dependency", "EligibleTime", "Feature",
 )
 NODE_COLUMNS = ("NodeList", "StateComplete", "CPUs", "Partition")
 NODE_FORMAT = ",".join(f"{name}:{SEPARATOR}" for name in NODE_COLUMNS)
@@ -74,6 +74,8 @@ class SlurmJob:
     """What is left of it by Slurm, which does not look at that of a held job."""
     eligible_s: float = math.nan
     """Before this it must not begin; NaN where nobody said so."""
+    features: str = ""
+    """Of nodes that it may have (`--constraint`)."""
 
     @property
     def array(self) -> str:
@@ -95,7 +97,16 @@ class SlurmJob:
     def asks(self) -> tuple[object, ...]:
         """What it asks for, as far as a look shows it: a user may change it."""
         return (self.nodes, self.most_nodes, self.cpus, self.partition, self.required_nodes,
-                self.tres)
+                self.tres, self.features)
+
+    def asks_otherwise(self, before: SlurmJob) -> list[str]:
+        """What it asks for otherwise than at an earlier look. When what was queued again may begin
+        is Slurm's to say, and ours."""
+        found = [words for name, words in REQUESTS.items()
+                 if getattr(self, name) != getattr(before, name)]
+        begins = self.eligible_s != before.eligible_s and not (
+            math.isnan(self.eligible_s) and math.isnan(before.eligible_s))
+        return [*found, "begin time"] if begins and not self.restarts else found
 
     def marked(self, mark: str) -> bool:
         """Whether one of its comments begins with this word."""
@@ -111,6 +122,14 @@ class SlurmJob:
     def came(self) -> tuple[float, list[int]]:
         """By when it was submitted, then by its number: Slurm's times are whole seconds."""
         return self.submit_s, [int(number) for number in re.findall(r"[0-9]+", self.label)]
+
+
+REQUESTS = {
+    "nodes": "nodes", "most_nodes": "nodes at most", "cpus": "CPUs", "limit_s": "time limit",
+    "partition": "partition", "account": "account", "licenses": "licences",
+    "required_nodes": "nodes by name", "name": "job name", "comment": "comment",
+    "tres": "resources", "features": "features", "dependency": "dependency"}
+"""What a user may change of a job that waits, as far as a look shows it, beside when it begins."""
 
 
 @dataclass(frozen=True)
@@ -245,7 +264,7 @@ def _job(cells: list[str]) -> SlurmJob:
         required_nodes=hosts(said["ReqNodes"]), name=said["Name"], comment=_text(said["Comment"]),
         admin_comment=_text(said["admin_comment"]), most_nodes=int(said["MaxNodes"]),
         tres=_text(said["tres-alloc"]), dependency=_text(said["Dependency"]),
-        eligible_s=moment_s(said["EligibleTime"]),
+        eligible_s=moment_s(said["EligibleTime"]), features=_text(said["Feature"]),
     )
 
 

@@ -23,4 +23,4 @@ class Fcfs(NamedTuple):
 @implement(queue_key, Fcfs)
 @kernel
 def _key(st: State, order: Fcfs, job: int) -> float:
-    return 0.0  # ties go by submission, which is the row of the job table
+    return 0.0  # ties go by submission: by turns

@@ -1,0 +1,73 @@
+"""What a job asks for, as the books are told: compared with what they were told of it before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from wattline.books import Submitted
+from wattline.live.slurm.reading import WATTS, SlurmJob
+from wattline.policies.configuration.offers import NODES_MAX, NODES_MIN
+
+if TYPE_CHECKING:
+    from wattline.controller.watching import Watcher
+
+LONGEST_S = 365 * 86400.0
+"""A request without a limit counts as so long."""
+
+
+def submission(
+    watcher: Watcher, name: str, job: SlurmJob, held: tuple[int, ...] = ()
+) -> Submitted:
+    """Of a job that waits, as its user asks for it, or that runs on what it holds."""
+    least, most = job.nodes, max(job.most_nodes, job.nodes)
+    chosen = watcher.molds and not held
+    return Submitted(
+        name, units=len(held) or (most if watcher.molds else least), requested_s=limit_s(job),
+        watts=watcher.watts(job), names={"user": job.user, "partition": job.partition},
+        account=job.account, application=job.name,
+        logged={NODES_MIN: least, NODES_MAX: most} if chosen else {},
+        place=None if held else watcher.places.get(job.label))
+
+
+def limit_s(job: SlurmJob) -> float:
+    return min(job.limit_s, LONGEST_S) if job.limit_s > 0 else LONGEST_S
+
+
+def asks_of(said: Submitted) -> tuple[object, ...]:
+    """What would be another submission if it were otherwise; a time limit can be changed."""
+    return (said.units, None if math.isnan(said.watts) else said.watts, dict(said.names),
+            said.account, said.application, dict(said.logged))
+
+
+def held_for_us_once(watcher: Watcher, job: SlurmJob) -> bool:
+    """Whether the books had a job that is held, marked and in a partition of Slurm's by now: nobody
+    else would ever release it."""
+    return (watcher.decides and job.held and not job.held_by_operator and not watcher.ours(job)
+            and (not watcher.mark or job.marked(watcher.mark))
+            and job.label in watcher.left and job.label not in watcher.freed)
+
+
+def watts_of_licences(node_idle_w: float = 0.0) -> Callable[[SlurmJob], float]:
+    """What a job draws, by the licences called watts that it asks for.
+
+    At least what its nodes draw idle: a job that claims less would make room for others.
+    """
+
+    def watts(job: SlurmJob) -> float:
+        licences: Mapping[str, int] = job.licenses
+        if WATTS not in licences:
+            return math.nan
+        return max(float(licences[WATTS]), (len(job.node_list) or job.nodes) * node_idle_w)
+
+    return watts
+
+
+def claims_too_little(job: SlurmJob, counted_w: float) -> str:
+    """What is said of a job that claims fewer watts than are counted; empty where it does not."""
+    said_w = job.licenses.get(WATTS, math.inf)
+    if not counted_w > said_w:
+        return ""
+    return (f"it claims {said_w:,.0f} W, less than its nodes draw idle: {counted_w:,.0f} W are "
+            "counted")
