@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from wattline.books.books import Books
     from wattline.books.opening import Terms
 
-VERSION = 7
-READABLE = (5, 6, VERSION)
-"""Version 5 has no `shortest_s` in its clock, nor have 5 and 6 `unplaced_s`."""
+VERSION = 8
+READABLE = (5, 6, 7, VERSION)
+"""Version 5 has no `shortest_s` in its clock, nor have 5 and 6 `unplaced_s`; no earlier one says
+that jobs are only noted (`defers`), which none of them did."""
 _PASSING = ("decided", "answers")
 """Arrays of the record that are about the last step only."""
 
