@@ -18,6 +18,8 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.kernel import kernel
 from wattline.model.signal import FloatArray
+from wattline.policies.admission.wait import Wait
+from wattline.policies.configuration.requested import Requested
 from wattline.policies.contract import (
     Composition,
     cycle_s,
@@ -52,7 +54,8 @@ def under(books: Books, policy: Composition) -> Books:
     other.policy = bound(policy.narrowed(int(state.clock[0].windows)), len(state.jobs))
     if other.roll.jobs:
         other.annotate_all()
-    _forget_plans(state)
+    aside = int(state.clock[0].aside) if _keeps_aside(books.policy, policy) else 0
+    _forget_plans(state, aside)
     state.clock[0].least_factor = least_factor(state, other.policy.admission)
     state.live.config[state.running[: state.clock[0].running]] = 0
     occupy_again(state, other.policy.placement)
@@ -90,6 +93,7 @@ def _order_anew(books: Books) -> None:
     """Queue what waits; refuse what this policy could never start, and let go who waits for it."""
     state, policy = books.state, books.policy
     rows = np.flatnonzero(np.isin(state.live.state, (QUEUED, ASIDE, PAUSED, HELD)))
+    rows = np.setdiff1d(rows, state.aside.job[: state.clock[0].aside])
     _as_submitted(books, rows)
     refused, queued = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int64)
     keys = np.empty(len(rows))
@@ -188,10 +192,20 @@ def _say_full(books: Books, row: Any, slowed: bool, capped: bool) -> None:
                                  float(live.power_w), control))
 
 
-def _forget_plans(state: State) -> None:
-    """What the last policy had worked out for itself."""
+def _keeps_aside(before: Composition, after: Composition) -> bool:
+    """Whether who was set aside stays there, since when he is: the same rule goes on, on jobs as
+    they asked."""
+    both = (before, after)
+    return (all(isinstance(each.admission, Wait) for each in both)
+            and all(isinstance(each.configuration, Requested) for each in both)
+            and before.admission == after.admission)
+
+
+def _forget_plans(state: State, aside: int) -> None:
+    """What the last policy had worked out for itself; the first `aside` stay set aside."""
     clock = state.clock[0]
-    for name in ("queue_first", "queue_last", "aside", "examined", "stopped", "leaders",
+    clock.aside = aside
+    for name in ("queue_first", "queue_last", "examined", "stopped", "leaders",
                  "sorted_end", "reached", "planned", "step_first"):
         setattr(clock, name, 0)
     clock.step_last = 1

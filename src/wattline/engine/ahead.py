@@ -26,7 +26,7 @@ from wattline.engine.congestion import Congestion
 from wattline.engine.counting import counting, nodes_are_alike, sharing, without_nodes
 from wattline.engine.deferring import defer
 from wattline.engine.going_on import come_to_rest, go_on, suppose
-from wattline.engine.prepare import Rules, cap_steps, shares_of, sizes_of
+from wattline.engine.prepare import Rules, cap_steps, highest_cap_w, shares_of, sizes_of
 from wattline.engine.simulate import made_ready, run_compiled
 from wattline.engine.telling import submissions
 from wattline.engine.truth import TrueClaims
@@ -59,8 +59,6 @@ class Moment(NamedTuple):
     left_s: FloatArray
     """Seconds of work that are left of those whose work a configuration said when they began; NaN
     of all others."""
-    highest_w: float = 0.0
-    """The highest cap that may come, whatever is known of caps to come."""
 
     @property
     def now_s(self) -> float:
@@ -118,8 +116,7 @@ def moment_of_books(
     state.live.work_s[:came] = 0.0
     here = moment(state, books.record, books.policy, books.machine, rules, jobs, came,
                   np.arange(came, len(jobs)))
-    return here._replace(left_s=np.full(len(here.jobs), np.nan),
-                         highest_w=float(state.clock[0].cap_w_max))
+    return here._replace(left_s=np.full(len(here.jobs), np.nan))
 
 
 def moment(
@@ -217,10 +214,9 @@ class Candidate:
         ):
             books = without_nodes(books)
             policy = None if policy is None else counting(policy)
-        if policy is not None:  # it refuses what no cap to come has room for
+        if policy is not None:
             clock = books.state.clock[0]
-            highest_w = np.max(steps.cap_w) if len(steps) else np.inf
-            clock.cap_w_max = max(highest_w, moment.highest_w)
+            clock.cap_w_max = highest_cap_w(books.state, steps)
             clock.cap_w = clock.cap_w if len(steps) else np.inf
         self.books = books.copy() if policy is None else books.with_policy(policy)
         self.books.record = unlogged(unplaced(unheard(self.books.record)))

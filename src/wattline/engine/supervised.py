@@ -14,7 +14,7 @@ from wattline.books.record import Record, unheard
 from wattline.books.roll import Roll
 from wattline.engine.ahead import Moment, moment
 from wattline.engine.loop import next_instant
-from wattline.engine.prepare import Rules, cap_steps
+from wattline.engine.prepare import Rules, cap_steps, highest_cap_w
 from wattline.engine.simulate import collect, made_ready, run_compiled
 from wattline.engine.telling import submissions
 from wattline.engine.world import Ends, Simulated
@@ -70,8 +70,7 @@ class Supervised:
                       self._roll, self.world)
         books.keeps_log = True
         steps = cap_steps(rules, self.now_s)
-        highest_w = float(np.max(steps.cap_w)) if len(steps) else np.inf
-        books.state.clock[0].cap_w_max = highest_w
+        books.state.clock[0].cap_w_max = highest_cap_w(self.state, steps)
         taken = books.with_policy(policy)
         ends = taken.world.ends
         tally = ends.tally.copy()

@@ -100,9 +100,13 @@ class SelfTuning:
 
     @property
     def regret(self) -> float:
-        """How much worse than that, as a part of it; below 0 it was better."""
-        best = self.values[self.best_fixed]
-        return more_than(best, self.values[TUNED])
+        """How much worse than that, as a part of it; below 0 it was better. No number where fewer
+        jobs ran under the supervisor: who leaves jobs out waits less for it."""
+        best = self.best_fixed
+        lost = {name: np.nan_to_num(self.figures[name].get("jobs.not_run", 0.0))
+                for name in (best, TUNED)}
+        return math.nan if lost[TUNED] > lost[best] else more_than(
+            self.values[best], self.values[TUNED])
 
     def to_dict(self) -> dict[str, Any]:
         """What `wattline advise policy --follow --json` prints."""
@@ -184,8 +188,9 @@ def _refused(figures: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
     least = min(each["jobs.not_run"] for each in figures.values())
     lost = figures[TUNED]["jobs.not_run"] - least
     return () if lost == 0 else (
-        f"under the supervisor {lost:,.0f} jobs never ran that ran under a fixed policy: it "
-        "refused them while another policy decided, and its figures are of the others",)
+        f"under the supervisor {lost:,.0f} jobs never ran that ran under a fixed policy: they were "
+        "refused, or stood behind one for which there was no room, while another policy decided; "
+        "its figures are of the others",)
 
 
 def broken_limits(figures: Mapping[str, float], limits: Sequence[str]) -> list[str]:
