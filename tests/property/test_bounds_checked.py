@@ -60,7 +60,9 @@ def test_a_choice_is_compiled_beside_others_as_it_is_alone(cases: Cases) -> None
 
 
 @pytest.mark.parametrize("test", [
-    "test_releases_against_a_sorted_list", "test_heap_of_ends_against_a_sorted_list",
+    "test_releases_against_a_sorted_list",
+    "test_releases_that_are_put_off_against_a_sorted_list",
+    "test_heap_of_ends_against_a_sorted_list",
     "test_timers_against_heapq", "test_queue_against_a_sorted_list", "test_nodes_against_a_set"])
 def test_a_structure_keeps_its_promises_with_checks(test: str, checked: CheckedProcess) -> None:
     checked.call("tests.unit.engine.test_structures", test)

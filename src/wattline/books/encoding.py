@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 VERSION = 8
 READABLE = (5, 6, 7, VERSION)
-"""Version 5 has no `shortest_s` in its clock, nor have 5 and 6 `unplaced_s`; up to 7 jobs
-have no turns."""
+"""Version 5 has no `shortest_s` in its clock, nor have 5 and 6 `unplaced_s`; up to 7 jobs have no
+turns, and none says that jobs are only noted (`defers`), which they did not."""
 _PASSING = ("decided", "answers")
 """Arrays of the record that are about the last step only."""
 

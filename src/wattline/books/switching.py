@@ -61,12 +61,13 @@ def under(books: Books, policy: Composition) -> Books:
     if other.roll.jobs:
         other.annotate_all()
     _forget_plans(state)
-    if "admission" not in stays:
+    keeps_aside = {"admission", "configuration"} <= stays
+    if not keeps_aside:
         state.clock[0].aside = 0
     state.clock[0].least_factor = least_factor(state, other.policy.admission)
     state.live.config[state.running[: state.clock[0].running]] = 0
     occupy_again(state, other.policy.placement)
-    _order_anew(other, keeps_aside="admission" in stays)
+    _order_anew(other, keeps_aside)
     _run_in_full(other, books.policy)
     _switch_on(other)
     period_s = cycle_s(state, other.policy.regulation)

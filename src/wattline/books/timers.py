@@ -36,9 +36,7 @@ def pop_timer(st: State, size: int) -> None:
         if child >= size:
             break
         if child + 1 < size:
-            right = st.timers[child + 1]
-            if _less(st, right.time_s, right.kind, right.arg, child):
-                child += 1
+            child += _right_is_sooner(st, child)
         if _less(st, time_s, kind, arg, child):
             break
         st.timers[index] = st.timers[child]
@@ -68,6 +66,16 @@ def _less(st: State, time_s: float, kind: int, arg: int, index: int) -> bool:
     if kind != other.kind:
         return bool(kind < other.kind)
     return bool(arg < other.arg)
+
+
+@kernel
+def _right_is_sooner(st: State, child: int) -> int:
+    """1 where the sibling behind a child goes off first, else 0: computed, as nobody could guess
+    it (see wattline.engine.heap)."""
+    left, right = st.timers[child], st.timers[child + 1]
+    by_arg = (right.kind == left.kind) & (right.arg < left.arg)
+    tie = (right.time_s == left.time_s) & ((right.kind < left.kind) | by_arg)
+    return int((right.time_s < left.time_s) | tie)
 
 
 @kernel

@@ -24,6 +24,7 @@ from wattline.engine.again import Again
 from wattline.engine.compiling import Parts
 from wattline.engine.congestion import Congestion
 from wattline.engine.counting import counting, nodes_are_alike, sharing, without_nodes
+from wattline.engine.deferring import defer
 from wattline.engine.going_on import come_to_rest, go_on, suppose
 from wattline.engine.prepare import Rules, cap_steps, note_caps, shares_of, sizes_of
 from wattline.engine.simulate import made_ready, run_compiled
@@ -221,6 +222,7 @@ class Candidate:
             clock.cap_w = clock.cap_w if len(steps) else np.inf
         self.books = books.copy() if policy is None else books.with_policy(policy)
         self.books.record = unlogged(unplaced(unheard(self.books.record)))
+        defer(self.books.state, self.books.policy, rules.nature)
         ends = make_ends(len(self.books.state.running), steps)
         ends.tally[0].until_s = until_s
         if len(steps) and policy is None:

@@ -105,6 +105,18 @@ def prepare(
     return state, record, world
 
 
+def highest_cap_w(state: State, steps: Any) -> float:
+    """The highest cap of a state under another policy, with these steps to come.
+
+    It never falls, as it does not where a policy goes on or a controller is told another cap: a job
+    that no cap of now has room for waits for one that has. So the policy that is there gives the
+    same starts whether it goes on or takes over from itself.
+    """
+    if not len(steps):
+        return np.inf
+    return max(float(state.clock[0].cap_w_max), float(np.max(steps.cap_w)))
+
+
 class Opening:
     """Books, filled once, from which any number of runs of the same jobs begin.
 

@@ -25,7 +25,8 @@ from numba.core.caching import (
 from numba.extending import typeof_impl
 
 import wattline.model.kernel_arrays_type
-import wattline.model.kernel_fetch_code  # noqa: F401  (both register what numba makes of them)
+import wattline.model.kernel_fetch_code
+import wattline.model.kernel_index  # noqa: F401  (they register what numba makes of them)
 from wattline.model import COMPILING, COMPILING_SHARED, before_compiling, kernel_cache
 from wattline.model.kernel import Kernel
 from wattline.model.kernel_cache import cache_folder, digest, package_of, packages, state_name

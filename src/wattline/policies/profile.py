@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel
 from wattline.policies.in_order import units_in_order
+from wattline.policies.releases import list_deferred
 from wattline.policies.state import BEGUN, BLOCK, State
 
 INFINITY = float("inf")
@@ -21,6 +22,7 @@ def plan_running(st: State) -> None:
     are out of order are not there, and those that are held do not come back: what ends first, or
     the reservations of now, gives them up.
     """
+    list_deferred(st)
     clock = st.clock[0]
     now_s = clock.now_s
     clock.step_first = 0

@@ -4,12 +4,18 @@ The question "when will n units be free?" is asked at every decision under backf
 at most BLOCK entries, each with the sum of its units, answer it by walking block sums, and an
 entry comes and goes by moving at most BLOCK others: a hundred thousand running jobs cost little
 more than a hundred.
+
+Under a cap that binds the question may not be asked for hours, and most jobs come and go between
+two of them. Where `clock.defers` says so, jobs that start are only noted (`scratch`), and put into
+the list when somebody asks: those of them that are over by then never come into it. `listed_s` is
+when somebody last asked, so that a job that started later is not in the list. That takes a policy
+that neither pauses jobs nor changes their speed.
 """
 
 from __future__ import annotations
 
 from wattline.model.kernel import kernel
-from wattline.policies.state import BLOCK, State
+from wattline.policies.state import BLOCK, RUNNING, State
 
 
 @kernel
@@ -18,6 +24,35 @@ def insert_release(st: State, expected_s: float, job: int, size: int) -> None:
     clock = st.clock[0]
     if clock.together:
         return
+    if clock.deferred == st.scratch.size:
+        list_deferred(st)
+    if clock.defers and clock.now_s > clock.listed_s:
+        noted = st.scratch[clock.deferred]
+        noted.expected_s = expected_s
+        noted.job = job
+        noted.units = size
+        clock.deferred += 1
+    else:
+        _insert(st, expected_s, job, size)
+
+
+@kernel
+def list_deferred(st: State) -> None:
+    """Put jobs that were only noted into the list; whoever reads it asks for that before."""
+    clock = st.clock[0]
+    if not clock.defers:
+        return
+    for index in range(clock.deferred):
+        noted = st.scratch[index]
+        if st.live[noted.job].state == RUNNING:
+            _insert(st, noted.expected_s, noted.job, noted.units)
+    clock.deferred = 0
+    clock.listed_s = clock.now_s
+
+
+@kernel
+def _insert(st: State, expected_s: float, job: int, size: int) -> None:
+    clock = st.clock[0]
     if clock.blocks == 0:
         _new_block(st, clock.blocks)
     place = _find_block(st, expected_s, job)
@@ -43,8 +78,9 @@ def insert_release(st: State, expected_s: float, job: int, size: int) -> None:
 
 @kernel
 def remove_release(st: State, expected_s: float, job: int) -> None:
-    """Forget an entry; it must be there."""
-    if st.clock[0].together:
+    """Forget an entry; it must be there, or be noted."""
+    clock = st.clock[0]
+    if clock.together or (clock.defers and st.live[job].start_s > clock.listed_s):
         return
     place = _find_block(st, expected_s, job)
     block = st.blocks[place].order
@@ -63,6 +99,7 @@ def remove_release(st: State, expected_s: float, job: int) -> None:
 @kernel
 def first_release_s(st: State) -> float:
     """The earliest expected end, or infinity where nothing runs."""
+    list_deferred(st)
     if st.clock[0].blocks == 0:
         return float("inf")
     return float(st.releases[st.blocks[0].order * BLOCK].expected_s)
@@ -71,6 +108,7 @@ def first_release_s(st: State) -> float:
 @kernel
 def release_at(st: State, time_s: float) -> bool:
     """Whether a job is expected to end at exactly this time."""
+    list_deferred(st)
     if st.clock[0].blocks == 0:
         return False
     block = st.blocks[_find_block(st, time_s, -1)].order

@@ -66,6 +66,9 @@ class Clock(Record):
     windows: int  # reservation windows that have not ended
     overrun: int  # 1: jobs run on past their requested time
     together: int  # 1: speeds change together; expected ends are not kept in order
+    defers: int  # 1: jobs that start are only noted until somebody asks for expected ends...
+    deferred: int  # ...so many of them, or of those that were...
+    listed_s: float  # ...since then (releases.py)
 
 
 class Job(Record):

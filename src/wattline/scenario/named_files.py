@@ -61,7 +61,10 @@ def texts_in(value: Any) -> Iterator[str]:
         yield value
     elif isinstance(value, Mapping):
         for inner in value.values():
-            yield from texts_in(inner)
+            if isinstance(inner, str):  # most of them; to go down for each takes as long again
+                yield inner
+            else:
+                yield from texts_in(inner)
     elif isinstance(value, (list, tuple)):
         for inner in value:
             yield from texts_in(inner)

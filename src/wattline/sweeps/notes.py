@@ -52,14 +52,21 @@ def lines_in(file: str) -> int:
 
 
 def noted(file: str | Path) -> Iterator[tuple[str, Row]]:
-    """Keys and rows; a line that was not finished is none."""
+    """Keys and rows; a line that was not finished, or that a power cut filled with anything, is
+    none."""
     path = Path(file)
     if not path.is_file():
         return
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in path.read_bytes().split(b"\n"):
         try:
             row = json.loads(line)
-        except ValueError:
+        except ValueError:  # as that of bytes that are no text is, too
             continue
-        if isinstance(row, dict):
+        if _is_row(row):
             yield row.pop("key", ""), row
+
+
+def _is_row(row: Any) -> bool:
+    """Whether it says what became of a point: figures, or an error."""
+    return isinstance(row, dict) and (
+        isinstance(row.get("error"), str) or isinstance(row.get("figures"), dict))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from wattline.model.errors import WattlineError
@@ -44,20 +44,45 @@ class Point:
     """What was chosen for it that nobody chose."""
 
 
+class Looked:
+    """What texts of scenarios name, looked up once: points of a sweep have most of them alike."""
+
+    def __init__(self) -> None:
+        self._behind: dict[str, dict[str, str]] = {}
+        self._by_content: dict[str, str] = {}
+
+    def behind(self, text: str) -> dict[str, str]:
+        """The digests of the files that a text rests on, by their names."""
+        if text not in self._behind:
+            self._behind[text] = {str(file): file_digest(file) for file in files_behind(text)}
+        return self._behind[text]
+
+    def by_content(self, text: str) -> str:
+        """The text with the digest of a file in the place of its name."""
+        if text not in self._by_content:
+            file = file_of_code(text) or (text if is_file(text) else "")
+            self._by_content[text] = f"{file_digest(file)}{text[len(file):]}" if file else text
+        return self._by_content[text]
+
+
 def points_of(space: Space) -> Iterator[Point]:
     """All points in order; a setting that makes no scenario is a point with its error."""
+    looked = Looked()
     for number, setting in enumerate(space.settings()):
-        yield point_of(space, number, setting)
+        yield point_of(space, number, setting, looked)
 
 
-def point_of(space: Space, number: int, setting: Mapping[str, Any]) -> Point:
+def point_of(
+    space: Space, number: int, setting: Mapping[str, Any], looked: Looked | None = None
+) -> Point:
+    """The point of a setting; `looked` is what was looked up for the points before it."""
     try:
         changes, dropped = _changes(space, setting)
         scenario = validate(space.fields(changes), space.name)
         scenario, said = with_keeper(scenario, setting)
         # Points that differ by what is left out are one simulation, and have one key.
         scenario, left_out = without_cap(scenario)
-        return Point(number, setting, scenario, content_key(scenario),
+        return Point(number, setting, scenario, content_key(scenario, looked),
                      said=(*space.said, *dropped, *said, *left_out))
     except WattlineError as error:
         return Point(number, setting, None, UNKNOWN, str(error))
@@ -72,34 +97,39 @@ def _changes(space: Space, setting: Mapping[str, Any]) -> tuple[dict[str, Any], 
                            setting)
 
 
-def content_key(scenario: Scenario) -> str:
+def content_key(scenario: Scenario, looked: Looked | None = None) -> str:
     """A digest of all that decides about the result: fields, files, and the sources of this
     package and of plug-ins. Where files lie does not."""
-    rests_on = sources_of(scenario)
+    looked = looked or Looked()
+    fields = _fields(scenario)
+    rests_on = _rests_on(scenario, fields, looked)
     if not rests_on:
         return UNKNOWN
-    contents = sorted((Path(name).name, digest) for name, digest in rests_on.items())
-    text = json.dumps([_by_content(_fields(scenario)), contents], sort_keys=True,
+    contents = sorted((os.path.basename(name), digest) for name, digest in rests_on.items())
+    text = json.dumps([_by_content(fields, looked), contents], sort_keys=True,
                       separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _by_content(value: Any) -> Any:
+def _by_content(value: Any, looked: Looked) -> Any:
     """The same fields, with the digests of files in the place of their names."""
-    if isinstance(value, Mapping):
-        return {name: _by_content(inner) for name, inner in value.items()}
+    if isinstance(value, str):
+        return looked.by_content(value)
+    if isinstance(value, dict):
+        return {name: _by_content(inner, looked) for name, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_by_content(inner) for inner in value]
-    if not isinstance(value, str):
-        return value
-    file = file_of_code(value) or (value if is_file(value) else "")
-    return f"{file_digest(file)}{value[len(file):]}" if file else value
+        return [_by_content(inner, looked) for inner in value]
+    return value
 
 
 def sources_of(scenario: Scenario) -> dict[str, str]:
     """What a result rests on beside the fields, by name with the digest of its content; nothing
     where some of it cannot be seen."""
-    texts = set(texts_in(_fields(scenario)))
+    return _rests_on(scenario, _fields(scenario), Looked())
+
+
+def _rests_on(scenario: Scenario, fields: Mapping[str, Any], looked: Looked) -> dict[str, str]:
+    texts = set(texts_in(fields))
     # Of a database nobody knows whether it still says what it said.
     if any("://" in text for text in texts) or any(
             not file_of_code(place) for place in code_of(scenario.policy).values()):
@@ -108,8 +138,7 @@ def sources_of(scenario: Scenario) -> dict[str, str]:
     found = {PACKAGE: package_digest()} | {
         module: plug_in_digest(module) for module in plug_ins(chosen)}
     for name in sorted(texts):
-        for file in files_behind(name):
-            found[str(file)] = file_digest(file)
+        found |= looked.behind(name)
     return found if all(found.values()) else {}
 
 

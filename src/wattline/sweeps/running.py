@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TextIO
 
 from wattline.model.errors import InputError, WattlineError
+from wattline.scenario.load import with_whole_names
 from wattline.scenario.model import Scenario
 from wattline.sweeps.cache import NoCache, PointCache
 from wattline.sweeps.notes import Notes, Row, lines_in, noted
@@ -139,8 +140,10 @@ class Sweeping:
             self.tell(self._done + more, self.counts.points)
 
     def _computed(self, todo: Sequence[Point]) -> Iterator[list[Row]]:
-        place = str(self.folder / "traces")
+        place = str(self.folder.absolute() / "traces")
         work = [(point.number, point.scenario) for point in todo if point.scenario is not None]
+        if self.runner is not None and self.runner.elsewhere:
+            work = [(number, with_whole_names(scenario)) for number, scenario in work]
         if self.runner is None:
             for each in work:
                 yield run_chunk(place, [each], self.allow_code)

@@ -80,6 +80,28 @@ def test_the_same_state_told_live_and_reached_by_a_log_has_the_same_futures(
     assert len({each.value for each in live.candidates}) > 2
 
 
+@pytest.mark.parametrize("power", ["block", "wait"])
+def test_live_and_by_the_log_a_job_that_a_lower_cap_has_no_room_for_waits(
+    tmp_path: Path, power: str
+) -> None:
+    """As it does for a controller that is told the lower cap."""
+    ready = plan_under(power)
+    at_s = at_half(ready)
+    file = write_site(tmp_path, cap_w=CAP_W, power=power)
+    tell_up_to(file, ready, at_s).close()
+    asked = {"candidates": [f"power={power} cap=10kW", f"power={power} cap=8.5kW"], "samples": 3,
+             "arrivals": "none"}
+    by_log = wl.advise_policy(log(), at=at_s, machine=MACHINE, power=power, cap=CAP_W,
+                              placement="first-fit", **asked)
+    live = wl.advise_policy(live=file, **asked)
+    now = stand_at(ready, at_s, 86400.0, "none").moment
+    largest = now.jobs.procs[now.waiting].max()
+    assert (64 - largest) * 90 + largest * 300 > 10e3  # alone it is above the cap
+    for mine, other in zip(live.candidates, by_log.candidates, strict=True):
+        assert mine.means == pytest.approx(other.means)
+        assert mine.means["jobs.refused"] == 0
+
+
 def test_a_waiting_job_has_the_same_starts_live_and_by_the_log(stood: tuple[Path, float]) -> None:
     file, at_s = stood
     now = stand_at(plan_under("block"), at_s, 86400.0, "none")

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import wattline as wl
+from wattline.advice.futures.regret import rows_of
 from wattline.advice.futures.self_tuning import Judged, _clearly_better, more_than
 from wattline.cli.advise_futures import _gain
 from wattline.cli.main import cli
@@ -122,3 +123,19 @@ def test_another_machine_is_another_case_and_one_that_was_cut_off_is_done_again(
         file.write_text(file.read_text()[:40])
     again = asked(16)
     assert (again.resumed, again.cases[0].values) == (0, first.cases[0].values)
+
+
+@pytest.mark.parametrize(("lost", "compared"), [(0.0, True), (4.0, True), (5.0, False)])
+def test_a_supervisor_that_leaves_jobs_behind_is_not_called_better(
+    lost: float, compared: bool
+) -> None:
+    found = tuned({"as it is": 100.0, "sjf": 120.0, "self-tuning": 30.0},
+                  {"as it is": 4.0, "sjf": 4.0, "self-tuning": lost})
+    assert found.best_fixed == "as it is"
+    assert math.isnan(found.regret) is not compared
+    case = wl.RegretCase("a", "75%", "wait_s", 9, found.values, found.left_out, found.best_fixed,
+                         found.regret, 1, 2, 0.0)
+    assert math.isnan(case.against_first) is not compared
+    assert math.isnan(case.against_worst) is not compared
+    row = next(rows_of(wl.RegretStudy((case,))))
+    assert row[6:9] == (("-70.0%", "-70.0%", "-75.0%") if compared else ("-", "-", "-"))

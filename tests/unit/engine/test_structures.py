@@ -21,11 +21,12 @@ from wattline.policies.queue import drop_entries, enqueue
 from wattline.policies.releases import (
     first_release_s,
     insert_release,
+    list_deferred,
     release_at,
     remove_release,
     rescale_releases,
 )
-from wattline.policies.state import BLOCK, NODE_BLOCK, make_state
+from wattline.policies.state import BLOCK, DONE, NODE_BLOCK, RUNNING, make_state
 
 pytestmark = pytest.mark.both_ways
 
@@ -79,6 +80,38 @@ def test_releases_against_a_sorted_list():
         remove_release(state, expected_s, job)
     assert state.clock[0].blocks == 0
     assert listed(state) == []
+
+
+def test_releases_that_are_put_off_against_a_sorted_list():
+    """The same where jobs that start are only noted, asked for seldom and more often."""
+    random = np.random.default_rng(RANDOM)
+    state = state_of(4000, 40)  # room to note 41
+    state.clock[0].defers = 1
+    plain: list[tuple[float, int, int]] = []
+    fresh = iter(range(4000))
+    most_noted = 0
+    for step in range(2_000 if PLAIN else 7_000):
+        state.clock[0].now_s += float(random.integers(0, 2))
+        if not plain or (len(plain) < 40 and random.random() < 0.52):
+            job = next(fresh)
+            entry = (float(random.integers(0, 60)), job, int(random.integers(1, 9)))
+            bisect.insort(plain, entry)
+            state.live[job].state = RUNNING
+            insert_release(state, *entry)
+            state.live[job].start_s = state.clock[0].now_s
+        else:
+            expected_s, job, _ = plain.pop(int(random.integers(len(plain))))
+            remove_release(state, expected_s, job)
+            state.live[job].state = DONE
+        most_noted = max(most_noted, int(state.clock[0].deferred))
+        if random.random() < (0.002, 0.3)[step // 500 % 2]:
+            assert first_release_s(state) == (plain[0][0] if plain else np.inf)
+            assert listed(state) == plain
+            at = {entry[0] for entry in plain}
+            assert all(release_at(state, float(t)) == (float(t) in at) for t in range(-1, 61))
+    assert most_noted == 41
+    list_deferred(state)
+    assert listed(state) == plain
 
 
 def test_releases_are_read_anew_when_all_ends_change():

@@ -56,6 +56,29 @@ def test_points_run_on_dask_and_a_killed_worker_is_replaced(
     assert len({row["number"] for row in found.rows}) == 30
 
 
+def test_workers_in_another_folder_find_the_files_of_a_sweep(
+    cluster: distributed.LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cluster began elsewhere; what is written here is relative to here."""
+    here = tmp_path / "here"
+    (here / "sweeps").mkdir(parents=True)
+    wl.write(wl.generate("lublin", seed=1, jobs=10, nodes=32), here / "log.csv")
+    (here / "cap.csv").write_text("time_s,cap_w\n0,9000\n500,8000\n")
+    (here / "week.toml").write_text('trace = {file = "log.csv"}\n[power]\ncap = "cap.csv"\n'
+                                    "[machine]\nnodes = 32\n")
+    (here / "sweeps" / "sweep.toml").write_text(
+        'scenario = "../week.toml"\n[axes]\n"policy.power" = ["block", "dvfs"]\n')
+    monkeypatch.chdir(here)
+    address = cluster.scheduler_address.removeprefix("tcp://")
+    there = wl.run_sweep("sweeps/sweep.toml", "out", on=f"dask://{address}", cache=False,
+                         report=False)
+    alone = wl.run_sweep("sweeps/sweep.toml", "alone", workers=1, cache=False, report=False)
+    assert [row.get("error") for row in there.rows] == [None, None]
+    assert [str(row["figures"]) for row in there.rows] == [
+        str(row["figures"]) for row in alone.rows]  # as text: some of them are no numbers
+    assert not list((tmp_path / "dask").rglob("traces"))
+
+
 def test_the_workers_of_the_cluster_decide_how_much_is_in_hand(
     cluster: distributed.LocalCluster
 ) -> None:

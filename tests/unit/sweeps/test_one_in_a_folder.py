@@ -89,3 +89,20 @@ def test_a_sweep_goes_on_from_another_folder_and_where_nothing_says_which_it_is(
     assert again.to_pandas()["energy_j"].tolist() == first.to_pandas()["energy_j"].tolist()
     (tmp_path / "a" / "sweep.json").write_text("{")  # cut off
     assert wl.run_sweep("sweep.toml", "a", resume=True, **given).counts.computed == 0
+
+
+@pytest.mark.parametrize("end", [b"\xff\xfe\x80\x00garbage", b'{"key": "x", "number": 0}\n',
+                                 b"\0" * 64, b'{"key": "\xff"', b"\xe2\x80\xa8[1]\n"])
+def test_what_a_power_cut_left_behind_costs_no_row_that_is_whole(
+    tmp_path: Path, end: bytes
+) -> None:
+    given = {"workers": 1, "cache": False, "report": False}
+    first = wl.run_sweep(SWEEP, tmp_path / "a", **given)
+    journal = tmp_path / "a" / "points.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    assert len(lines) == first.counts.points > 1
+    journal.write_bytes(b"".join(lines[:-1]) + end)
+    again = wl.run_sweep(SWEEP, tmp_path / "a", resume=True, **given)
+    assert (again.counts.computed, again.counts.cached) == (1, first.counts.points - 1)
+    assert [str(row["figures"]) for row in again.rows] == [
+        str(row["figures"]) for row in first.rows]  # as text: some of them are no numbers

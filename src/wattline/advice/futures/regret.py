@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -52,7 +53,8 @@ class RegretCase:
     """Fixed policies that are not compared, and why."""
     best_fixed: str
     regret: float
-    """How much more than the best fixed policy, as a part of it; below 0 it was better."""
+    """How much more than the best fixed policy, as a part of it; below 0 it was better. No number
+    where fewer jobs ran under the supervisor; then nothing else is compared either."""
     switches: int
     decisions: int
     seconds: float
@@ -61,15 +63,18 @@ class RegretCase:
     @property
     def against_first(self) -> float:
         """How much more than what was there in the beginning, as a part of it."""
-        first = next(iter(self.values.values()))
-        return more_than(first, self.values["self-tuning"])
+        return self._more_than(next(iter(self.values.values())))
 
     @property
     def against_worst(self) -> float:
         """How much more than the worst fixed policy that is compared."""
         fixed = [value for name, value in self.values.items()
                  if name != "self-tuning" and name not in self.left_out]
-        return more_than(max(fixed), self.values["self-tuning"])
+        return self._more_than(max(fixed))
+
+    def _more_than(self, other: float) -> float:
+        return math.nan if math.isnan(self.regret) else more_than(
+            other, self.values["self-tuning"])
 
 
 @dataclass(frozen=True)
@@ -209,8 +214,13 @@ def rows_of(study: RegretStudy) -> Iterator[tuple[object, ...]]:
     """A row per case, as a table shows it."""
     for each in study.cases:
         yield (each.log, each.cap, each.objective, each.best_fixed, each.values[each.best_fixed],
-               each.values["self-tuning"], f"{each.regret:+.1%}", f"{each.against_first:+.1%}",
-               f"{each.against_worst:+.1%}", f"{each.switches:,} of {each.decisions:,}")
+               each.values["self-tuning"], *map(_more, (each.regret, each.against_first,
+                                                        each.against_worst)),
+               f"{each.switches:,} of {each.decisions:,}")
+
+
+def _more(part: float) -> str:
+    return "-" if math.isnan(part) else f"{part:+.1%}"
 
 
 HEADERS = ("log", "cap", "objective", "best fixed", "its value", "self-tuning", "regret",

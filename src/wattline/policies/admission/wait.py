@@ -57,24 +57,28 @@ def _before_queue(st: State, admission: Wait, policy: Composition) -> bool:
     """Try the jobs aside in their order; one that has waited too long lets nobody pass."""
     clock = st.clock[0]
     kept = 0
+    index = 0
     blocked = False
-    for index in range(clock.aside):
+    while index < clock.aside and not blocked:
         job = st.aside[index].job
         live = st.live[job]
         starts = False
-        if not blocked and live.units <= clock.free and within_cap(
-            st, job, admission.jobs_only
-        ):
+        if live.units <= clock.free and within_cap(st, job, admission.jobs_only):
             starts = start(st, policy, job)
         if not starts:
-            if clock.now_s > live.aside_s + admission.wait_s:
-                blocked = True
-            st.aside[kept] = st.aside[index]
+            blocked = clock.now_s > live.aside_s + admission.wait_s
+            if kept < index:
+                st.aside[kept] = st.aside[index]
             kept += 1
-    if kept < clock.aside:
-        clock.examined = 0  # units were taken: the head job's reservation has to be found anew
-        clock.replan = PLAN_STALE
+        index += 1
+    if kept == index:
+        return not blocked  # all of them are where they were
+    for later in range(index, clock.aside):
+        st.aside[kept] = st.aside[later]
+        kept += 1
     clock.aside = kept
+    clock.examined = 0  # units were taken: the head job's reservation has to be found anew
+    clock.replan = PLAN_STALE
     return not blocked
 
 

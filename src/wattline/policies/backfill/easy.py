@@ -53,7 +53,7 @@ from wattline.policies.leaders import sort_front, sort_rest, sorted_until
 from wattline.policies.profile import add_to_profile, earliest, plan_running
 from wattline.policies.queue import drop_entries, move_down, sort_queue
 from wattline.policies.queue_blocks import lower_bounds
-from wattline.policies.releases import first_release_s
+from wattline.policies.releases import first_release_s, list_deferred
 from wattline.policies.state import BLOCK, QUEUE_BLOCK, State
 
 
@@ -84,7 +84,7 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
         sort_queue(st, policy)
     else:
         sort_front(st, policy.order, policy)
-    if clock.overrun and first_release_s(st) <= clock.now_s:
+    if clock.examined > 0 and clock.overrun and first_release_s(st) <= clock.now_s:
         clock.examined = 0  # overdue jobs: time alone may have changed the reservation
     if clock.stopped and clock.stopper >= 0 and not may_pass(st, policy, clock.stopper):
         clock.examined = 0  # it would no longer end in time: it stops those behind it no more
@@ -293,6 +293,7 @@ def reserve(st: State, policy: Composition, job: int) -> None:
     if waits_for_cap(st, policy.configuration, job):
         st.clock[0].shadow_s = float("inf")  # no end of a job lets it start: all may pass
         return
+    list_deferred(st)
     watts = watts_available(st, policy.admission)
     now_s = st.clock[0].now_s
     if watts == float("inf") and not_before_s(st, policy.admission, job) <= now_s:
