@@ -15,6 +15,8 @@ MOVES = 4096
 """Jobs that came or went, of those last, from which offers are brought up to date."""
 MOST_SOONEST = 16
 """Nodes that a job of more nodes waits for before it is planned in detail."""
+MOST_STEPS = 64
+"""Ends of running jobs by which a plan that is kept was found."""
 MOST_OFFERS = 2_000_000
 """Forms of requests x nodes for which offers are kept, at most: 33 bytes each."""
 
@@ -27,8 +29,8 @@ def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) 
     if machine.reservations is not None:
         spans += int(machine.reservations.nodes.sum())
     ints = {name: np.zeros(nodes + 1, np.int64) for name in (
-        "avail", "near", "open_nodes", "chosen", "pick", "pick_cpus", "set_start", "set_end",
-        "set_cpus", "set_nodes", "set_weight", "set_most")}
+        "avail", "near", "kept_node", "open_nodes", "chosen", "pick", "pick_cpus", "set_start",
+        "set_end", "set_cpus", "set_nodes", "set_weight", "set_most")}
     kinds = len(machine.nodes.gres_kinds)
     return ints | {
         "used": np.zeros(kinds, np.int64),
@@ -49,7 +51,7 @@ def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) 
         "held_nodes": np.zeros(nodes, np.int64),
         "span_head": np.full(nodes, -1), "span_begin": np.zeros(spans),
         "span_end": np.zeros(spans), "span_next": np.full(spans, -1),
-        "soonest": np.zeros(MOST_SOONEST),
+        "soonest": np.zeros(MOST_SOONEST), "step": np.zeros(MOST_STEPS, np.int64),
         "held_begin": np.zeros(spans), "held_end": np.zeros(spans), "held_w": np.zeros(spans),
         "over_s": np.zeros(jobs + 1), "over_w": np.zeros(jobs + 1),
         "row_node": np.zeros(rows, np.int64), "row_cpus": np.zeros(rows, np.int64),

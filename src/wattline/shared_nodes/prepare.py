@@ -360,6 +360,7 @@ def _nodes(machine: SharedMachine, rules: Rules, jobs: int) -> dict[str, Any]:
         "switch_parent": nodes.switch_parent.astype(np.int64).copy(),
         "switch_nodes": np.zeros(nodes.switch_parent.size + 1, np.int64),
         "switch_used": np.zeros(nodes.switch_parent.size + 1, np.int64),
+        "switch_first": np.zeros(nodes.switch_parent.size + 1, np.int64),
     }
 
 
