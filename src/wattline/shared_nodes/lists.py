@@ -21,8 +21,11 @@ MOST_OFFERS = 2_000_000
 """Forms of requests x nodes for which offers are kept, at most: 33 bytes each."""
 
 
-def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) -> dict[str, Any]:
+def working_lists(
+    machine: SharedMachine, rules: Rules, entries: int, ask: Any, any_outage: bool
+) -> dict[str, Any]:
     """Lists and scratch."""
+    may_lose = rules.preempt != "none" or any_outage
     nodes, jobs = len(machine.nodes.names), len(ask)
     rows = int(ask["rows"].sum())
     spans = max(64, 4 * nodes + int(rules.bf_max_job_test) * 8)
@@ -45,7 +48,7 @@ def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) 
         "victims": np.zeros(jobs + 1, np.int64), "told": np.zeros(2 * jobs + 1, np.int64),
         "failed": np.zeros(len(machine.partitions.names), np.int64),
         "tried": np.zeros(len(machine.partitions.names), np.int64),
-        "gap": Gap.table(2 * (jobs + 1) if rules.preempt != "none" else 0),
+        "gap": Gap.table(4 * (jobs + 1) if may_lose else 0),  # see loop.py
         "timers": Timer.table((4 if rules.suspend_time_s >= 0.0 else 2)  # see loop.py
                               * (jobs + nodes + int(ask["waits"].sum())) + LOG_ROWS),
         "held_nodes": np.zeros(nodes, np.int64),

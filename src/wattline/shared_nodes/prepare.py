@@ -98,7 +98,7 @@ def make_books(
     arrays |= _nodes(machine, rules, len(ask))
     arrays |= _members(machine, found, requests)
     arrays |= _associations(machine, rules)
-    arrays |= working_lists(machine, rules, len(entry), ask)
+    arrays |= working_lists(machine, rules, len(entry), ask, outages is not None)
     arrays |= empty_offers(machine.nodes.weight, entry, class_first, class_nodes)
     arrays |= wait_arrays(dependencies_of(requests))
     arrays |= reservation_arrays(machine)
