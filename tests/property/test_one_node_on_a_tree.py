@@ -30,8 +30,8 @@ pytestmark = pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be re
 def _job(draw: Any, wide: float) -> dict[str, Any]:
     """Most for one node, some for two, whose ends are those of both."""
     nodes = 2 if draw.random() < wide else 1
-    return {"limit_s": 60.0 * float(draw.integers(1, 90)), "tasks": nodes * int(draw.integers(1, 7)),
-            "min_nodes": nodes, "max_nodes": nodes, "gpus": int(draw.random() < 0.1),
+    return {"limit_s": 60.0 * float(draw.integers(1, 90)), "min_nodes": nodes, "max_nodes": nodes,
+            "tasks": nodes * int(draw.integers(1, 7)), "gpus": int(draw.random() < 0.1),
             "exclusive": bool(draw.random() < 0.1), "association": int(draw.integers(2, 5))}
 
 
