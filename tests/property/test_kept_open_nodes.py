@@ -36,8 +36,8 @@ def test_open_nodes_are_kept_as_they_are_found_anew(monkeypatch: pytest.MonkeyPa
     reserve = backfill._reserve
     kept_nodes = []
 
-    def reserve_and_look(books: Any, entry: int, start_s: float) -> int:
-        result = reserve(books, entry, start_s)
+    def reserve_and_look(books: Any, entry: int) -> int:
+        result = reserve(books, entry)
         clock = books.clock[0]
         kept_for = clock.open_ask
         if kept_for >= 0:

@@ -44,13 +44,23 @@ def schedule(seed: int) -> dict[str, list[Any]]:
 def schedule_waking_always(seed: int) -> dict[str, list[Any]]:
     """The same if no pass and no cycle is left out while a job waits."""
     plain_decide: Any = loop._decide
+    plain_renew: Any = loop.renew_priorities
+    asked_by_priorities: list[bool] = []
+
+    def renew(st: Any) -> bool:
+        """Priorities are renewed just before the pass of the same instant, and may ask for it."""
+        is_moved = bool(plain_renew(st))
+        asked_by_priorities.append(is_moved or st.rules[0].bf_min_prio_reserve > 0)
+        return is_moved
 
     def decide(st: Any) -> None:
         clock = st.clock[0]
         last_pass_s = clock.last_pass_s
         is_added = _now_is_added(clock)
+        asked_by_priorities.clear()
         plain_decide(st)
-        if is_added:  # a pass that is left out does not hold back the next that is asked for
+        # A pass that is left out does not hold back the next that is asked for.
+        if is_added and not any(asked_by_priorities):
             clock.last_pass_s = last_pass_s
         if clock.queued > 0 and _something_comes(st):
             is_changed = clock.changed
@@ -59,6 +69,7 @@ def schedule_waking_always(seed: int) -> dict[str, list[Any]]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loop, "_decide", decide)
+        patch.setattr(loop, "renew_priorities", renew)
         return schedule(seed)
 
 

@@ -16,7 +16,7 @@ from wattline.model.signal import FloatArray, Signal
 from wattline.model.states import WORDS, run_states
 
 _BEGIN = (EventKind.START, EventKind.RESUME)
-_STOP = (EventKind.PAUSE, EventKind.END)
+_STOP = (EventKind.PAUSE, EventKind.END, EventKind.REQUEUE)
 CLOSE = 1e-6
 MEAN_POWER = "simulated, mean power"
 
@@ -110,11 +110,12 @@ def _asked(jobs: JobTable, row: int) -> dict[str, Any]:
 def _never_ran(run: Run, row: int, state: str) -> JobRecord:
     jobs = run.jobs
     submit_s = float(jobs.submit_s[row])
+    energy_j = float(run.schedule.energy_j[row])  # of runs that it was requeued from
     return JobRecord(
         **_asked(jobs, int(row)),
         node_class="", nodes=0, cores=0,
         submit_s=submit_s, start_s=submit_s, end_s=submit_s,
-        state=state, energy_j=0.0, quality="never ran",
+        state=state, energy_j=energy_j, quality=MEAN_POWER if energy_j else "never ran",
     )
 
 

@@ -16,7 +16,7 @@ TOLERANCE = 1e-9
 """Relative: sums of a million doubles stay well within it, a wrong term does not."""
 TAKING = (EventKind.START, EventKind.RESUME)
 """Events at which a job takes its units; a paused job gives them back until it resumes."""
-GIVING = (EventKind.END, EventKind.PAUSE)
+GIVING = (EventKind.END, EventKind.PAUSE, EventKind.REQUEUE)
 _EXAMPLES = 3
 
 Rows = npt.NDArray[np.intp] | npt.NDArray[np.bool_]
@@ -49,8 +49,27 @@ def by_job(run: Run, kinds: tuple[EventKind, ...]) -> npt.NDArray[np.intp]:
     return rows[np.argsort(log.job[rows], kind="stable")]
 
 
+def lost_runs(run: Run) -> IntArray:
+    """How often each job was requeued while it ran."""
+    log = run.events
+    return np.bincount(log.job[(log.kind == EventKind.REQUEUE) & (log.job != NO_JOB)],
+                       minlength=len(run.jobs)).astype(np.int64)
+
+
+def stays(run: Run) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Rows of the log at which jobs take their units and give them back, job by job.
+
+    Without runs that jobs were requeued from: which units those held is not written down.
+    """
+    begin, end = by_job(run, TAKING), by_job(run, GIVING)
+    if not stays_end(run):
+        return begin, end
+    is_kept = run.events.kind[end] != EventKind.REQUEUE
+    return begin[is_kept], end[is_kept]
+
+
 def stay_of_span(run: Run, place: Placement) -> IntArray:
-    """Which stay each run of units belongs to: `by_job(run, TAKING)` lists the stays.
+    """Which stay each run of units belongs to: `stays(run)` lists them.
 
     A job that was paused has several, and its runs of units are written down in their order.
     """
@@ -59,7 +78,7 @@ def stay_of_span(run: Run, place: Placement) -> IntArray:
     before = np.cumsum(units) - units
     first = np.searchsorted(job, np.arange(len(run.jobs)), "left")
     turn = (before - before[first[job]]) // run.schedule.nodes[job]
-    begins = run.events.job[by_job(run, TAKING)]
+    begins = run.events.job[stays(run)[0]]
     stay = np.empty(order.size, dtype=np.int64)
     stay[order] = np.searchsorted(begins, job, "left") + turn
     return stay
@@ -67,7 +86,7 @@ def stay_of_span(run: Run, place: Placement) -> IntArray:
 
 def placed_wrongly(run: Run, place: Placement) -> npt.NDArray[np.bool_]:
     """Jobs whose runs of units are not so many units as they took, over all their stays."""
-    taken = np.bincount(run.events.job[by_job(run, TAKING)], minlength=len(run.jobs))
+    taken = np.bincount(run.events.job[stays(run)[0]], minlength=len(run.jobs))
     given = np.bincount(place.job, weights=place.count, minlength=len(run.jobs))
     wrong: npt.NDArray[np.bool_] = given != taken * run.schedule.nodes
     return wrong

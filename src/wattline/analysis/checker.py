@@ -13,15 +13,14 @@ import numpy as np
 
 from wattline.analysis import power_audits, promise_audits
 from wattline.analysis.audit import (
-    GIVING,
-    TAKING,
-    by_job,
     differ,
     holding,
     jobs_that,
+    lost_runs,
     of_event,
     placed_wrongly,
     stay_of_span,
+    stays,
     stays_end,
 )
 from wattline.analysis.bounds_audit import within_bounds
@@ -44,10 +43,7 @@ def check(run: Run) -> list[str]:
     broken = [*_lengths(run), *_log_order(run)]
     if broken:  # what follows would only stumble over the same stone
         return broken
-    audits = _AUDITS
-    if run.notes.get("requeues", 0.0):  # a twin's log has no rows of a requeued job's earlier runs
-        audits = tuple(audit for audit in _AUDITS if audit not in _OF_EVERY_RUN)
-    return [sentence for audit in audits for sentence in audit(run)]
+    return [sentence for audit in _AUDITS for sentence in audit(run)]
 
 
 def _lengths(run: Run) -> Iterator[str]:
@@ -77,14 +73,20 @@ def _log_order(run: Run) -> Iterator[str]:
 
 
 def _each_job_once(run: Run) -> Iterator[str]:
-    """Submitted, started and ended once, in that order, at the times of the job table."""
+    """Submitted, started and ended once, in that order, at the times of the job table.
+
+    But for runs that it was requeued from, which start and end before the one that counts.
+    """
     log, schedule = run.events, run.schedule
     ran = run.ran
+    lost = lost_runs(run)
     expected = {"submit": run.jobs.submit_s, "start": schedule.start_s, "end": schedule.end_s}
     for kind in _COUNTED:
         word = kind.name.lower()
         rows = np.flatnonzero((log.kind == kind) & (log.job != NO_JOB))
         times = np.bincount(log.job[rows], minlength=len(run.jobs))
+        if kind is EventKind.START:  # of a job that was requeued, the last
+            times -= lost
         yield from jobs_that(run, ran & (times != 1), f"ran without exactly one {word} event")
         if kind is EventKind.SUBMIT:
             yield from jobs_that(run, ~ran & (times > 1), f"have more than one {word} event")
@@ -95,6 +97,7 @@ def _each_job_once(run: Run) -> Iterator[str]:
         wrong[jobs] = differ(log.time_s[rows], expected[word][jobs])
         yield from jobs_that(run, wrong & (times == 1),
                          f"have a {word} event at another time than the job table says")
+    yield from jobs_that(run, lost > run.jobs.restart, "were requeued more often than they say")
 
 
 def _job_times(run: Run) -> Iterator[str]:
@@ -147,8 +150,8 @@ def _busy_units(run: Run) -> Iterator[str]:
 
 
 def _run_in_parts(run: Run) -> bool:
-    """Whether jobs of a twin were requeued or suspended: the log has no rows of earlier runs, and
-    the table the units of the last one alone, so that sums over jobs are less than was held."""
+    """Whether jobs of a twin were requeued or suspended: the table has the units of the last part
+    alone, and they may have held others before."""
     return any(run.notes.get(name, 0.0) for name in ("requeues", "suspended_jobs"))
 
 
@@ -191,8 +194,7 @@ def _placement(run: Run) -> Iterator[str]:
     if not stays_end(run):  # a start or an end is missing, which is reported as such
         return
     stay = stay_of_span(run, place)
-    start_s = run.events.time_s[by_job(run, TAKING)[stay]]
-    end_s = run.events.time_s[by_job(run, GIVING)[stay]]
+    start_s, end_s = (run.events.time_s[rows[stay]] for rows in stays(run))
     held = np.flatnonzero(end_s > start_s)  # a job of no length holds nothing
     free_from_s = np.full(run.units, -np.inf)
     clashes = []
@@ -213,8 +215,3 @@ _AUDITS: tuple[Callable[[Run], Iterator[str]], ...] = (
     within_bounds, promise_audits.frequencies, promise_audits.reserved_units,
     promise_audits.cap_at_starts, promise_audits.cap_windows, budget,
 )
-_OF_EVERY_RUN = (
-    power_audits.idle_and_jobs, power_audits.power_of_jobs, power_audits.jobs_within_nodes,
-    power_audits.power_within_machine,
-)
-"""What adds up watts or joules of jobs over the times that the log says they ran."""

@@ -8,11 +8,10 @@ from collections.abc import Callable
 import numpy as np
 
 from wattline.analysis.audit import (
-    GIVING,
-    TAKING,
-    by_job,
+    lost_runs,
     placed_wrongly,
     stay_of_span,
+    stays,
     stays_end,
 )
 from wattline.model.jobs import IntArray
@@ -101,19 +100,21 @@ def idle_w_of_jobs(run: Run) -> FloatArray:
 def held_by_jobs(run: Run, of_unit: FloatArray) -> FloatArray | None:
     """A figure of units, summed over those that jobs hold after each event.
 
-    None where the run does not know its units by name, or the log contradicts itself.
+    None where the run does not know its units by name, as those of runs that jobs were requeued
+    from, or the log contradicts itself.
     """
     by_stay = stay_sums(run, of_unit)
-    if by_stay is None or not stays_end(run):
+    if by_stay is None or not stays_end(run) or lost_runs(run).any():
         return None
     change = np.zeros(len(run.events))
-    change[by_job(run, TAKING)] += by_stay
-    change[by_job(run, GIVING)] -= by_stay
+    begin, end = stays(run)
+    change[begin] += by_stay
+    change[end] -= by_stay
     return np.cumsum(change)
 
 
 def stay_sums(run: Run, of_unit: FloatArray) -> FloatArray | None:
-    """A figure of units, summed over those of each stay (`by_job(run, TAKING)` lists them)."""
+    """A figure of units, summed over those of each stay (`stays(run)` lists them)."""
     place = run.placement
     if place is None or placed_wrongly(run, place).any():
         return None
@@ -122,7 +123,7 @@ def stay_sums(run: Run, of_unit: FloatArray) -> FloatArray | None:
     upto = np.append(0.0, np.cumsum(of_unit))
     span = upto[place.first + place.count] - upto[place.first]
     sums: FloatArray = np.bincount(stay_of_span(run, place), weights=span,
-                                   minlength=by_job(run, TAKING).size).astype(np.float64)
+                                   minlength=stays(run)[0].size).astype(np.float64)
     return sums
 
 
@@ -133,7 +134,7 @@ def _on_its_units(run: Run, of_unit: FloatArray) -> FloatArray:
     if by_stay is None:
         return most
     exact = np.zeros(len(run.jobs))
-    np.maximum.at(exact, run.events.job[by_job(run, TAKING)], by_stay)
+    np.maximum.at(exact, run.events.job[stays(run)[0]], by_stay)
     return exact
 
 

@@ -17,6 +17,7 @@ from wattline.analysis.audit import (
     held_s,
     holding,
     jobs_that,
+    lost_runs,
     of_event,
 )
 from wattline.analysis.free_units import free_range_w, free_w, full_w
@@ -34,7 +35,7 @@ def energy(run: Run) -> Iterator[str]:
         yield from equal("the machine's energy", run.energy_j, "the sum over classes", total_j)
     if (run.schedule.energy_j < 0).any():
         yield "a job has a negative energy"
-    yield from jobs_that(run, ~run.ran & (run.schedule.energy_j != 0),
+    yield from jobs_that(run, ~run.ran & (lost_runs(run) == 0) & (run.schedule.energy_j != 0),
                          "never ran but have an energy")
 
 

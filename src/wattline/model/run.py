@@ -38,6 +38,8 @@ class EventKind(IntEnum):
     RESUME = 9
     WAKE = 10
     """A time at which the policy asked to be called again."""
+    REQUEUE = 11
+    """A running job lost its nodes and waits again; in an instant it comes with the pauses."""
 
 
 class Outcome(IntEnum):

@@ -5,6 +5,8 @@ sbatch: --dependency (its rules stand in depending.py), --begin, --hold; slurm.c
 
 from __future__ import annotations
 
+import numpy as np
+
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.depending import FAILED, MET, dependency, next_of_name
 from wattline.shared_nodes.limits import count_submitted, may_submit
@@ -193,7 +195,23 @@ def send_back(st: Books, job: int, may_requeue: bool, lost_by: int) -> None:
     live.requeues += 1
     live.lost_j = live.energy_j
     live.left_s = st.ask[job].run_s
+    write_gap(st, job, 1)
     back_into_queue(st, job)
+
+
+@kernel_part
+def write_gap(st: Books, job: int, is_lost: int) -> None:
+    """Write down that a job has left its nodes and will start again."""
+    clock = st.clock[0]
+    live = st.live[job]
+    gap = st.gap[clock.gaps]
+    gap.job = job
+    gap.start_s = live.start_s
+    gap.from_s = clock.now_s
+    gap.to_s = np.nan
+    gap.energy_j = live.energy_j
+    gap.is_lost = is_lost
+    clock.gaps += 1
 
 
 @kernel_part

@@ -33,6 +33,8 @@ from wattline.shared_nodes.will_run import will_run
 
 PLANNED, LEFT = 10, 11
 MOST_TRIES = 10_000
+LARGEST_WHOLE_S = 2.0**52
+"""Up to here times are rounded as integers."""
 
 
 @kernel_part
@@ -247,7 +249,7 @@ def _plan(st: Books, entry: int, held: int) -> int:
                     st.hint_cycle[row.ask] = cycle
                     st.hint_s[row.ask] = at_s
                     clock.open_ask = row.ask
-                    return _reserve(st, entry, start_s)
+                    return _reserve(st, entry)
                 try_s = start_s if start_s > at_s else try_s
         if try_s >= NEVER_S:
             return LEFT
@@ -291,26 +293,42 @@ def _overlaps(st: Books, entry: int, start_s: float) -> bool:
 
     Times of the site's own reservations are not rounded, and were kept to in the choice.
     """
-    begin_s, end_s = _rounded(st, entry, start_s)
+    clock = st.clock[0]
+    _round_times(st, entry, start_s)
     overlaps = False
-    for place in range(st.clock[0].picked):
-        overlaps |= is_held(st, st.pick[place], begin_s, end_s, st.clock[0].reserved)
+    for place in range(clock.picked):
+        overlaps |= is_held(
+            st, st.pick[place], clock.held_begin_s, clock.held_end_s, clock.reserved)
     return overlaps
 
 
 @kernel_part
-def _rounded(st: Books, entry: int, start_s: float) -> tuple[float, float]:
+def _round_times(st: Books, entry: int, start_s: float) -> None:
+    """From when to when a job that starts then would hold its nodes."""
+    clock = st.clock[0]
     step_s = st.rules[0].bf_resolution_s
-    unix_s = st.rules[0].unix_s
     end_s = start_s + st.entry[entry].limit_s
-    begin_s = (start_s + unix_s) // step_s * step_s - unix_s
-    end_s = (end_s + unix_s) // step_s * step_s - unix_s
-    return begin_s, max(end_s, begin_s + step_s)
+    clock.held_begin_s = _rounded_down(st, start_s)
+    clock.held_end_s = max(_rounded_down(st, end_s), clock.held_begin_s + step_s)
 
 
 @kernel_part
-def _reserve(st: Books, entry: int, start_s: float) -> int:
-    """Hold the nodes that were picked, unless the job is one for which nothing is held."""
+def _rounded_down(st: Books, time_s: float) -> float:
+    """To the resolution; seconds since 1970 are whole below it where it is, which is quicker."""
+    step_s = st.rules[0].bf_resolution_s
+    unix_s = st.rules[0].unix_s
+    step = int(step_s)
+    if step == step_s and 0.0 <= time_s + unix_s < LARGEST_WHOLE_S:
+        return float(int(time_s + unix_s) // step * step_s - unix_s)
+    return float((time_s + unix_s) // step_s * step_s - unix_s)
+
+
+@kernel_part
+def _reserve(st: Books, entry: int) -> int:
+    """Hold the nodes that were picked, for the times that `_overlaps` looked at.
+
+    Unless the job is one for which nothing is held.
+    """
     row = st.entry[entry]
     qos = st.ask[row.job].qos
     if qos >= 0 and st.qos_no_reserve[qos]:
@@ -323,10 +341,7 @@ def _reserve(st: Books, entry: int, start_s: float) -> int:
         st.live[row.job].reserved = st.clock[0].backfills
     if st.clock[0].intervals + st.clock[0].picked > len(st.span_begin):
         return LEFT
-    begin_s, end_s = _rounded(st, entry, start_s)
-    hold_picked(st, begin_s, end_s)
-    st.clock[0].held_begin_s = begin_s
-    st.clock[0].held_end_s = end_s
+    hold_picked(st, st.clock[0].held_begin_s, st.clock[0].held_end_s)
     return PLANNED
 
 

@@ -12,6 +12,7 @@ than are missing when all others are the largest that there are (`fewest`).
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.one_on_tree import choose_one_on_tree, is_for_one_on_tree
 from wattline.shared_nodes.picking import begin_picking, done, take
 from wattline.shared_nodes.scattered import (
     lie_apart,
@@ -25,6 +26,8 @@ from wattline.shared_nodes.tree import choose_on_tree
 @kernel_part
 def choose(st: Books, job: int) -> bool:
     """Choose among the nodes of `near`; the choice stands in `pick` and `pick_cpus`."""
+    if is_for_one_on_tree(st, job):
+        return choose_one_on_tree(st, job)
     ask = st.ask[job]
     clock = st.clock[0]
     total = _count_by_cpus(st)

@@ -15,20 +15,25 @@ MOVES = 4096
 """Jobs that came or went, of those last, from which offers are brought up to date."""
 MOST_SOONEST = 16
 """Nodes that a job of more nodes waits for before it is planned in detail."""
+MOST_STEPS = 64
+"""Ends of running jobs by which a plan that is kept was found."""
 MOST_OFFERS = 2_000_000
 """Forms of requests x nodes for which offers are kept, at most: 33 bytes each."""
 
 
-def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) -> dict[str, Any]:
+def working_lists(
+    machine: SharedMachine, rules: Rules, entries: int, ask: Any, any_outage: bool
+) -> dict[str, Any]:
     """Lists and scratch."""
+    may_lose = rules.preempt != "none" or any_outage
     nodes, jobs = len(machine.nodes.names), len(ask)
     rows = int(ask["rows"].sum())
     spans = max(64, 4 * nodes + int(rules.bf_max_job_test) * 8)
     if machine.reservations is not None:
         spans += int(machine.reservations.nodes.sum())
     ints = {name: np.zeros(nodes + 1, np.int64) for name in (
-        "avail", "near", "open_nodes", "chosen", "pick", "pick_cpus", "set_start", "set_end",
-        "set_cpus", "set_nodes", "set_weight", "set_most")}
+        "avail", "near", "kept_node", "open_nodes", "chosen", "pick", "pick_cpus", "set_start",
+        "set_end", "set_cpus", "set_nodes", "set_weight", "set_most")}
     kinds = len(machine.nodes.gres_kinds)
     return ints | {
         "used": np.zeros(kinds, np.int64),
@@ -43,13 +48,13 @@ def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) 
         "victims": np.zeros(jobs + 1, np.int64), "told": np.zeros(2 * jobs + 1, np.int64),
         "failed": np.zeros(len(machine.partitions.names), np.int64),
         "tried": np.zeros(len(machine.partitions.names), np.int64),
-        "gap": Gap.table(2 * (jobs + 1) if rules.preempt != "none" else 0),
+        "gap": Gap.table(4 * (jobs + 1) if may_lose else 0),  # see loop.py
         "timers": Timer.table((4 if rules.suspend_time_s >= 0.0 else 2)  # see loop.py
                               * (jobs + nodes + int(ask["waits"].sum())) + LOG_ROWS),
         "held_nodes": np.zeros(nodes, np.int64),
         "span_head": np.full(nodes, -1), "span_begin": np.zeros(spans),
         "span_end": np.zeros(spans), "span_next": np.full(spans, -1),
-        "soonest": np.zeros(MOST_SOONEST),
+        "soonest": np.zeros(MOST_SOONEST), "step": np.zeros(MOST_STEPS, np.int64),
         "held_begin": np.zeros(spans), "held_end": np.zeros(spans), "held_w": np.zeros(spans),
         "over_s": np.zeros(jobs + 1), "over_w": np.zeros(jobs + 1),
         "row_node": np.zeros(rows, np.int64), "row_cpus": np.zeros(rows, np.int64),

@@ -65,7 +65,9 @@ def _has_room(st: Books) -> bool:
     clock = st.clock[0]
     of_jobs = 2 if st.rules[0].suspend_time_s >= 0.0 else 1  # its end, and when its nodes are up
     timers = clock.timers + of_jobs * len(st.ask) + len(st.node_cpus) + len(st.wait)
-    gaps = clock.gaps + len(st.ask) if st.rules[0].preempt != 0 else 0
+    # A job may lose its nodes by an outage and, started again, in a pass.
+    is_lost = st.rules[0].preempt != 0 or len(st.out_start) > 0
+    gaps = clock.gaps + 2 * len(st.ask) if is_lost else 0
     return bool(clock.log + ROOM <= len(st.log_s) and timers <= len(st.timers)
                 and gaps <= len(st.gap))
 

@@ -48,6 +48,12 @@ class Schedule:
     gap_to_s: FloatArray
     gap_energy_j: FloatArray
     """Of the job up to then."""
+    lost_run_job: IntArray
+    """One row per run that a job was requeued from, in the order of their ends: the job."""
+    lost_run_start_s: FloatArray
+    lost_run_end_s: FloatArray
+    lost_run_energy_j: FloatArray
+    """Of the job up to then."""
     allocation_job: IntArray
     """One row per job and node held, since it went on for the last time: the job."""
     allocation_node: IntArray

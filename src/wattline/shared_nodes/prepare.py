@@ -98,7 +98,7 @@ def make_books(
     arrays |= _nodes(machine, rules, len(ask))
     arrays |= _members(machine, found, requests)
     arrays |= _associations(machine, rules)
-    arrays |= working_lists(machine, rules, len(entry), ask)
+    arrays |= working_lists(machine, rules, len(entry), ask, outages is not None)
     arrays |= empty_offers(machine.nodes.weight, entry, class_first, class_nodes)
     arrays |= wait_arrays(dependencies_of(requests))
     arrays |= reservation_arrays(machine)
@@ -360,6 +360,7 @@ def _nodes(machine: SharedMachine, rules: Rules, jobs: int) -> dict[str, Any]:
         "switch_parent": nodes.switch_parent.astype(np.int64).copy(),
         "switch_nodes": np.zeros(nodes.switch_parent.size + 1, np.int64),
         "switch_used": np.zeros(nodes.switch_parent.size + 1, np.int64),
+        "switch_first": np.zeros(nodes.switch_parent.size + 1, np.int64),
     }
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.fairshare import share_fairly
-from wattline.shared_nodes.queueing import set_key, sort_queue, sweep_queue
-from wattline.shared_nodes.state import Books
+from wattline.shared_nodes.queueing import set_key_of, sort_queue
+from wattline.shared_nodes.state import QUEUED, Books
 from wattline.shared_nodes.usage import decay
 
 
@@ -48,8 +48,21 @@ def renew_priorities(st: Books) -> bool:
     if clock.priority_s <= clock.now_s:  # the grid is rounded: it may give this very time again
         clock.priority_s += period_s
     share_fairly(st)
-    sweep_queue(st)
-    for place in range(clock.queue):
-        set_priority(st, st.entry[st.queue[place]].job)
-        set_key(st, st.entry[st.queue[place]].job)
+    _renew_queue(st)
     return sort_queue(st)
+
+
+@kernel_part
+def _renew_queue(st: Books) -> None:
+    """Priorities of those that wait; others are taken out of the queue, as by `sweep_queue`."""
+    queue = st.queue
+    kept = 0
+    for place in range(st.clock[0].queue):
+        entry = queue[place]
+        job = st.entry[entry].job
+        if st.live[job].phase == QUEUED:
+            queue[kept] = entry
+            kept += 1
+            set_priority(st, job)
+            set_key_of(st, entry, job)
+    st.clock[0].queue = kept

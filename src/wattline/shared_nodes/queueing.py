@@ -28,13 +28,24 @@ BY_QOS, BY_PARTITION = 1, 2
 @kernel_part
 def set_key(st: Books, job: int) -> None:
     """The place of a job in the queue as one number per partition: higher goes first."""
-    reserved = 1 if st.ask[job].reservation >= 0 else 0
     for entry in range(st.ask[job].first_entry, st.ask[job].first_entry + st.ask[job].entries):
-        rank = st.part[st.entry[entry].partition].tier
-        rank = 2 * rank + reserved if st.rules[0].preempt == BY_PARTITION else (
-            rank + reserved * MOST_TIERS)
-        st.entry_key[entry] = rank * TIER + np.floor(
-            st.live[job].priority + st.entry_factor[entry])
+        set_key_of(st, entry, job)
+
+
+@kernel_part
+def set_key_of(st: Books, entry: int, job: int) -> None:
+    """The same in one partition."""
+    reserved = 1 if st.ask[job].reservation >= 0 else 0
+    rank = st.part[st.entry[entry].partition].tier
+    rank = 2 * rank + reserved if st.rules[0].preempt == BY_PARTITION else (
+        rank + reserved * MOST_TIERS)
+    st.entry_key[entry] = rank * TIER + _whole(st.live[job].priority + st.entry_factor[entry])
+
+
+@kernel_part
+def _whole(priority: float) -> float:
+    """Rounded down; for most without a call, and all of them fit into an integer."""
+    return float(int(priority)) if priority >= 0.0 else float(np.floor(priority))
 
 
 @kernel_part

@@ -119,3 +119,14 @@ def _link(st: Books, node: int, before: int, row: int) -> None:
         st.node_first[node] = row
     else:
         st.row_next[before] = row
+
+
+@kernel_part
+def touches(st: Books, place: int) -> bool:
+    """Whether the running job at this place is on a node of `mask`."""
+    job = st.running[place]
+    first = st.ask[job].first_row
+    index = first
+    while index < first + st.live[job].nodes and not st.mask[st.row_node[index]]:
+        index += 1
+    return bool(index < first + st.live[job].nodes)

@@ -80,7 +80,7 @@ def _collect(books: Books) -> Schedule:
     partition = np.asarray(books.entry["partition"])
     in_partition = np.full(len(rows), -1)
     in_partition[ran] = partition[entry[ran]]
-    gap = _gaps(books, ran)
+    gap, lost = _gaps(books, ran), _lost_runs(books)
     return Schedule(
         start_s=np.where(ran, live.start_s, np.nan), end_s=np.where(ran, live.end_s, np.nan),
         eligible_s=np.array(live.eligible_s), state=np.array(live.state),
@@ -89,6 +89,8 @@ def _collect(books: Books) -> Schedule:
         lost_energy_j=np.array(live.lost_j),
         suspended_s=np.bincount(gap.job, gap.to_s - gap.from_s, len(rows)).astype(np.float64),
         gap_job=gap.job, gap_from_s=gap.from_s, gap_to_s=gap.to_s, gap_energy_j=gap.energy_j,
+        lost_run_job=lost.job, lost_run_start_s=lost.start_s, lost_run_end_s=lost.from_s,
+        lost_run_energy_j=lost.energy_j,
         allocation_job=job, allocation_node=books.row_node[place],
         allocation_cpus=books.row_cpus[place], allocation_memory_mb=books.row_memory[place],
         allocation_gres=books.row_gres.reshape(len(books.row_node), kinds)[place],
@@ -104,7 +106,14 @@ def _gaps(books: Books, ran: BoolArray) -> Any:
     """Suspensions within the last run of each job: those of runs before went with them."""
     gap = np.asarray(books.gap)[: books.clock[0].gaps]
     job = gap["job"]
-    return gap[ran[job] & (gap["from_s"] >= books.live.start_s[job])].view(np.recarray)
+    within = ran[job] & (gap["is_lost"] == 0) & (gap["from_s"] >= books.live.start_s[job])
+    return gap[within].view(np.recarray)
+
+
+def _lost_runs(books: Books) -> Any:
+    """Runs that jobs were requeued from, in the order in which they ended."""
+    gap = np.asarray(books.gap)[: books.clock[0].gaps]
+    return gap[gap["is_lost"] != 0].view(np.recarray)
 
 
 def _counted(rows: IntArray) -> IntArray:

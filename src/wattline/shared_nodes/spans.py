@@ -7,6 +7,7 @@ planned holds its nodes whole, however little of them it asks for.
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.alike import forget_plan
 from wattline.shared_nodes.offers import ready_on
 from wattline.shared_nodes.state import NEVER_S, UP, Books
 
@@ -73,6 +74,7 @@ def mask_free_nodes(st: Books, entry: int, begin_s: float) -> None:
         later_s = min(later_s, free_s)
         shut[node] = not free
     _list_open_nodes(st, row.nodes)
+    forget_plan(st)
     clock.open_ask = -1
     clock.open_from_s = begin_s
     clock.open_until_s = end_s
@@ -127,15 +129,19 @@ def hold_picked(st: Books, begin_s: float, end_s: float) -> None:
 @kernel_part
 def _shut_node(st: Books, node: int) -> None:
     """Take a node out of the open ones."""
-    open_nodes = st.open_nodes
-    count = st.clock[0].masked - 1
-    place = 0
-    while open_nodes[place] != node:
-        place += 1
-    for after in range(place, count):
-        open_nodes[after] = open_nodes[after + 1]
+    open_nodes = st.open_nodes[: st.clock[0].masked]
+    low, high = 0, len(open_nodes)  # they are in order
+    while low + 1 < high:
+        middle = (low + high) // 2
+        if open_nodes[middle] > node:
+            high = middle
+        else:
+            low = middle
+    behind = open_nodes[low:]  # counted from 0, it is compiled to one move of memory
+    for place in range(len(behind) - 1):
+        behind[place] = behind[place + 1]
     st.mask[node] = False
-    st.clock[0].masked = count
+    st.clock[0].masked = len(open_nodes) - 1
 
 
 @kernel_part

@@ -170,6 +170,9 @@ class Clock(Record):
     open_until_s: float
     open_next_s: float
     near: int
+    kept_steps: int  # see alike.py
+    kept_moved: int
+    kept_nodes: int
     sets: int  # of consecutive nodes, in the last try of a choice
     intervals: int
     held_nodes: int
@@ -240,6 +243,7 @@ class Books(KernelArrays):
     switch_parent: Any
     switch_nodes: Any  # scratch: nodes that a switch offers
     switch_used: Any
+    switch_first: Any
     # Requests.
     need: Any  # jobs x choices: what a node must have free, per node and per task
     need_task: Any
@@ -330,6 +334,8 @@ class Books(KernelArrays):
     open_nodes: Any  # the nodes of `mask` in a try of backfill, one after the other
     shut: Any  # scratch: nodes that are held then
     near: Any
+    step: Any  # places of running jobs, by the ends of which a plan was found: see alike.py
+    kept_node: Any
     chosen: Any
     pick: Any
     pick_cpus: Any

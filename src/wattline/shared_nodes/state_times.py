@@ -13,9 +13,11 @@ class Timer(Record):
 
 
 class Gap(Record):
-    """A job was suspended: see suspending.py."""
+    """A job was suspended (see suspending.py), or lost its run and was requeued."""
 
     job: int
+    start_s: float  # of the run
     from_s: float
-    to_s: float  # NaN while it lasts
+    to_s: float  # NaN while a suspension lasts, and of a run that was lost
     energy_j: float  # of the job up to then
+    is_lost: int  # the run

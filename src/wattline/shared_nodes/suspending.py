@@ -7,10 +7,8 @@ towards its limit, the time that it was suspended does not, and costs no joules.
 
 from __future__ import annotations
 
-import numpy as np
-
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.arriving import back_into_queue
+from wattline.shared_nodes.arriving import back_into_queue, write_gap
 from wattline.shared_nodes.starting import stop_job
 from wattline.shared_nodes.state import Books
 
@@ -24,10 +22,5 @@ def suspend_job(st: Books, job: int) -> None:
     live.left_s = max(live.left_s - max(clock.now_s - live.ready_s, 0.0), 0.0)
     live.held_s += clock.now_s - live.stretch_s
     live.gap = clock.gaps
-    gap = st.gap[live.gap]
-    gap.job = job
-    gap.from_s = clock.now_s
-    gap.to_s = np.nan
-    gap.energy_j = live.energy_j
-    clock.gaps += 1
+    write_gap(st, job, 0)
     back_into_queue(st, job)

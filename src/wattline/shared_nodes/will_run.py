@@ -8,6 +8,7 @@ and the job is tried after each group.
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.alike import forget_plan, keep_plan, plan_as_before
 from wattline.shared_nodes.cap import cap_allows
 from wattline.shared_nodes.offers import (
     NOW_S,
@@ -17,6 +18,7 @@ from wattline.shared_nodes.offers import (
     ready_by,
 )
 from wattline.shared_nodes.placing import place_after, place_now
+from wattline.shared_nodes.running import touches
 from wattline.shared_nodes.state import NEVER_S, Books
 
 FIRST_WINDOW_S = 30.0
@@ -30,6 +32,10 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
     job = st.entry[entry].job
     offers_now(st, entry)
     forget_ready(st, entry)
+    start_s = plan_as_before(st, entry, until_s)
+    if start_s < NEVER_S:
+        return start_s
+    forget_plan(st)
     ready_s = first_ready_s(st, entry)
     several = st.ask[job].min_nodes > 1  # for one node the first that is ready says it all
     if ready_s <= NOW_S and (not several or ready_by(st, entry, NOW_S)) and (
@@ -42,6 +48,7 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
     place = _next_that_touches(st, clock.first_running)
     if place >= past:
         return NEVER_S
+    steps = _step_to(st, 0, place)
     edge_s = st.running_end[place] + FIRST_WINDOW_S
     edge_s -= (st.running_end[place] + st.rules[0].unix_s) % FIRST_WINDOW_S
     window_s = FIRST_WINDOW_S
@@ -54,6 +61,7 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
             ended = end
         if last < place or last >= past:
             return NEVER_S
+        steps = _step_to(st, steps, last)
         place = ended
         window_s *= 2.0
         while place < end and st.running_end[place] > edge_s + window_s:
@@ -64,8 +72,17 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
                 place_after(st, entry, place)):
             start_s = _under_cap_from(st, job, start_s, place, held)
             if start_s < NEVER_S:
+                keep_plan(st, job, steps)
                 return float(start_s)
     return NEVER_S
+
+
+@kernel_part
+def _step_to(st: Books, steps: int, place: int) -> int:
+    """Write down by the end of which running job the search went on; how many there are."""
+    if steps < len(st.step):
+        st.step[steps] = place
+    return steps + 1
 
 
 @kernel_part
@@ -105,7 +122,7 @@ def _next_that_touches(st: Books, place: int) -> int:
     running_node, mask = st.running_node, st.mask
     while place < end:
         node = running_node[place]
-        if (node >= 0 and mask[node]) or (node < 0 and _touches(st, place)):
+        if (node >= 0 and mask[node]) or (node < 0 and touches(st, place)):
             return place
         place += 1
     return place
@@ -115,17 +132,6 @@ def _next_that_touches(st: Books, place: int) -> int:
 def _last_that_touches(st: Books, first: int) -> int:
     """The last running job on a node of `mask`; before `first` where none is from there on."""
     place = st.clock[0].first_running + st.clock[0].running - 1
-    while place >= first and not _touches(st, place):
+    while place >= first and not touches(st, place):
         place -= 1
     return place
-
-
-@kernel_part
-def _touches(st: Books, place: int) -> bool:
-    """Whether the running job at this place is on a node of `mask`."""
-    job = st.running[place]
-    first = st.ask[job].first_row
-    index = first
-    while index < first + st.live[job].nodes and not st.mask[st.row_node[index]]:
-        index += 1
-    return bool(index < first + st.live[job].nodes)

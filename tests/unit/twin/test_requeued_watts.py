@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,16 +23,33 @@ PREEMPTS = "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE"
 DOWN = "NodeName|TimeStart|TimeEnd|State|Reason\nn1|100|200|DOWN|x\n"
 
 
-def _run(folder: Path, preempts: bool, is_down: bool) -> wl.Result:
+def _run(folder: Path, preempts: bool, is_down: bool, down: str = DOWN, **given: Any) -> wl.Result:
     (folder / "slurm.conf").write_text(CONF.format(preempt=PREEMPTS if preempts else ""))
     (folder / "day.events").write_text(
         submit("-n 4 -t 10", run=300) + submit("-n 4 -t 10", run=300)
         + submit("-n 2 -t 10 -p high", at=150, run=50))
-    (folder / "down.txt").write_text(DOWN)
-    given = {"down": folder / "down.txt"} if is_down else {}
+    (folder / "down.txt").write_text(down)
+    outages = {"down": folder / "down.txt"} if is_down else {}
     twin = wl.make_twin(folder / "slurm.conf", events=folder / "day.events", idle_w=100.0,
-                        cpu_w=10.0, **given)
-    return wl.simulate(twin.scenario)
+                        cpu_w=10.0, **outages)
+    return wl.simulate(twin.scenario, **given)
+
+
+def _joules(run: wl.Result) -> np.ndarray:
+    """Of each job, from its events alone: watts from each start to the end or the requeue."""
+    found = np.zeros(len(run.jobs))
+    since: dict[int, tuple[float, float]] = {}
+    log = run.events
+    for time_s, kind, job, value in zip(log.time_s, log.kind, log.job, log.value, strict=True):
+        if kind == EventKind.START:
+            assert job not in since
+            since[job] = (time_s, value)
+        elif kind in (EventKind.END, EventKind.REQUEUE):
+            begun_s, power_w = since.pop(job)
+            found[job] += power_w * (time_s - begun_s)
+            assert found[job] == pytest.approx(value)  # an end says the joules up to it
+    assert not since
+    return found
 
 
 @pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
@@ -57,3 +75,38 @@ def test_a_run_has_its_own_watts_and_the_power_of_events_is_the_energy(
     assert run.schedule.energy_j.sum() == pytest.approx(own_j, rel=1e-3)
     said = [line for line in run.remarks if "requeued while it ran" in line]
     assert len(said) == (1 if lost else 0)
+
+
+@pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+@pytest.mark.parametrize("given", [{}, {"cap": "270W"}, {"cap": "1kW"}])
+@pytest.mark.parametrize("is_down", [False, True])
+@pytest.mark.parametrize("preempts", [False, True])
+def test_runs_that_were_lost_have_rows_and_add_up(
+    tmp_path: Path, preempts: bool, is_down: bool, given: dict[str, Any]
+) -> None:
+    run = _run(tmp_path, preempts, is_down, **given)
+    log = run.events
+    requeues = np.bincount(log.job[log.kind == EventKind.REQUEUE], minlength=3)
+    starts = np.bincount(log.job[log.kind == EventKind.START], minlength=3)
+    assert requeues.sum() == run.notes["requeues"]
+    assert (run.jobs.restart == requeues).all()
+    assert (starts == requeues + 1).all()
+    assert wl.check(run) == []
+    assert _joules(run) == pytest.approx(run.schedule.energy_j)
+    run.save(tmp_path / "run")
+    again = wl.open_run(tmp_path / "run")
+    assert (again.events.kind == log.kind).all()
+    assert (again.jobs.restart == requeues).all()
+    assert wl.check(again) == []
+
+
+@pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+def test_a_run_that_was_lost_for_ever_has_its_joules(tmp_path: Path) -> None:
+    down = DOWN.splitlines()[0] + "\nn[1-2]|50|Unknown|DOWN|x\n"
+    run = _run(tmp_path, False, True, down=down)
+    assert wl.check(run) == []
+    assert np.isnan(run.schedule.start_s[:2]).all()
+    # Four CPUs of 10 W and a node of 100 W for 50 s.
+    assert run.schedule.energy_j.tolist() == pytest.approx([7000.0, 7000.0, 0.0])
+    assert _joules(run) == pytest.approx(run.schedule.energy_j)
+    assert run.jobs.restart.tolist() == [1, 1, 0]

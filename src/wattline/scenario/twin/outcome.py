@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from wattline.model.jobs import IntArray, JobTable
@@ -23,10 +25,10 @@ def run_of(found: outcome.Schedule, jobs: JobTable, shared: SharedMachine, machi
     ran = np.isfinite(found.start_s) & np.isfinite(found.end_s)
     cpus = np.bincount(found.allocation_job, found.allocation_cpus, len(jobs)).astype(np.int64)
     cpus = np.where(ran, cpus, 0)
-    energy_j = np.where(ran, found.energy_j, 0.0)
+    jobs = replace(jobs, restart=jobs.restart + found.requeues)
     schedule = Schedule(
         start_s=np.where(ran, found.start_s, np.nan), end_s=np.where(ran, found.end_s, np.nan),
-        nodes=cpus, energy_j=energy_j,
+        nodes=cpus, energy_j=found.energy_j,
         outcome=np.where(ran, _outcomes(found), Outcome.NOT_RUN).astype(np.int64),
         configuration=np.zeros(len(jobs), dtype=np.int64))
     idle_w = float(shared.nodes.idle_w.sum())
@@ -74,19 +76,19 @@ def _events(found: outcome.Schedule, jobs: JobTable, schedule: Schedule,
     job = np.concatenate((np.arange(len(jobs)), held.job, held.job,
                           np.full(other.size, -1))).astype(np.int64)
     value = np.concatenate((refused, held.power_w, held.energy_j, np.zeros(other.size)))
+    rank = np.where(kind == EventKind.REQUEUE, EventKind.PAUSE, kind)
     # A stretch of no length begins before it ends in the same instant.
-    rank = kind.copy()
     rank[len(jobs) + held.job.size:][:held.job.size][held.end_s <= held.begin_s] = 99
     order = np.lexsort((job, rank, time_s))
     time_s, kind, job, value = time_s[order], kind[order], job[order], value[order]
     takes = np.isin(kind, (EventKind.START, EventKind.RESUME)).astype(np.int64)
-    gives = np.isin(kind, (EventKind.END, EventKind.PAUSE)).astype(np.int64)
+    gives = np.isin(kind, (EventKind.END, EventKind.PAUSE, EventKind.REQUEUE)).astype(np.int64)
     busy = np.cumsum((takes - gives) * schedule.nodes[np.maximum(job, 0)]) if len(jobs) else takes
     waits = (kind == EventKind.SUBMIT) & (value == 0)
     queued = np.cumsum(waits.astype(np.int64) - (kind == EventKind.START))
     if found.requeues.any() or found.gap_job.size:
-        # Earlier runs of a requeued job have no rows, and one that was suspended may have had
-        # other CPUs before: what the rules counted themselves is right.
+        # A job that was requeued or suspended may have had other CPUs before: what the rules
+        # counted themselves is right.
         busy = _logged(found, found.event_busy_cpus, time_s, 0)
         queued = _logged(found, found.event_queued, time_s, 0)
     return EventLog(time_s=time_s, kind=kind, job=job,

@@ -251,6 +251,6 @@ def turned_away(found: outcome.Schedule, requests: Requests) -> tuple[str, ...]:
     for row in np.flatnonzero(np.isin(found.state, list(lost))).tolist():
         said.note(lost[int(found.state[row])], requests.job_ids[row])
     for row in np.flatnonzero(found.requeues > 0).tolist():
-        said.note("requeued while it ran; events have its last run alone, and its joules are those "
-                  "of all runs", requests.job_ids[row])
+        said.note("requeued while it ran; its start and end are those of its last run, and its "
+                  "joules those of all runs", requests.job_ids[row])
     return said.lines()

@@ -1,8 +1,12 @@
-"""The times for which jobs on shared nodes ran: whole runs, cut where they were suspended."""
+"""The times for which jobs on shared nodes ran: whole runs, cut where they were suspended.
+
+Runs that a job was requeued from are stretches of their own; what was suspended within one is not
+told apart.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -22,7 +26,7 @@ class Stretches:
     begin_kind: IntArray
     """START, or RESUME after a suspension."""
     end_kind: IntArray
-    """END, or PAUSE."""
+    """END, or PAUSE, or REQUEUE where the run was lost."""
     energy_j: FloatArray
     """Of the job up to the end of the stretch."""
     power_w: FloatArray
@@ -30,7 +34,28 @@ class Stretches:
 
 
 def stretches_of(found: outcome.Schedule, schedule: Schedule, rows: IntArray) -> Stretches:
-    """Of the jobs in these rows; suspensions are known in the order in which they came."""
+    """Of the jobs in these rows, and of all runs that were lost."""
+    kept, lost = _last_runs(found, schedule, rows), _lost_runs(found)
+    both = {field.name: np.concatenate((getattr(lost, field.name), getattr(kept, field.name)))
+            for field in fields(Stretches)}
+    order = np.argsort(both["job"], kind="stable")
+    return Stretches(**{name: column[order] for name, column in both.items()})
+
+
+def _lost_runs(found: outcome.Schedule) -> Stretches:
+    order = np.argsort(found.lost_run_job, kind="stable")
+    job, energy_j = found.lost_run_job[order], found.lost_run_energy_j[order]
+    begin_s, end_s = found.lost_run_start_s[order], found.lost_run_end_s[order]
+    is_first = np.append(True, job[1:] != job[:-1])[: job.size]
+    drawn_j = np.where(is_first, energy_j, np.diff(energy_j, prepend=0.0))
+    return Stretches(
+        job.astype(np.int64), begin_s, end_s, np.full(job.size, EventKind.START, dtype=np.int64),
+        np.full(job.size, EventKind.REQUEUE, dtype=np.int64), energy_j,
+        _mean_w(drawn_j, end_s - begin_s))
+
+
+def _last_runs(found: outcome.Schedule, schedule: Schedule, rows: IntArray) -> Stretches:
+    """Suspensions are known in the order in which they came."""
     begun_by = np.concatenate((rows, found.gap_job))
     ended_by = np.concatenate((found.gap_job, rows))
     begins, ends = (np.argsort(job, kind="stable") for job in (begun_by, ended_by))
@@ -39,11 +64,14 @@ def stretches_of(found: outcome.Schedule, schedule: Schedule, rows: IntArray) ->
     energy_j = np.concatenate((found.gap_energy_j, schedule.energy_j[rows]))[ends]
     first, last = begins < rows.size, ends >= found.gap_job.size
     job = begun_by[begins].astype(np.int64)
-    # Runs that the job was requeued from are no part of its first stretch, nor have they rows here.
+    # Runs that the job was requeued from are no part of its first stretch.
     drawn_j = np.where(first, energy_j - found.lost_energy_j[job], np.diff(energy_j, prepend=0.0))
-    lasts_s = end_s - begin_s
     return Stretches(
         job, begin_s, end_s,
         np.where(first, EventKind.START, EventKind.RESUME).astype(np.int64),
         np.where(last, EventKind.END, EventKind.PAUSE).astype(np.int64), energy_j,
-        np.where(lasts_s > 1e-9, drawn_j / np.maximum(lasts_s, 1e-300), 0.0))
+        _mean_w(drawn_j, end_s - begin_s))
+
+
+def _mean_w(drawn_j: FloatArray, lasts_s: FloatArray) -> FloatArray:
+    return np.where(lasts_s > 1e-9, drawn_j / np.maximum(lasts_s, 1e-300), 0.0)

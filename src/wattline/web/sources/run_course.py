@@ -18,7 +18,7 @@ from wattline.model.signal import FloatArray
 CLOSE = 1e-6
 """A job whose events do not add up to its energy has a course that is not known."""
 FROM_NOTHING = (EventKind.START, EventKind.RESUME)
-TO_NOTHING = (EventKind.END, EventKind.PAUSE)
+TO_NOTHING = (EventKind.END, EventKind.PAUSE, EventKind.REQUEUE)
 
 
 @dataclass(frozen=True)

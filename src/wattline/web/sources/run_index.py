@@ -232,7 +232,7 @@ class RunIndex:
         """After each event: what the nodes draw that no job holds, if all of them are on."""
         log = self.run.events
         took = np.isin(log.kind, (EventKind.START, EventKind.RESUME))
-        gave = np.isin(log.kind, (EventKind.END, EventKind.PAUSE))
+        gave = np.isin(log.kind, (EventKind.END, EventKind.PAUSE, EventKind.REQUEUE))
         idle_w = np.where(log.job >= 0, self.job_idle_w[np.maximum(log.job, 0)], 0.0)
         change_w = np.where(took, -idle_w, np.where(gave, idle_w, 0.0))
         return np.asarray(self.run.machine.power_w_idle + np.cumsum(change_w))
@@ -242,7 +242,7 @@ class RunIndex:
         """Rows of the log that are decisions, or orders to decide by."""
         log = self.run.events
         kinds = (EventKind.START, EventKind.PAUSE, EventKind.RESUME, EventKind.CAP,
-                 EventKind.RATE)
+                 EventKind.RATE, EventKind.REQUEUE)
         wanted = np.isin(log.kind, kinds) | ((log.kind == EventKind.SUBMIT) & (log.value == 1.0))
         return np.flatnonzero(wanted)
 

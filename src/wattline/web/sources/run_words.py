@@ -43,6 +43,8 @@ def _decision(index: RunIndex, row: int) -> Decision:
         return Decision(at_s, f"job {name} was refused: it could never start here", name)
     if kind == EventKind.PAUSE:
         return Decision(at_s, f"job {name} was paused", name)
+    if kind == EventKind.REQUEUE:
+        return Decision(at_s, f"job {name} lost its nodes and waits again", name)
     waited_s = float(run.events.time_s[row] - run.jobs.submit_s[job])
     verb = "goes on" if kind == EventKind.RESUME else "starts"
     queue = "at once" if waited_s < 1 else f"after {time_text(waited_s)} in the queue"
