@@ -4,8 +4,8 @@ Most tests are about what is decided, not about compiling it: they run as plain 
 nothing has to be compiled and an index outside of its array raises. Those run that are marked
 `compiled` (about compiled kernels, or too much work for plain Python) or `both_ways`, beside them,
 then those that need a database or metrics server (`servers`), a browser (`browser`), a real Slurm.
-Types, layers and, in a new clone, a first reading of the tests run beside each other. The first
-step that fails ends it, after those beside it; what each step took is printed at the end.
+Types run beside them, layers beside a first reading of the tests in a new clone. The first step
+that fails ends it, after those beside it; what each step took is printed at the end.
 
 Arguments go to pytest each time (`scripts/run_tests.py -k easy`), and Slurm is left out. As the
 only one, `--coverage` counts the lines that the plain tests reach, kernels among them, and `--long`
@@ -60,10 +60,12 @@ SHARED = {"servers": "loadfile", "browser": "loadfile"}
 WORKING = {"compiled": max(1, CORES // 2)}
 """Of other steps as many as there are cores. Plain and compiled tests run at the same time:
 together they have more workers than cores, as some tests wait for clocks, sockets and other
-processes; and while one worker compiles what only its tests need, no core is idle."""
+processes; and while one worker compiles what only its tests need, no core is idle. The plain ones
+give way: the compiled ones, which have one worker on two cores, would else be alone at the end."""
 KEPT = {"PYTHONDONTWRITEBYTECODE": ""}
 """What pytest makes of the tests' sources is kept, also where a shell says that Python keeps
 nothing: to make it anew takes every worker of every step a quarter of a minute."""
+TOGETHER = "core tests"
 CORE = ("style", "types", "layers", "reading", "plain", "compiled")
 """What a change of the package is tried with, where there is no server, browser or Slurm."""
 
@@ -82,6 +84,8 @@ class Step:
     heard: str = "where it failed"
     """Of those beside others, whether what it says is heard `at once`, `at its end` or only where
     it failed."""
+    gives_way: bool = False
+    """Has what the steps beside it leave: it has several workers, and ends on all cores."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +103,9 @@ def tests(name: str, some: Sequence[str], environment: Mapping[str, str]) -> Ste
     workers = ("-n", str(WORKING.get(name, CORES)), "--dist", SHARED.get(name, "worksteal"))
     command = ("pytest", *workers, *AGAIN, "-m", CHOSEN[name], f"--ignore={SLURM}",
                *(some or files(name)))
-    beside = "core tests" if name in ("plain", "compiled") else ""
+    beside = TOGETHER if name in ("plain", "compiled") else ""
     return Step(name, command, environment, NO_TESTS if some else 0, beside,
-                "at its end" if name == "compiled" else "at once")
+                "at its end" if name == "compiled" else "at once", gives_way=name == "plain")
 
 
 def files(name: str) -> list[str]:
@@ -117,9 +121,9 @@ def all_steps(some: Sequence[str]) -> list[Step]:
     """Style to Slurm; with arguments for pytest, those tests alone."""
     steps = [
         Step("style", ("ruff", "check", ".")),
-        Step("types", ("mypy",), beside="checks"),
         Step("layers", ("lint-imports", "--no-cache"), beside="checks"),
         *(() if some or read_before() else (reading(),)),
+        Step("types", ("mypy",), beside=TOGETHER),
         tests("plain", some, PLAIN),
         *(tests(name, some, COMPILED if name == "compiled" else PLAIN)
           for name in ("compiled", "servers", "browser") if lies_in(name, some)),
@@ -168,7 +172,8 @@ def run(step: Step) -> Ran:
     """What a step says that runs beside others is heard when it says."""
     said = (f"{name}={value}" for name, value in step.environment.items())
     print(" ".join(["$", *said, *step.command, "\n"]), end="", flush=True)  # in one piece
-    argv = [str(BIN / step.command[0]), *step.command[1:]]
+    argv = [*(("nice", "-n", "5") if step.gives_way else ()), str(BIN / step.command[0]),
+            *step.command[1:]]
     env = {**os.environ, **KEPT, **step.environment}
     with tempfile.TemporaryFile() as heard:
         out = heard if step.beside and step.heard != "at once" else None

@@ -61,6 +61,7 @@ def unpainted(monkeypatch: pytest.MonkeyPatch) -> None:
 def pytest_collection_finish() -> None:
     share_statements()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)  # looking after every 700 objects took a twentieth
     gc.enable()
 
 

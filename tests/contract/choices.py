@@ -13,7 +13,9 @@ from wattline.model.machine import Machine
 from wattline.policies.contract import Composition
 from wattline.testing import ChoiceContract, PolicyContract, broken_clauses
 
-SEED, JOBS, JOBS_ON_NETWORK = 5, 12, 4
+SEED = 5
+JOBS, JOBS_ON_NETWORK = {False: 8, True: 12}, {False: 3, True: 4}
+"""Before every commit, and in the long run."""
 KEEP = {"backfill.none": "in_order", "backfill.easy": "keeps_head",
         "backfill.conservative": "keeps_all"}
 
@@ -21,10 +23,10 @@ KEEP = {"backfill.none": "in_order", "backfill.easy": "keeps_head",
 class OfCase(ChoiceContract):
     """A choice as its small scenario has it."""
 
-    def __init__(self, case: str) -> None:
+    def __init__(self, case: str, many: bool) -> None:
         self.fields = {name: value for name, value in CASES[case].items() if name != "trace"}
         jobs = JOBS_ON_NETWORK if "network.groups" in self.fields else JOBS
-        self.trace = trace(str(CASES[case].get("trace", "")), SEED, jobs)
+        self.trace = trace(str(CASES[case].get("trace", "")), SEED, jobs[many])
         self.keeps_cap = any(name.startswith("power.cap") for name in self.fields)
         if case in KEEP:
             setattr(self, KEEP[case], True)
@@ -42,8 +44,9 @@ class OfCase(ChoiceContract):
 class Regulated(PolicyContract):
     """A policy of regulation under a small contract."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, many: bool) -> None:
         self.name = name
+        self.many = many
 
     def make_policy(self) -> Composition:
         return regulated.regulated(self.name)
@@ -55,10 +58,11 @@ class Regulated(PolicyContract):
         return Rules()
 
     def workloads(self) -> Iterator[JobTable]:
-        yield regulated.typed_jobs(SEED, 20)
+        yield regulated.typed_jobs(SEED, 20 if self.many else 12)
 
 
-def broken(choice: str) -> dict[str, str]:
+def broken(choice: str, many: bool) -> dict[str, str]:
     """The clauses that a choice does not keep."""
     axis, _, name = choice.partition(".")
-    return broken_clauses(Regulated(name) if axis == "regulation" else OfCase(choice))
+    return broken_clauses(
+        Regulated(name, many) if axis == "regulation" else OfCase(choice, many))

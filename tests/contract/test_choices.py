@@ -7,6 +7,7 @@ import pytest
 from tests.support.choices import CASES, every
 from tests.support.plain_process import PlainProcess
 from tests.support.regulated import NAMES
+from tests.support.thinned import mostly
 
 CHOICES = [*(case for case in CASES if case in every()), *(f"regulation.{name}" for name in NAMES)]
 
@@ -18,5 +19,6 @@ def test_every_choice_has_a_scenario() -> None:
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_the_choice_keeps_the_contract(choice: str, plain: PlainProcess) -> None:
-    assert plain.call("tests.contract.choices", "broken", choice) == {}
+@pytest.mark.parametrize("many", mostly([False, True], [False], pytest.mark.long))
+def test_the_choice_keeps_the_contract(choice: str, many: bool, plain: PlainProcess) -> None:
+    assert plain.call("tests.contract.choices", "broken", choice, many) == {}

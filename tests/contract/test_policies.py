@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.support.workloads import compose
 from wattline.policies import plain
@@ -20,12 +21,13 @@ from wattline.testing import PolicyContract
 
 class FewJobs(PolicyContract):
     """Policies that differ in one choice: `TestEasy` has more jobs, and `test_choices.py` all
-    choices."""
+    choices. Of those that keep a cap and of the orders some are for `make test-long` alone."""
 
     jobs = 20
     seeds = (1, 2)
 
 
+@pytest.mark.long
 class TestFcfs(FewJobs):
     keeps_head = True
 
@@ -52,6 +54,7 @@ class TestEasyShortestFirst(FewJobs):
         return float(jobs.requested_s[job])
 
 
+@pytest.mark.long
 class TestEasyLargestFirst(FewJobs):
     keeps_head = True
 
@@ -91,6 +94,7 @@ class TestBlock(FewJobs):
         return compose(admission=Block())
 
 
+@pytest.mark.long
 class TestWait(FewJobs):
     cap_w = 2200.0
 
@@ -98,6 +102,7 @@ class TestWait(FewJobs):
         return compose(admission=Wait(wait_s=20.0, slots=2))
 
 
+@pytest.mark.long
 class TestDvfs(FewJobs):
     cap_w = 2200.0
 

@@ -57,7 +57,10 @@ def test_what_is_copied_from_a_page_can_be_pasted(page: Path) -> None:
     assert prompts == []
 
 
-@pytest.mark.parametrize("command", [each for each in in_tables(RECIPES) if "log.txt" not in each])
+@pytest.mark.parametrize("command", [
+    # Twelve runs take four seconds; `tests/unit/sweeps` has smaller sweeps.
+    pytest.param(each, marks=pytest.mark.long if each.startswith("wattline sweep") else ())
+    for each in in_tables(RECIPES) if "log.txt" not in each])
 def test_every_recipe_works(command: str) -> None:
     run(command)
 

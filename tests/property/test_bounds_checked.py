@@ -3,8 +3,8 @@
 Compiled kernels read and write where they are told to: an index outside of its array gives a wrong
 figure or a crash. numba can check each one. The kernels are kept in the project's folder `.cache`,
 so that a second run compiles nothing. Plain Python checks every index too, and runs before every
-commit; so before a commit the structures that index most and one composition of policies are
-compiled with checks, all others in `make test-long`.
+commit; so before a commit the structures that index most are compiled with checks, compositions of
+policies, at half a minute each, in `make test-long`.
 """
 
 from __future__ import annotations
@@ -74,9 +74,8 @@ def test_a_profile_keeps_its_promises_with_checks(seed: int, checked: CheckedPro
                  seed)
 
 
-@pytest.mark.parametrize("cases", [
-    GROUPS[0], *(pytest.param(cases, marks=pytest.mark.long) for cases in GROUPS[1:])],
-    ids=lambda cases: cases[0])
+@pytest.mark.long
+@pytest.mark.parametrize("cases", GROUPS, ids=lambda cases: cases[0])
 def test_compiled_with_checks_it_decides_as_plain_python_does(
     cases: Cases, plain: PlainProcess, checked: CheckedProcess
 ) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
+from tests.support.thinned import crossed
 from tests.support.workloads import compose
 
 from wattline.engine.simulate import simulate
@@ -56,8 +55,8 @@ def by_definition(submit_s, units, requested_s, run_s):
     return start_s
 
 
-@pytest.mark.parametrize(("sizes", "limits", "runs", "seed"),
-                         list(product(SIZES, LIMITS_S, SHORTEST, range(3))))
+@pytest.mark.parametrize(("sizes", "limits", "runs", "seed"), crossed(
+    list(SIZES), list(LIMITS_S), list(SHORTEST), range(3), later=pytest.mark.long, together=2))
 def test_starts_are_those_of_the_definition(sizes: str, limits: str, runs: str, seed: int) -> None:
     random = np.random.default_rng(seed)
     units = random.choice(SIZES[sizes], JOBS)

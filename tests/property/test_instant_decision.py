@@ -60,6 +60,7 @@ def test_a_job_that_no_rule_would_let_in_still_holds_its_nodes() -> None:
 
 
 @pytest.mark.compiled
+@pytest.mark.long  # another program of the rules that test_shared_node_rules.py compiles
 def test_compiled_and_plain_decide_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(4)
     on = machine(8, cpus=4)

@@ -16,7 +16,7 @@ may succeed among fewer, at a time at which nothing else happens."""
 
 
 @pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be replaced")
-@examples(20)
+@examples(4, at_night=20)
 @given(seed=SEEDS)
 @example(seed=39)  # a job that is over its limits with the nodes that it would have
 @example(seed=1034)  # backfill starts a job that held others back in main passes

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.examples import TIMES, examples
+from tests.support.thinned import crossed
 
 from wattline.books.log import RATE
 from wattline.engine.prepare import Rules as EngineRules
@@ -113,8 +114,8 @@ def caps(draw: st.DrawFn) -> Signal:
     return Signal.from_steps([(0.0, first), *((float(t), 10.0 * w) for t, w in later)])
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("order", ["fcfs", "wfp"])
+@pytest.mark.parametrize(("order", "method"), crossed(
+    ["wfp", "fcfs"], METHODS, later=pytest.mark.long))
 @given(jobs=small_workloads(), cap_w=caps(), wait_s=st.integers(0, 30), slots=st.integers(1, 4),
        latency_s=st.sampled_from([0.0, 0.0, 0.25, 2.0, 12.0]), jobs_only=st.booleans())
 @examples(10, at_night=20)
@@ -135,8 +136,8 @@ def random_workload(rng: np.random.Generator, count: int, nodes: int) -> JobTabl
         power_w=procs * rng.uniform(IDLE_W, 130.0, count))
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("order", ["fcfs", "wfp"])
+@pytest.mark.parametrize(("order", "method"), crossed(
+    ["fcfs", "wfp"], METHODS, later=pytest.mark.long))
 def test_engine_equals_net_under_load(order: str, method: str) -> None:
     for seed in range(4 * TIMES):  # with and without steps of the cap, and a latency
         rng = np.random.default_rng(seed)

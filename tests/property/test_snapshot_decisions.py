@@ -47,6 +47,9 @@ BACKFILLS = {"none": NoBackfill(), "easy": Easy()}
 ADMISSIONS = {"free": NoLimit(), "block": Block(), "dvfs": LEVELS}
 EVERY = [(o, b, a) for o in ORDERS for b in BACKFILLS for a in ADMISSIONS]
 COMPILED = [("fcfs", "easy", "free"), ("sjf", "easy", "block"), ("fcfs", "easy", "dvfs")]
+FEW = [("fcfs", "none", "free"), ("sjf", "easy", "block"), ("largest", "none", "dvfs"),
+       ("wfp", "easy", "dvfs"), ("largest", "none", "block"), ("sjf", "easy", "free")]
+"""Before a commit: every order, and every admission with every backfilling."""
 
 
 def composition(order, backfill, admission):
@@ -67,7 +70,9 @@ def assert_same_run(jobs, policy, rules):
         assert inside.energy_j == pytest.approx(asked.energy_j, rel=1e-9)
 
 
-@pytest.mark.parametrize("names", EVERY if PLAIN else COMPILED, ids="-".join)
+@pytest.mark.parametrize("names", [
+    pytest.param(names, marks=pytest.mark.long if PLAIN and names not in FEW else ())
+    for names in (EVERY if PLAIN else COMPILED)], ids="-".join)
 @given(
     jobs=workloads(UNITS),
     overrun=st.sampled_from(["extend", "kill"]),

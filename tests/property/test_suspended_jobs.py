@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.examples import examples
 from tests.support.shared_random import random_machine, random_requests
+from tests.support.thinned import crossed
 
 from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.machine import CANCEL, KEEP, REQUEUE, SUSPEND
@@ -36,9 +37,8 @@ def contended(seed: int, kind: str, mode: int) -> tuple[Any, Any, Rules]:
     return replace(on, qos=qos), asked, Rules(preempt="qos", kill_late_s=0.0)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("mode", list(MODES))
-@examples(3, at_night=6)
+@pytest.mark.parametrize(("mode", "kind"), crossed(list(MODES), KINDS, later=pytest.mark.long))
+@examples(2, at_night=6)
 @given(seed=st.integers(0, 10_000))
 def test_a_run_is_what_lies_between_start_and_end_without_suspensions(
     mode: str, kind: str, seed: int,

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.support.plain import ROOT, plain_environment
 
 from wattline.testing import PolicyContract
@@ -37,6 +38,7 @@ def test_the_example_for_authors_keeps_the_contract(tmp_path: Path) -> None:
     assert f"{2 * clauses} passed" in done.stdout
 
 
+@pytest.mark.long  # three seconds; tests/contract/test_broken_policies.py breaks it in more ways
 def test_the_example_with_another_order_than_it_says_does_not(tmp_path: Path) -> None:
     largest_first = block("CONTRIBUTING.md", "our_policies.py").replace(
         "return float(", "return -float(")

@@ -68,7 +68,7 @@ def test_a_step_reads_the_files_that_have_its_marks() -> None:
     (["-k", "easy"], "plain compiled servers browser"),
 ])
 def test_steps_that_have_no_test_in_the_folder_are_left_out(some: list[str], steps: str) -> None:
-    assert [step.name for step in all_steps(some)] == ["style", "types", "layers", *steps.split()]
+    assert [step.name for step in all_steps(some)] == ["style", "layers", "types", *steps.split()]
 
 
 def test_the_first_step_that_fails_ends_it_and_is_named() -> None:
@@ -108,21 +108,34 @@ def test_steps_of_one_core_run_at_the_same_time_and_each_failure_is_named() -> N
     assert "not run" in said["plain"]
 
 
-def test_plain_and_compiled_tests_run_at_the_same_time_after_the_checks() -> None:
+def test_plain_and_compiled_tests_and_types_run_at_the_same_time_after_the_reading(
+    monkeypatch
+) -> None:
+    monkeypatch.setattr(run_tests, "read_before", lambda: False)
     groups = {step.name: step.beside for step in all_steps([])}
-    assert groups["plain"] == groups["compiled"] != groups["types"] == groups["layers"] != ""
+    assert groups["plain"] == groups["compiled"] == groups["types"] != groups["layers"] != ""
+    assert groups["layers"] == groups["reading"]
     assert groups["style"] == groups["servers"] == groups["browser"] == groups["slurm"] == ""
-    both = threading.Barrier(2, timeout=30)
+    all_three = threading.Barrier(3, timeout=30)
 
     def run(step: Step) -> Ran:
-        if step.name in ("plain", "compiled"):
-            both.wait()
+        if step.name in ("plain", "compiled", "types"):
+            all_three.wait()
         return step.name == "compiled", 1.0
 
     done = run_all(all_steps([]), run)
     assert {took.name for took in done if took.status} == {"compiled"}
     assert {took.name for took in done} >= {"plain", "types"}
     assert "servers" not in {took.name for took in done}
+
+
+def test_the_plain_tests_give_way_to_what_runs_beside_them(capfd) -> None:
+    assert [step.name for step in all_steps([]) if step.gives_way] == ["plain"]
+    command = ("python", "-c", "import os; print(os.nice(0))")
+    for gives_way in (False, True):
+        run_tests.run(Step("plain", command, gives_way=gives_way))
+    first, second = (int(line) for line in capfd.readouterr().out.splitlines() if line[0] != "$")
+    assert second > first
 
 
 @pytest.mark.parametrize("status", [0, 1])

@@ -52,7 +52,8 @@ class RunAccount(Shown):
 
     def said(self) -> dict[str, Any]:
         """What stands at the top of the command's JSON."""
-        found: dict[str, Any] = {"run": self.run["name"], "remarks": list(self.remarks)}
+        found: dict[str, Any] = {"run": self.run["name"], "remarks": [
+            line for line in self.remarks if line not in self.price_notes]}
         if self.already_entered is not None:
             found["already_entered"] = self.already_entered
         if self.cost is not None:

@@ -26,7 +26,7 @@ from wattline.scenario.in_python import CAPS, Asked, PolicyChoice, Source, asked
 from wattline.scenario.load import changed, validate
 from wattline.scenario.model import Scenario
 from wattline.scenario.objects import Keeper, Machine, PolicyObject
-from wattline.scenario.unused import unused
+from wattline.scenario.unused import WATTS_UNUSED, unused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -215,6 +215,7 @@ def advise_cap(
     # What only a power policy reads is without effect where none of them reads it.
     idle = set(unused(free_plan))
     read = {line for line in idle for search in searches if line not in search.unused}
+    read.add(WATTS_UNUSED)  # of the run without a cap; all others have one
     remarks = (*(line for line in free_run.remarks if line not in read),
                *_of_left_jobs(choices, free))
     warn(remarks)

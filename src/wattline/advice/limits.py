@@ -66,6 +66,15 @@ class Limits:
         return {name: text for name, text in named.items() if text is not None} | {
             "refused": self.refused}
 
+    def described(self) -> Mapping[str, str]:
+        """The same for people: a bare number with the unit that it is taken in."""
+        return {name: f"{text} {UNITS[name]}" if name in UNITS and _is_number(str(text))
+                else str(text) for name, text in self.given().items()}
+
+
+UNITS = {"wait": "s", "energy": "J"}
+"""Those of bare numbers."""
+
 
 def broken(found: Figures, limit: Figures) -> tuple[str, ...]:
     """The limits that a run breaks; sums of floats are not compared to the last bit."""

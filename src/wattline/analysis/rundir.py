@@ -84,13 +84,20 @@ def write(
 
 def replaces(folder: Path | str, name: str) -> str:
     """What is to be said where the run of another scenario is in the folder; empty if none is."""
+    there = name_in(folder)
+    return "" if there in ("", name) else (
+        f"{folder} held the run '{there}'; '{name}' takes its place")
+
+
+def name_in(folder: Path | str) -> str:
+    """The name of the run in a folder; empty where there is none, or no name can be read."""
     if not is_run(Path(folder)):
         return ""
     try:
-        there = tomllib.loads((Path(folder) / "scenario.toml").read_text(encoding="utf-8"))["name"]
+        said = tomllib.loads((Path(folder) / "scenario.toml").read_text(encoding="utf-8"))
+        return str(said["name"])
     except (OSError, ValueError, KeyError):
         return ""
-    return "" if there == name else f"{folder} held the run '{there}'; '{name}' takes its place"
 
 
 def read(folder: Path | str) -> Run:

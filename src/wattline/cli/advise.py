@@ -107,7 +107,7 @@ def _print_caps(advice: CapAdvice, plot: str | None) -> None:
             choice.policy, power_text(choice.cap_w), f"{choice.cap_w / advice.peak_w:.1%}",
             time_text(choice.figures.wait_s), f"{ratio['wait_ratio']:.3f}",
             f"{ratio['energy_ratio']:.3f}", choice.figures.refused, choice.remark))
-    limits = ", ".join(f"{name} {text}" for name, text in advice.limits.given().items())
+    limits = ", ".join(f"{name} {text}" for name, text in advice.limits.described().items())
     click.echo(f"tightest caps within {limits}; without a cap: peak {power_text(advice.peak_w)}, "
                f"mean wait {time_text(advice.free.wait_s)}")
     print_table(("power policy", "cap", "of peak", "mean wait", "wait ratio", "energy ratio",

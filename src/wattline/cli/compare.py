@@ -96,7 +96,7 @@ def command(
     todo = [_todo(path, trace, changes, varied, options)
             for varied in combinations(variations) for path in paths]
     check_per_job(per_job, plot, len(todo))
-    _clear_old(folder)
+    _clear_old(folder, todo)
     with whole_or_gone(folder):
         for number, each in enumerate(todo):
             name = unique_name(each.name, runs)
@@ -213,13 +213,23 @@ def _check_runs(
                          f"change; name its scenario instead: {Path(done[0]) / 'scenario.toml'}")
 
 
-def _clear_old(folder: Path) -> None:
-    """Take away the runs and the report of an earlier comparison in the same folder."""
+def _clear_old(folder: Path, todo: list[_Todo]) -> None:
+    """Take away the runs and the report of an earlier comparison in the same folder; of runs that
+    are not made again, say so."""
     import shutil
 
     from wattline.analysis import rundir
+    from wattline.analysis.naming import unique_name
 
-    old = [path for path in folder.glob("[0-9][0-9]-*") if rundir.is_run(path)]
+    old = sorted(path for path in folder.glob("[0-9][0-9]-*") if rundir.is_run(path))
+    names: list[str] = []
+    for each in todo:
+        names.append(unique_name(each.name, names))
+    others = [f"'{there}'" for path in old if (there := rundir.name_in(path)) not in ("", *names)]
+    if others:
+        runs, whose = ("run", "its") if len(others) == 1 else ("runs", "their")
+        click.echo(f"wattline: {folder} held the {runs} {', '.join(others)}; this comparison takes "
+                   f"{whose} place", err=True)
     for path in [*old, folder / "report"] if old else []:
         shutil.rmtree(path, ignore_errors=True)
 

@@ -247,6 +247,7 @@ class Slot:
         self.position = position
         self.arguments = _argument_names(declaration)
         self.implementations: dict[type, Callable[..., Any]] = {}
+        self.chosen = _Chosen(self)
         self.default = kernel(declaration) if default else None
 
     def find(self, parameters: type) -> Callable[..., Any]:
@@ -254,6 +255,18 @@ class Slot:
         if found is None:
             raise TypeError(f"no {self.name} is registered for {parameters.__name__}")
         return found
+
+
+class _Chosen(dict[type, Callable[..., Any]]):
+    """What a slot calls for each type of parameters that it was called with so far."""
+
+    def __init__(self, slot: Slot) -> None:
+        super().__init__()
+        self._slot = slot
+
+    def __missing__(self, parameters: type) -> Callable[..., Any]:
+        self[parameters] = self._slot.find(parameters)
+        return self[parameters]
 
 
 _slots: dict[Callable[..., Any], Slot] = {}
@@ -268,13 +281,12 @@ def slot(position: int, *, default: bool = False) -> Callable[[F], F]:
 
     def decorate(declaration: F) -> F:
         found = Slot(declaration, position, default)
-        known = found.implementations
-
-        def call(*arguments: Any) -> Any:
-            kind = type(arguments[position])
-            return (known.get(kind) or found.find(kind))(*arguments)
-
-        call.__name__ = declaration.__name__
+        # With the very arguments, not a tuple of them: plain runs call little else as often.
+        names = ", ".join(found.arguments)
+        call: Callable[..., Any] = eval(
+            f"lambda {names}: chosen[type({found.arguments[position]})]({names})",
+            {"chosen": found.chosen})
+        call.__module__, call.__name__ = declaration.__module__, declaration.__name__
         call.__doc__ = declaration.__doc__
         _slots[call] = found
         if not PLAIN:
@@ -293,6 +305,7 @@ def implement(slot_function: Callable[..., Any], parameters: type) -> Callable[[
         if _argument_names(function) != found.arguments:
             raise TypeError(f"{found.name} takes {found.arguments}: {function} must do so too")
         found.implementations[parameters] = function
+        found.chosen.pop(parameters, None)
         return function
 
     return decorate

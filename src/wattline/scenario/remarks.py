@@ -14,7 +14,7 @@ from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.scenario.build import Plan
 from wattline.scenario.model import PowerSection, Scenario
-from wattline.scenario.unused import unused
+from wattline.scenario.unused import WATTS_UNUSED, unused
 from wattline.traces import Trace
 
 
@@ -55,7 +55,7 @@ def remarks(plan: Plan) -> list[str]:
         found.append(f"power.cap: keeping it is the business of the policy "
                      f"{type(policy).__name__}, which sees it in view.cap_w")
     if plan.rules.cap_w is None and any(each.watts for each in plan.rules.reservations):
-        found.append("reservations: watts have no effect without a power cap (power.cap)")
+        found.append(WATTS_UNUSED)
     if plan.rules.cap_counts == "jobs":
         found.append("power.cap_counts is 'jobs': the cap is held against running jobs; idle nodes "
                      f"draw up to {format_power(plan.machine.power_w_idle)} beyond it")

@@ -79,6 +79,8 @@ MATTERS: dict[str, tuple[Reader, str]] = {
 _OF_POWER_POLICIES = frozenset(
     field for field, (_, why) in MATTERS.items() if why in (_SLOWED[1], _WAITED[1]))
 
+WATTS_UNUSED = "reservations: watts have no effect without a power cap (power.cap)"
+
 
 def unused(plan: Plan) -> list[str]:
     """A line for each field that was given and changes nothing.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.thinned import crossed
 
 from wattline.advice.cap import CapAdvice, CapChoice, Tried
 from wattline.advice.cap_plot import lost_under
@@ -20,14 +21,17 @@ def advice(limits: Limits) -> CapAdvice:
                      (CapChoice("block", 80.0, tried[2].figures, tried),), ())
 
 
-@pytest.mark.parametrize(("limit", "label", "value"), [
+LIMITED = [
     ({"wait": "+60%"}, "mean wait", "16 min"), ({"slowdown": "4"}, "mean bounded slowdown", "4"),
     ({"energy": "1GWh"}, "energy", "1 GWh"),
-    ({"energy": "1GWh", "wait": "16min"}, "mean wait", "16 min")])
-@pytest.mark.parametrize("refused", [0, 2])
+    ({"energy": "1GWh", "wait": "16min"}, "mean wait", "16 min")]
+
+
+@pytest.mark.parametrize(("limited", "refused"), crossed(LIMITED, [0, 2], later=pytest.mark.long))
 def test_what_is_limited_stands_over_the_caps(
-    tmp_path: Path, limit: dict[str, str], label: str, value: str, refused: int
+    tmp_path: Path, limited: tuple[dict[str, str], str, str], refused: int
 ) -> None:
+    limit, label, value = limited
     found = advice(Limits(**limit, refused=refused))
     text = found.plot(tmp_path / "caps.svg").read_text()
     assert f"<!-- {label} -->" in text

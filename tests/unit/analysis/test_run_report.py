@@ -269,6 +269,7 @@ def test_a_cap_that_changes_in_words(plain: Run) -> None:
     assert "never rose above the cap" in words
 
 
+@pytest.mark.usefixtures("unpainted")
 def test_command(plain: Run, capped: Run, tmp_path: Path) -> None:
     one = rundir.write(plain, tmp_path / "one")
     two = rundir.write(capped, tmp_path / "two")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.support.thinned import crossed
 
 from wattline.analysis.drawing import picture_bytes, shade, sheet
 
@@ -13,10 +14,10 @@ LOWS = {"from zero": np.zeros(3), "between": np.array([1.0, 2.0, 0.5]),
 HEIGHTS = {"steps": np.array([1.0, 0.0, 2.5]), "none": np.zeros(3)}
 
 
-@pytest.mark.parametrize("low", LOWS.values(), ids=LOWS)
-@pytest.mark.parametrize("height", HEIGHTS.values(), ids=HEIGHTS)
-@pytest.mark.parametrize("limited", [False, True], ids=["limits from the data", "limits given"])
-def test_a_shade_is_drawn_as_stairs_are(low, height, limited):
+@pytest.mark.parametrize(("lowest", "heights", "limited"), crossed(
+    list(LOWS), list(HEIGHTS), [False, True], later=pytest.mark.long))
+def test_a_shade_is_drawn_as_stairs_are(lowest, heights, limited):
+    low, height = LOWS[lowest], HEIGHTS[heights]
     drawn = []
     for ours in (False, True):
         figure, (axes,) = sheet()

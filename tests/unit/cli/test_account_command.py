@@ -146,6 +146,7 @@ def test_one_price_charges_every_joule_alike(run_dir, capsys):
     shown = ok("account", run_dir, "--by", "user", "--price", "0.36EUR", capsys=capsys)
     assert "cost EUR" in shown
     assert "idle nodes" in found["price_notes"][-1]
+    assert not set(found["price_notes"]) & set(found["remarks"]), "said once"
 
 
 def test_a_table_charges_joules_at_the_price_of_their_time(run_dir, prices, capsys):

@@ -31,6 +31,7 @@ def drawn(first: str, then: str = "") -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.long  # two processes that draw; the next test has one
 def test_pictures_are_the_same_without_help_texts(with_help):
     without = drawn("load_plots()")
     assert with_help == [without[0], "True"]

@@ -46,8 +46,9 @@ TABLES = ("shares.toml",)
 
 
 @pytest.mark.parametrize("name", [
-    # Six hours of contract are too many for plain Python.
-    pytest.param(path.name, marks=[pytest.mark.compiled] if path.stem == "curtailment" else [])
+    # Six hours of contract are too many for plain Python, and need a program of their own.
+    pytest.param(path.name, marks=[pytest.mark.compiled, pytest.mark.long]
+                 if path.stem == "curtailment" else [])
     for path in sorted(SOURCE.glob("*.toml")) if path.name not in TABLES])
 def test_each_runs_where_it_was_copied_to(name, copied, capsys):
     top = tomllib.loads((copied / name).read_text(encoding="utf-8"))

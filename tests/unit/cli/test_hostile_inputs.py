@@ -189,6 +189,7 @@ def test_a_small_file_that_unpacks_to_gigabytes(refused, monkeypatch, name, pack
     assert "more than 64 MiB, unpacked" in said
 
 
+@pytest.mark.long  # unpacks a gibibyte; the limit itself is tried with less before every commit
 def test_the_limit_without_any_setting_is_a_gibibyte(tmp_path):
     """In a process of its own that may not have twice as much."""
     (tmp_path / "log.swf.gz").write_bytes(gzip.compress(b" " * 64 * MIB) * 64)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.thinned import crossed
 from tests.unit.controller.test_modes import NAMES, OneSlurm, ordered
 
 from wattline.controller import serving as serving_module
@@ -17,11 +18,9 @@ from wattline.live.slurm.commands import SlurmError
 from wattline.model.errors import WattlineError
 
 
-@pytest.mark.parametrize("busy", [0, 1, 4])
-@pytest.mark.parametrize("waits", [False, True])
-@pytest.mark.parametrize("cap_w", [None, 700.0, 400.0])
-@pytest.mark.parametrize("when_stopped", ["held", "guard"])
-@pytest.mark.parametrize("mode", ["decide", "guard"])
+@pytest.mark.parametrize(("mode", "when_stopped", "cap_w", "waits", "busy"), crossed(
+    ["decide", "guard"], ["held", "guard"], [None, 700.0, 400.0], [False, True], [0, 1, 4],
+    later=pytest.mark.long, together=2))
 def test_a_clean_stop_leaves_no_more_licences_than_the_cap_that_held(
     slurm: OneSlurm, site: SiteConfig, mode: str, when_stopped: str, cap_w: float | None,
     waits: bool, busy: int

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.support.thinned import crossed
 from tests.unit.grid.test_event_file import made_2b, made_3
 
 import wattline as wl
@@ -207,8 +208,9 @@ def test_a_rule_for_a_given_bid_is_judged_by_the_limit_too(tmp_path: Path, limit
     assert found["violations"][0] in found["reason"]
 
 
-@pytest.mark.parametrize("limit", ["cap", "curtailment"])
-@pytest.mark.parametrize("more", [{}, {"preempt": True}, {"sleep": True, "preempt": True}])
+@pytest.mark.parametrize(("limit", "more"), crossed(
+    ["cap", "curtailment"], [{}, {"preempt": True}, {"sleep": True, "preempt": True}],
+    later=pytest.mark.long))
 def test_without_a_bid_auto_takes_the_rule_that_fails_least_beside_a_limit(
     tmp_path: Path, limit: str, more: dict[str, Any]
 ) -> None:

@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.support.thinned import mostly
 from tests.unit.demand_response.test_settling import TYPE
 
 import wattline as wl
@@ -38,7 +39,8 @@ def _answer(fields: dict[str, Any]) -> tuple[str, set[str]]:
                       sort_keys=True), set(found.remarks)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", mostly(
+    WAYS, [way for way in WAYS if way != "averages"], pytest.mark.long))  # tries all bids: 6 s
 def test_none_of_these_options_is_ignored_in_silence(way: str) -> None:
     plain, said = _answer(BASE | WAYS[way])
     ignored = []

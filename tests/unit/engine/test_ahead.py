@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.thinned import crossed
 
 import wattline as wl
 from wattline.engine.ahead import Candidate, moment_of_log
@@ -19,8 +20,8 @@ POLICIES: list[dict[str, Any]] = [
     {"order": "wfp", "power": "adaptive"}, {"order": "multifactor"}, {"order": "energy-share"}]
 
 
-@pytest.mark.parametrize("part", [0.2, 0.55])
-@pytest.mark.parametrize("chosen", POLICIES, ids=str)
+@pytest.mark.parametrize(("chosen", "part"), crossed(
+    POLICIES, [0.2, 0.55], later=pytest.mark.long), ids=str)
 def test_a_moment_goes_on_as_the_simulation_did(chosen: dict[str, Any], part: float) -> None:
     trace = wl.generate("lublin", seed=7, jobs=120, nodes=64)
     ready = asked(trace, machine=MACHINE, policies=chosen,

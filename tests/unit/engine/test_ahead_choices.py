@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.support.choices import CASES, NODES, trace
+from tests.support.thinned import crossed
 
 from wattline.engine.ahead import Candidate, Future, Moment, moment_of_log
 from wattline.scenario.build import Plan, plan
@@ -57,8 +58,8 @@ def _ahead(ready: Plan, part: float, stretched: float = 1.0) -> tuple[Moment, Fu
     return here, one.run(here.jobs.run_s * stretched)
 
 
-@pytest.mark.parametrize("chained", [False, True], ids=["alone", "chained"])
-@pytest.mark.parametrize("name", TRIED)
+@pytest.mark.parametrize(("name", "chained"), crossed(
+    list(TRIED), [False, True], later=pytest.mark.long))
 def test_every_start_and_end_of_the_simulation_comes_again(name: str, chained: bool) -> None:
     ready = _planned(TRIED[name], 2, chained)
     run = ready.run()

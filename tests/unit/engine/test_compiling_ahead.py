@@ -47,6 +47,7 @@ def answer(cache: Path, **more: str) -> dict:
 
 
 @pytest.mark.compiled
+@pytest.mark.long  # two programs in a new cache; test_compiling_by_one.py has one before a commit
 def test_the_capped_policies_are_compiled_while_the_peak_is_found(tmp_path):
     hand_on_parts(tmp_path)
     found = answer(tmp_path)

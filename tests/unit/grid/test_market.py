@@ -50,10 +50,11 @@ def test_error_share_counts_time_above_the_limit() -> None:
     assert tracking.mean == pytest.approx(0.031)
 
 
-def test_a_share_of_the_time_is_at_most_one() -> None:
+@pytest.mark.parametrize("most", [12, pytest.param(60, marks=pytest.mark.long)])
+def test_a_share_of_the_time_is_at_most_one(most: int) -> None:
     actual = Signal(0.1 * np.arange(36000), np.full(36000, 5000.0))
     contract = Contract.fixed(Bid(1000, 100))
-    for pieces in range(1, 60):  # rounding depends on how the hour is cut
+    for pieces in range(1, most):  # rounding depends on how the hour is cut
         level = Signal(3600.0 / pieces * np.arange(pieces), np.zeros(pieces))
         found = settle(actual, contract, level, Prices.flat(), **HOUR).tracking
         assert found.exceed_share <= 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.support.thinned import crossed
 
 from wattline.grid.market import Contract
 from wattline.grid.programme import OtherTerms, Programme, programme
@@ -31,10 +32,9 @@ def with_telemetry(name: str, telemetry_s: float) -> Programme:
     return given.model_copy(update={"terms": terms})
 
 
-@pytest.mark.parametrize("name", ["pjm-regd", "fcr", "afrr-up", "afrr-down"])
-@pytest.mark.parametrize("telemetry_s", [1.0, 2.0, 4.0, 7.0, 10.0, 60.0])
-@pytest.mark.parametrize("step_s", [1.0, 2.0, 3.0, 4.0, 20.0])
-@pytest.mark.parametrize("turn_s", [3600.0, 3605.0])
+@pytest.mark.parametrize(("name", "telemetry_s", "step_s", "turn_s"), crossed(
+    ["pjm-regd", "fcr", "afrr-up", "afrr-down"], [1.0, 2.0, 4.0, 7.0, 10.0, 60.0],
+    [1.0, 2.0, 3.0, 4.0, 20.0], [3600.0, 3605.0], later=pytest.mark.long, together=2))
 def test_who_follows_exactly_scores_one(name, telemetry_s, step_s, turn_s) -> None:
     judge = with_telemetry(name, telemetry_s)
     asked, contract = judge.drawn(level(step_s, seed=3)), by_hour(turn_s)

@@ -174,6 +174,7 @@ print(said, "numba" in sys.modules)
 
 
 @compiled_only
+@pytest.mark.long  # a program in a new cache; the reader, below, is built before every commit
 def test_what_is_built_into_the_package_needs_no_compiler(tmp_path: Path) -> None:
     """With an empty cache of one's own, as on another machine."""
     root = HOME.parent.parent

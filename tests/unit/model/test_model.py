@@ -178,3 +178,14 @@ def test_job_table():
 def test_job_table_refuses(columns, message):
     with pytest.raises(InputError, match=message):
         JobTable.build(**({"submit_s": [0, 1], "run_s": [1, 1], "procs": [1, 1]} | columns))
+
+
+class Late(NamedTuple):
+    by: float = 1.0
+
+
+def test_what_is_registered_after_a_call_is_called_from_then_on():
+    assert kept(3.0, Late()) == 3.0
+    implement(kept, Late)(lambda value, how: value + how.by)
+    assert kept(3.0, Late(2.0)) == 5.0
+    assert kept(value=3.0, how=Late(2.0)) == 5.0

@@ -10,6 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
+from tests.support.thinned import mostly
 
 from wattline.model import worker_pool as pools
 from wattline.model.worker_pool import FORKS, worker_pool
@@ -103,7 +104,7 @@ def test_workers_end_with_their_parent(begin, tmp_path, how, loads):
     wait_for(lambda: not session(process.pid), 5.0)
 
 
-@pytest.mark.parametrize("moment_s", [0.0, 0.1, 0.3, 1.0])
+@pytest.mark.parametrize("moment_s", mostly([0.0, 0.1, 0.3, 1.0], [0.0, 1.0], pytest.mark.long))
 def test_ctrl_c_ends_a_study(begin, moment_s):
     """A terminal sends the signal to the whole group; one line is said, and nobody is left.
 

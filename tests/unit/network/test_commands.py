@@ -92,14 +92,17 @@ def test_place(capsys, tmp_path):
     assert again == found  # same seed, same result
 
 
+@pytest.mark.parametrize(("size", "nodes", "ways"), [
+    (6, 12, 80), pytest.param(8, 40, 280, marks=pytest.mark.long)])
 @pytest.mark.parametrize("more", [(), ("--packets",)])
-def test_place_says_which_ways_are_left_out(capsys, tmp_path, more):
+def test_place_says_which_ways_are_left_out(capsys, tmp_path, more, size, nodes, ways):
     jobs = tmp_path / "jobs.toml"
-    jobs.write_text('[network]\ntopology = "torus"\nsizes = [6, 6]\nnodes_per_router = 1\n'
-                    '[[job]]\nname = "a"\nnodes = 12\npattern = "halo2d"\n')
+    jobs.write_text(f'[network]\ntopology = "torus"\nsizes = [{size}, {size}]\n'
+                    'nodes_per_router = 1\n'
+                    f'[[job]]\nname = "a"\nnodes = {nodes}\npattern = "halo2d"\n')
     asked = ("network", "place", str(jobs), "--placement", "simple", *more)
     found = json.loads(run(capsys, *asked, "--json")[1])
-    assert "have up to 80 shortest ways; each uses 64 of them" in found["remarks"][-1]
+    assert f"have up to {ways} shortest ways; each uses 64 of them" in found["remarks"][-1]
     assert found["remarks"][-1] in run(capsys, *asked)[1]
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.support.thinned import crossed
 
 from wattline.model.kernel import Kernel
 from wattline.network.config import load_machine
@@ -89,8 +90,8 @@ def check_every_way(network, bound):
             assert len(path) == hops[source[pair], target[pair]]
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-@pytest.mark.parametrize("bound", [3, 24])
+@pytest.mark.parametrize(("name", "bound"), crossed(
+    list(NETWORKS), [3, 24], later=pytest.mark.long))
 def test_every_way_is_found_once(name, bound):
     check_every_way(NETWORKS[name](), bound)
 

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.support.thinned import crossed
 
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.regression import Grid, fit
@@ -29,18 +30,8 @@ def table(shape, caps):
     return ConfigurationTable.build("made", nodes, cores, cap, time_s, power_w)
 
 
-BOTH_EXTREME = [pytest.param(shape, caps, marks=pytest.mark.long)
-                for shape in SHAPES if shape not in ("usual", "wild", "steep")
-                for caps in CAPS if caps != "usual"]
-"""Extreme in all its rows and in its caps; either alone, or with rows that differ, is tried before
-every commit."""
-
-
-@pytest.mark.parametrize(("shape", "caps"), [
-    *((shape, "usual") for shape in SHAPES),
-    *((shape, caps) for shape in ("usual", "wild", "steep") for caps in ("tiny", "wide")),
-    *BOTH_EXTREME])
-@pytest.mark.parametrize("kind", ["capping", "smooth", "quadratic"])
+@pytest.mark.parametrize(("kind", "shape", "caps"), crossed(
+    ["capping", "smooth", "quadratic"], list(SHAPES), list(CAPS), later=pytest.mark.long))
 def test_extreme_tables_are_fitted_without_a_warning(kind, shape, caps):
     made = table(shape, caps)
     with warnings.catch_warnings():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.plain import in_plain
+from tests.support.thinned import crossed
 
 from wattline.model.errors import InputError
 from wattline.model.views.build import read_views
@@ -198,8 +199,8 @@ def test_random_jobs_keep_all_bounds_of_three_views_by_another_count(seed):
     assert any(free[name] > limit for name, limit in limits.items()), "nothing was bounded"
 
 
-@pytest.mark.parametrize("backfill", ["easy", "conservative"])
-@pytest.mark.parametrize("power", ["none", "dvfs"])
+@pytest.mark.parametrize(("backfill", "power"), crossed(
+    ["easy", "conservative"], ["none", "dvfs"], later=pytest.mark.long))
 def test_bounds_of_three_views_decide_the_same_in_five_ways(backfill, power):
     fields = {"policy.backfill": backfill, "policy.power": power}
     fields |= {} if power == "none" else {"power.cap": "3kW"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.support.thinned import mostly
 from tests.support.workloads import compose
 
 from wattline.engine.prepare import Rules
@@ -33,7 +34,7 @@ def overload(seed: int, count: int = 260) -> JobTable:
         power_w=procs * random.integers(40, 130, count), after_job=after)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", mostly(range(4), [0], pytest.mark.long))
 def test_wfp_on_a_long_queue_is_as_if_sorted_whole(seed: int) -> None:
     jobs = overload(seed)
     steps = [(0.0, 2400.0), (4000.0, 1800.0), (9000.0, 2600.0)]

@@ -121,6 +121,7 @@ def test_what_a_joule_costs_has_one_rule() -> None:
     assert both.value.tolist() == blended(price, carbon, 0.3).value.tolist()
 
 
+@pytest.mark.long  # runs a study twice; the other answers are compared before a commit
 def test_a_study_is_the_command() -> None:
     found = wl.study("fairshare", seed=2)
     said = printed("study", "fairshare", "--seed", "2")

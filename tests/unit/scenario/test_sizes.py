@@ -162,7 +162,8 @@ REAL = [
     ("mira_walltime.swf.xz", (49_152, 1)),
     ("pyss_5K_sample.swf.xz", (128, 1)),
     ("theta_walltime.swf.xz", (4392, 1)),
-    ("CEA-Curie-2011-2.1-cln.swf.gz", "93,312 (MaxProcs) on 5,544 nodes (MaxNodes)"),
+    pytest.param("CEA-Curie-2011-2.1-cln.swf.gz", "93,312 (MaxProcs) on 5,544 nodes (MaxNodes)",
+                 marks=pytest.mark.long),  # three seconds
     ("wagap-2013.swf.xz", "say how many nodes the machine has (the log does not)"),
 ]
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.support.thinned import mostly
 
 from wattline.cli.study_dragonfly import _print_endpoints
 from wattline.network.flows import Exchange
@@ -64,7 +65,8 @@ def test_an_application_waits_for_each_exchange_before_the_next(iterations):
     assert 0.8 * iterations <= again / once <= 1.2 * iterations
 
 
-@pytest.mark.parametrize("kind", ["all-to-all", "one-to-all"])
+@pytest.mark.parametrize("kind", mostly(
+    ["all-to-all", "one-to-all"], ["one-to-all"], pytest.mark.long))
 def test_a_congestor_lasts_as_long_as_the_application(monkeypatch, kind):
     """It is made longer until it is not done before."""
     machine = aries(groups=2, rows=2, columns=4)

@@ -142,9 +142,10 @@ SMALLEST = {
     "rmap": {"seeds": 1, "jobs": 3, "part": "published"},
 }
 """Settings of documents whose small run takes longer than a test may."""
-MARKS = {"hetero": pytest.mark.long, **dict.fromkeys(
-    ("dragonfly", "regulation"), pytest.mark.compiled)}
-"""To compile what the others run would take longer than to run it as plain Python."""
+MARKS = {**dict.fromkeys(("hetero", "puppet", "rmap"), pytest.mark.long),
+         "dragonfly": pytest.mark.compiled, "regulation": (pytest.mark.compiled, pytest.mark.long)}
+"""To compile what the others run would take longer than to run it as plain Python. Those of four
+documents take seven seconds or more, and other tests run these studies."""
 
 
 @pytest.mark.filterwarnings("ignore::wattline.model.errors.WattlineWarning")

@@ -220,6 +220,7 @@ def test_published_rows_have_a_verdict_each(result: PuppetResult) -> None:
     assert sum(row[0] == "table 2" for row in table) == 5
 
 
+@pytest.mark.long  # draws all pictures of the study
 def test_plots_show_the_ratios(
     result: PuppetResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,6 +86,7 @@ def test_every_reading_changes_the_schedules_and_none_the_bound(tables):
             assert not np.array_equal(found.figures, usual.figures), name
 
 
+@pytest.mark.long  # two seconds; each choice is tried below
 def test_combinations_have_gains_with_intervals_and_the_effect_of_each_choice(few_rows):
     found = list(try_all({"all": few_rows}, replace(FEW, jobs=3, bounds=(1.0,)), (0.7,)))
     assert len(found) == 16

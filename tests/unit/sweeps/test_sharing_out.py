@@ -76,6 +76,7 @@ def test_a_sweep_with_a_mistake_leaves_no_workers(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long  # 43 points, with every allocation traced: three seconds
 def test_a_worker_keeps_nothing_of_the_points_it_has_done(tmp_path: Path) -> None:
     def points(first: int, count: int) -> None:
         chunk = [(number, SCENARIO.model_copy(update={"name": f"n{number}"}))

@@ -172,7 +172,8 @@ class Killer:
 '''
 
 
-@pytest.mark.parametrize(("always", "failed"), [(False, 0), (True, 1)])
+@pytest.mark.parametrize(("always", "failed"), [
+    (False, 0), pytest.param(True, 1, marks=pytest.mark.long)])  # three seconds each
 def test_a_worker_that_dies_is_replaced(tmp_path: Path, always: bool, failed: int) -> None:
     (tmp_path / "killer.py").write_text(KILLER.format(mark=str(tmp_path / "mark"), always=always))
     scenario = {**SCENARIO, "trace": {"generate": "lublin", "jobs": 5}}

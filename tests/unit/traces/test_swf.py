@@ -182,7 +182,8 @@ def test_both_parsers_agree_on_unusual_numbers() -> None:
         ("wagap-2013.swf.xz", 17_900, 17_898, None),
         ("LLNL-Atlas-2006-2.1-cln.swf.xz", 43_778, 36_600, 9_216),
         ("lublin_256.swf.xz", 10_000, 10_000, 256),
-        ("CEA-Curie-2011-2.1-cln.swf.gz", 312_826, 295_540, 93_312),
+        pytest.param("CEA-Curie-2011-2.1-cln.swf.gz", 312_826, 295_540, 93_312,
+                     marks=pytest.mark.long),  # three seconds
     ],
 )
 def test_real_logs(name: str, read_jobs: int, kept: int, procs: int | None) -> None:

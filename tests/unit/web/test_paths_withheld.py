@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.support.asking import Asking
+from tests.support.thinned import mostly
 from tests.unit.web.told_site import Site, made
 
 from wattline.controller.speaking import live_order
@@ -112,7 +113,10 @@ def addresses(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
             for job in (("7", "8", "99") if "{job}" in path else ("",))]
 
 
-@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("wrong", mostly(WRONG, (
+    without_status, with_a_folder_for_a_file, with_a_dead_controller, without_a_desk,
+    # The others are further forms of a file of the site that cannot be read.
+    with_no_ledger_in_its_place, with_slurm_away, with_a_remark), pytest.mark.long))
 def test_no_answer_about_a_live_machine_names_a_path(
     wrong: Callable[[Site, LiveSource], None], blank: Path, addresses: list[str]
 ) -> None:

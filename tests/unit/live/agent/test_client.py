@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from paho.mqtt.enums import MQTTErrorCode
+from tests.support.thinned import crossed
 
 from wattline.live.transport.client import client_of, long_length
 
@@ -73,9 +74,8 @@ def cut(stream: bytes, draw: random.Random, most: int) -> list[bytes]:
     return pieces
 
 
-@pytest.mark.parametrize("most", [1, 3, 40, 1000, 100_000])
-@pytest.mark.parametrize("seed", [0, 1, *(
-    pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 6))])
+@pytest.mark.parametrize(("seed", "most"), crossed(
+    range(6), [1, 3, 40, 1000, 100_000], later=pytest.mark.long))
 def test_messages_are_heard_in_order_however_they_are_cut(seed: int, most: int) -> None:
     draw = random.Random(seed)
     sizes = (0, 1, 60, 90, 91, 125, 126, 127, 128, 500, 16_383, 16_384, 20_000)
