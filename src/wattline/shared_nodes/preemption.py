@@ -5,6 +5,9 @@ Preempt, PreemptMode and GraceTime of a QOS. Running jobs are taken in order of 
 first, and among equals the one that started last, until the job fits; those that would not have
 been needed stay. A job that is requeued or cancelled leaves at once, or when its grace is over.
 For one that is suspended see suspending.py.
+
+A job that started or went on at this very instant does not give way in it, so that each starts at
+most once in an instant. QOS that preempt each other are none: see preempt_loops.py.
 """
 
 from __future__ import annotations
@@ -89,6 +92,8 @@ def _find_victims(st: Books, entry: int) -> int:
         return 0
     for place in range(st.clock[0].running):
         other = st.running[st.clock[0].first_running + place]
+        if st.live[other].stretch_s >= st.clock[0].now_s:
+            continue
         if _mode(st, entry, other) == KEEP or not _shares_nodes(st, entry, other):
             continue
         index = count

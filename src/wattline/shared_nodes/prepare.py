@@ -22,6 +22,7 @@ from wattline.shared_nodes.lists import empty_offers, working_lists
 from wattline.shared_nodes.machine import FloatArray, IntArray, SharedMachine
 from wattline.shared_nodes.memberships import Memberships, memberships
 from wattline.shared_nodes.outages import Outages
+from wattline.shared_nodes.preempt_loops import without_circles
 from wattline.shared_nodes.priority_factors import entry_factors, job_factors
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.reservations import (
@@ -402,7 +403,7 @@ def _associations(machine: SharedMachine, rules: Rules) -> dict[str, Any]:
         "reset_s": reset_times(rules.priority.reset_period, rules.unix_start_s),
         # A job without a QOS (row -1) finds the last one here, which counts fully.
         "usage_factor": np.append(qos.usage_factor.astype(np.float64), 1.0),
-        "qos_preempts": qos.preempts.ravel().copy(),
+        "qos_preempts": without_circles(qos.preempts)[0].ravel(),
         "qos_mode": qos.preempt_mode.astype(np.int64).copy(),
         "qos_grace": qos.grace_s.astype(np.float64).copy(),
         "qos_no_reserve": qos.no_reserve.copy(),

@@ -180,6 +180,7 @@ class Clock(Record):
     above_s: float
     power_since_s: float
     over: int
+    overfull: int  # a list was too short for what happened in one instant
     logged_power_w: float
     logged_busy: int
     logged_queued: int
