@@ -15,6 +15,7 @@ from __future__ import annotations
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.attempt import array_has_room, licences_free, start_picked
 from wattline.shared_nodes.fitting import enough
+from wattline.shared_nodes.in_partition import ask_as_in_partition
 from wattline.shared_nodes.limits import may_run
 from wattline.shared_nodes.main_pass import holds_nodes
 from wattline.shared_nodes.offers import cpus_needed, forget_ready, offers_now, slot_of
@@ -217,6 +218,7 @@ def _plan(st: Books, entry: int, held: int) -> int:
     clock = st.clock[0]
     cycle = clock.backfills
     row = st.entry[entry]
+    ask_as_in_partition(st, entry)
     if st.never_cycle[row.form] == cycle and row.limit_s >= st.never_limit_s[row.form]:
         return LEFT
     # Mostly the job planned before asked for the same: of the nodes that were open for it all are

@@ -15,6 +15,7 @@ import numpy as np
 
 from wattline.shared_nodes.in_partition import in_partition, limits_s
 from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
+from wattline.shared_nodes.node_bounds import most_asked
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.rules import Rules
 
@@ -33,6 +34,23 @@ class Filled:
     """Jobs x partitions."""
     refused: IntArray
     never: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """One row per job and partition that it may go to."""
+
+    job: IntArray
+    partition: IntArray
+    first: IntArray
+    """Per job where its rows begin."""
+    count: IntArray
+
+
+def pairs_of(filled: Filled) -> Pairs:
+    job, partition = np.nonzero(filled.allowed)
+    count = filled.allowed.sum(axis=1)
+    return Pairs(job, partition, np.cumsum(count) - count, count)
 
 
 def fill(machine: SharedMachine, requests: Requests, rules: Rules) -> Filled:
@@ -135,7 +153,7 @@ def _part_limits(
     checks = [
         (limit_s <= np.ceil(parts.max_time_s / 60.0) * 60.0, TOO_LONG),
         (sizes["min_nodes"][:, None] <= parts.max_nodes, TOO_MANY_NODES),
-        (sizes["max_nodes"][:, None] >= parts.min_nodes, TOO_MANY_NODES),
+        (most_asked(requests)[:, None] >= parts.min_nodes, TOO_MANY_NODES),
         (_memory_on_a_node(requests, sizes) <= parts.max_memory_per_node_mb, TOO_MUCH_MEMORY),
     ]
     if machine.qos.names:

@@ -271,6 +271,7 @@ class Books(KernelArrays):
     member_last: Any  # those from first to last have limits on what runs
     member_group: Any
     member_tres: Any
+    alone_tres: Any  # classes x resources: what one job may have
     member_jobs: Any
     member_submit: Any
     group_tres: Any
