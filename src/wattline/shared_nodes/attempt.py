@@ -52,3 +52,28 @@ def array_has_room(st: Books, job: int) -> bool:
     array = st.ask[job].array
     limit = st.ask[job].array_limit
     return bool(array < 0 or limit < 0 or st.array_running[array] < limit)
+
+
+@kernel_part
+def array_may_hold(st: Books, job: int) -> bool:
+    """Whether backfill looks at further tasks of the array (bf_max_job_array_resv, and %N).
+
+    Those behind ask for the same as the ones that it holds nodes for, which could not start.
+    """
+    array = st.ask[job].array
+    if array < 0 or st.array_cycle[array] != st.clock[0].backfills:
+        return True
+    limit = st.ask[job].array_limit
+    return bool(st.array_held[array] < st.rules[0].bf_max_array_resv and (
+        limit < 0 or st.array_held[array] + st.array_running[array] < limit))
+
+
+@kernel_part
+def count_held_task(st: Books, job: int) -> None:
+    """Backfill holds nodes for a task of an array."""
+    array = st.ask[job].array
+    if array >= 0:
+        if st.array_cycle[array] != st.clock[0].backfills:
+            st.array_cycle[array] = st.clock[0].backfills
+            st.array_held[array] = 0
+        st.array_held[array] += 1

@@ -55,5 +55,6 @@ def member_tables(machine: SharedMachine, found: Memberships, requests: Requests
         "member_submit": np.array(found.submit, np.int64),
         "group_tres": np.zeros(groups * machine.resources, np.int64),
         "group_jobs": np.zeros(groups, np.int64), "group_submit": np.zeros(groups, np.int64),
-        "array_running": np.zeros(arrays, np.int64),
+        "array_running": np.zeros(arrays, np.int64), "array_held": np.zeros(arrays, np.int64),
+        "array_cycle": np.full(arrays, -1),
     }

@@ -233,6 +233,7 @@ def _settings(
         "bf_max_job_test": rules.bf_max_job_test, "bf_max_job_user": rules.bf_max_job_user,
         "bf_max_job_part": rules.bf_max_job_part, "bf_max_job_assoc": rules.bf_max_job_assoc,
         "bf_max_job_start": rules.bf_max_job_start,
+        "bf_max_array_resv": max(rules.bf_max_job_array_resv, 1),
         "bf_min_age_reserve_s": rules.bf_min_age_reserve_s,
         "bf_min_prio_reserve": rules.bf_min_prio_reserve or -(1 << 60),
         "bf_licences": rules.bf_licences, "bf_one_resv": rules.bf_one_resv_per_job,

@@ -279,6 +279,8 @@ class Books(KernelArrays):
     group_submit: Any
     job_tres: Any
     array_running: Any
+    array_held: Any  # tasks that nodes were held for in the cycle of `array_cycle`
+    array_cycle: Any
     # Priority.
     assoc_parent: Any
     assoc_part: Any  # of the shares of its siblings

@@ -32,6 +32,7 @@ _NUMBERS = {
     "partition_job_depth": (0, _MOST), "bf_interval": (1, 10_800), "bf_window": (1, 43_200),
     "bf_resolution": (1, 3600), "bf_max_job_test": (1, 1_000_000), "bf_max_job_user": (0, _MOST),
     "bf_max_job_part": (0, _MOST), "bf_max_job_assoc": (0, _MOST), "bf_max_job_start": (0, 10_000),
+    "bf_max_job_array_resv": (0, 1000),
     "bf_min_age_reserve": (0, 2_592_000), "bf_min_prio_reserve": (1, 2**32 - 1),
     "bf_max_time": (1, 3600)}
 """Numbers of `SchedulerParameters` with the least and the most that Slurm takes; it has its default
@@ -103,6 +104,7 @@ def rules_of(
         bf_max_job_part=int(given.get("bf_max_job_part", 0)),
         bf_max_job_assoc=int(given.get("bf_max_job_assoc", 0)),
         bf_max_job_start=int(given.get("bf_max_job_start", 0)),
+        bf_max_job_array_resv=int(given.get("bf_max_job_array_resv", 20)),
         bf_min_age_reserve_s=given.get("bf_min_age_reserve", 0.0),
         bf_min_prio_reserve=int(given.get("bf_min_prio_reserve", 0)),
         bf_max_time_s=given.get("bf_max_time", every_s),
@@ -216,7 +218,7 @@ def _is_taken(settings: Settings, name: str, amount: float, text: str) -> bool:
 def _say_usual(settings: Settings, found: Mapping[str, float]) -> None:
     """Defaults of the scheduler that decide much and stand in no file."""
     usual = {"bf_interval": "30 s", "bf_window": "1440 minutes", "bf_resolution": "60 s",
-             "bf_max_job_test": "500", "default_queue_depth": "100", "sched_interval": "60 s",
+             "bf_max_job_test": "500", "bf_max_job_array_resv": "20", "default_queue_depth": "100", "sched_interval": "60 s",
              "batch_sched_delay": "3 s"}
     missing = [f"{name}={value}" for name, value in usual.items() if name not in found]
     if missing:
