@@ -2,8 +2,9 @@
 
 slurm.conf, SchedulerParameters: bf_window, bf_resolution, bf_max_job_test, bf_max_job_user,
 bf_max_job_part, bf_max_job_assoc, bf_max_job_start, bf_max_job_array_resv, bf_min_age_reserve,
-bf_min_prio_reserve, bf_licenses, bf_one_resv_per_job; sacctmgr: Flags=NoReserve of a QOS. Jobs are taken in their order;
-one that cannot start now gets a reservation of the nodes that it could have first.
+bf_min_prio_reserve, bf_licenses, bf_one_resv_per_job; sacctmgr: Flags=NoReserve of a QOS. Jobs are
+taken in their order; one that cannot start now gets a reservation of the nodes that it could have
+first.
 
 Jobs of each of the site's reservations are a group, and come before those of none. What is planned
 lasts for the cycle only: all that a cycle leaves behind is the jobs it started. So its last group

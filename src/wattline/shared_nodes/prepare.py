@@ -146,8 +146,8 @@ def _entries(
     numbers = forms = np.zeros(0, np.int64)
     if len(job):
         names = ("limit_s", "tasks", "cpus_per_task", "tasks_per_node", "min_nodes", "max_nodes",
-                 "memory_node", "memory_cpu", "whole_memory", "exclusive", "own_user", "required",
-                 "load", "node_w")
+                 "widens", "memory_node", "memory_cpu", "whole_memory", "exclusive", "own_user",
+                 "required", "load", "node_w")
         columns = [there[name] if name in there else np.asarray(filled.columns[name])[job]
                    for name in names]
         columns += [node_class, pairs.partition]

@@ -51,6 +51,7 @@ class Ask(Record):
     cpus: int
     min_nodes: int
     max_nodes: int
+    widens: int  # gets as many nodes as it can: WIDENS or TASKS_TOO of widening.py, or 0
     memory_node: int  # per node, or -1
     memory_cpu: int  # per CPU, or -1
     whole_memory: int

@@ -218,8 +218,8 @@ def _is_taken(settings: Settings, name: str, amount: float, text: str) -> bool:
 def _say_usual(settings: Settings, found: Mapping[str, float]) -> None:
     """Defaults of the scheduler that decide much and stand in no file."""
     usual = {"bf_interval": "30 s", "bf_window": "1440 minutes", "bf_resolution": "60 s",
-             "bf_max_job_test": "500", "bf_max_job_array_resv": "20", "default_queue_depth": "100", "sched_interval": "60 s",
-             "batch_sched_delay": "3 s"}
+             "bf_max_job_test": "500", "bf_max_job_array_resv": "20",
+             "default_queue_depth": "100", "sched_interval": "60 s", "batch_sched_delay": "3 s"}
     missing = [f"{name}={value}" for name, value in usual.items() if name not in found]
     if missing:
         settings.told.assumed.append(f"SchedulerParameters: {', '.join(missing)} (Slurm's "
