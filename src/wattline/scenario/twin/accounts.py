@@ -179,6 +179,17 @@ def associations_of(accounts: Accounts, qos: Sequence[str], kinds: Kinds, told: 
     )
 
 
+def accounts_above(associations: Associations) -> dict[str, str]:
+    """Each account with the one that it is in; the root is in none."""
+    found = {}
+    for account, user, parent in zip(associations.account, associations.user,
+                                     associations.parent, strict=True):
+        if user < 0:
+            above = associations.accounts[associations.account[parent]] if parent >= 0 else ""
+            found[associations.accounts[account]] = above
+    return {name: found.get(name, "") for name in associations.accounts}
+
+
 def _with_inherited(row: site_accounts.Association, above: Given | None) -> Given:
     """What a row says, and what it has from the one above it."""
     passed_on = _TO_USERS if row.user else _TO_ACCOUNTS
