@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.cap import cap_allows
-from wattline.shared_nodes.limits import may_run
+from wattline.shared_nodes.limits import may_have, may_run
 from wattline.shared_nodes.offers import offers_now
 from wattline.shared_nodes.placing import place_now
 from wattline.shared_nodes.starting import picked_tres, start_job
@@ -27,6 +27,8 @@ def start_picked(st: Books, entry: int, held: int) -> int:
     if st.rules[0].capped != 0 and not cap_allows(st, job, st.clock[0].now_s, held, 0.0, 0):
         return BUSY
     picked_tres(st, entry)
+    if st.rules[0].enforce_limits != 0 and not may_have(st, entry):
+        return OVER_LIMIT  # other nodes may be less
     if st.rules[0].enforce_limits != 0 and not may_run(st, entry):
         others_are_next(st)  # its limits stop it before it is tried again
         return OVER_LIMIT
@@ -50,3 +52,28 @@ def array_has_room(st: Books, job: int) -> bool:
     array = st.ask[job].array
     limit = st.ask[job].array_limit
     return bool(array < 0 or limit < 0 or st.array_running[array] < limit)
+
+
+@kernel_part
+def array_may_hold(st: Books, job: int) -> bool:
+    """Whether backfill looks at further tasks of the array (bf_max_job_array_resv, and %N).
+
+    Those behind ask for the same as the ones that it holds nodes for, which could not start.
+    """
+    array = st.ask[job].array
+    if array < 0 or st.array_cycle[array] != st.clock[0].backfills:
+        return True
+    limit = st.ask[job].array_limit
+    return bool(st.array_held[array] < st.rules[0].bf_max_array_resv and (
+        limit < 0 or st.array_held[array] + st.array_running[array] < limit))
+
+
+@kernel_part
+def count_held_task(st: Books, job: int) -> None:
+    """Backfill holds nodes for a task of an array."""
+    array = st.ask[job].array
+    if array >= 0:
+        if st.array_cycle[array] != st.clock[0].backfills:
+            st.array_cycle[array] = st.clock[0].backfills
+            st.array_held[array] = 0
+        st.array_held[array] += 1

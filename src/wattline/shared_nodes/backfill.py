@@ -1,9 +1,10 @@
 """The backfill cycle: jobs behind one that waits are started where they delay nobody before them.
 
 slurm.conf, SchedulerParameters: bf_window, bf_resolution, bf_max_job_test, bf_max_job_user,
-bf_max_job_part, bf_max_job_assoc, bf_max_job_start, bf_min_age_reserve, bf_min_prio_reserve,
-bf_licenses, bf_one_resv_per_job; sacctmgr: Flags=NoReserve of a QOS. Jobs are taken in their order;
-one that cannot start now gets a reservation of the nodes that it could have first.
+bf_max_job_part, bf_max_job_assoc, bf_max_job_start, bf_max_job_array_resv, bf_min_age_reserve,
+bf_min_prio_reserve, bf_licenses, bf_one_resv_per_job; sacctmgr: Flags=NoReserve of a QOS. Jobs are
+taken in their order; one that cannot start now gets a reservation of the nodes that it could have
+first.
 
 Jobs of each of the site's reservations are a group, and come before those of none. What is planned
 lasts for the cycle only: all that a cycle leaves behind is the jobs it started. So its last group
@@ -13,8 +14,15 @@ is ended where no job behind could start even if nothing were reserved.
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.attempt import array_has_room, licences_free, start_picked
+from wattline.shared_nodes.attempt import (
+    array_has_room,
+    array_may_hold,
+    count_held_task,
+    licences_free,
+    start_picked,
+)
 from wattline.shared_nodes.fitting import enough
+from wattline.shared_nodes.in_partition import ask_as_in_partition
 from wattline.shared_nodes.limits import may_run
 from wattline.shared_nodes.main_pass import holds_nodes
 from wattline.shared_nodes.offers import cpus_needed, forget_ready, offers_now, slot_of
@@ -75,11 +83,13 @@ def _plan_all(st: Books, count: int, is_last_group: bool) -> None:
             0 < rules.bf_max_job_start <= clock.started):
         entry = st.looked[place]
         place += 1
-        if not _may_start_yet(st, entry):
+        job = st.entry[entry].job
+        if not _may_start_yet(st, entry) or not array_may_hold(st, job):
             continue
         clock.tested += 1
         result = _plan(st, entry, clock.held)
         if result == PLANNED:
+            count_held_task(st, job)
             clock.held += _hold_watts(st, entry, clock.held)
         elif result == STARTED:
             clock.stale += 1
@@ -219,6 +229,7 @@ def _plan(st: Books, entry: int, held: int) -> int:
     clock = st.clock[0]
     cycle = clock.backfills
     row = st.entry[entry]
+    ask_as_in_partition(st, entry)
     if st.never_cycle[row.form] == cycle and row.limit_s >= st.never_limit_s[row.form]:
         return LEFT
     # Mostly the job planned before asked for the same: of the nodes that were open for it all are

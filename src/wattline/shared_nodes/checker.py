@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from wattline.model.signal import Signal
+from wattline.shared_nodes.checker_per_job import held_tres, per_job
 from wattline.shared_nodes.machine import (
     NO_LIMIT,
     FloatArray,
     IntArray,
     SharedMachine,
-    device_totals,
 )
 from wattline.shared_nodes.outcome import KILLED, NODE_FAILED, PREEMPTED, RAN, Schedule
 from wattline.shared_nodes.requests import AFTER, SINGLETON, Dependencies, Requests
@@ -36,6 +36,7 @@ def broken_rules(
     """
     return [*_times(requests, rules, found), *_gaps(found), *_nodes_given(machine, requests, found),
             *_one_user(machine, requests, found),
+            *per_job(machine, requests, rules, found),
             *_capacity(machine, rules, found), *_limits(machine, requests, rules, found),
             *_waited(requests, found), *_reserved(machine, requests, rules, found),
             *_energy(machine, found), *_under_cap(machine, found, cap)]
@@ -234,13 +235,7 @@ def _limits(
     ran = _ran(found) & (requests.qos >= 0)
     if not rules.enforce_limits or not ran.any() or not machine.qos.names:
         return
-    count = len(ran)
-    tres = np.zeros((count, machine.resources))
-    job = found.allocation_job
-    columns = [found.allocation_cpus, found.allocation_memory_mb, np.ones(len(job)),
-               *_devices(machine, requests, found)]
-    for column, amount in enumerate(columns):
-        tres[:, column] = np.bincount(job, weights=amount, minlength=count)
+    tres = held_tres(machine, requests, found)
     rows = np.flatnonzero(ran)
     qos, limits = requests.qos[rows], machine.qos.limits
     user = machine.associations.user[np.maximum(requests.association[rows], 0)]
@@ -291,19 +286,6 @@ def _reserved(
         early = start_s < kept.start_s[row] - ROUNDING
         yield from _first(own & (~kept.nodes[row, node] | early | (start_s >= kept.end_s[row])),
                           f"allocations of jobs of the reservation {name} outside of it")
-
-
-def _devices(machine: SharedMachine, requests: Requests, found: Schedule) -> Iterator[Any]:
-    """By type what was asked for by it, then by name all of it."""
-    job, held, kinds = found.allocation_job, found.allocation_gres, machine.nodes.gres_kinds
-    asked = (requests.gres_per_node + requests.gres_per_job + requests.gres_per_task) > 0
-    for at, kind in enumerate(kinds):
-        by_type = requests.exclusive.copy()
-        if kind in requests.gres_choices:
-            by_type |= asked[:, requests.gres_choices.index(kind)]
-        yield held[:, at] * by_type[job]
-    for name in device_totals(kinds):
-        yield sum(held[:, at] for at, kind in enumerate(kinds) if kind[0] == name)
 
 
 def _energy(machine: SharedMachine, found: Schedule) -> Iterator[str]:

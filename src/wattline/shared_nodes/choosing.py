@@ -21,13 +21,35 @@ from wattline.shared_nodes.scattered import (
 )
 from wattline.shared_nodes.state import Books
 from wattline.shared_nodes.tree import choose_on_tree
+from wattline.shared_nodes.widening import ask_for_nodes
 
 
 @kernel_part
 def choose(st: Books, job: int) -> bool:
-    """Choose among the nodes of `near`; the choice stands in `pick` and `pick_cpus`."""
+    """Choose among the nodes of `near`; the choice stands in `pick` and `pick_cpus`.
+
+    One that asks for a range of nodes gets as many as there are, if it could start with the fewest.
+    """
     if is_for_one_on_tree(st, job):
         return choose_one_on_tree(st, job)
+    if st.ask[job].widens == 0:
+        return _choose(st, job)
+    fewest, cpus = st.ask[job].min_nodes, st.ask[job].cpus
+    if not _choose(st, job):
+        return False
+    found = False
+    wanted = min(st.ask[job].max_nodes, st.clock[0].near)
+    while not found and wanted >= fewest:
+        ask_for_nodes(st, job, wanted)
+        found = _choose(st, job)
+        wanted -= 1
+        st.ask[job].min_nodes = fewest
+        st.ask[job].cpus = cpus
+    return found
+
+
+@kernel_part
+def _choose(st: Books, job: int) -> bool:
     ask = st.ask[job]
     clock = st.clock[0]
     total = _count_by_cpus(st)
@@ -106,7 +128,7 @@ def _choose_above(st: Books, job: int, least: int) -> bool:
     for place in range(st.clock[0].picked):
         st.chosen[st.pick[place]] = 0
     begin_picking(st, job)
-    if least > 0 and st.ask[job].required < 0:
+    if least > 0 and st.ask[job].required < 0 and st.ask[job].widens == 0:
         _leave_out(st, least)
     if st.ask[job].required >= 0 and not _take_required(st, job):
         return False

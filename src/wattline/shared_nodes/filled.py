@@ -15,8 +15,10 @@ import numpy as np
 
 from wattline.shared_nodes.in_partition import in_partition, limits_s
 from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
+from wattline.shared_nodes.node_bounds import most_asked
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.rules import Rules
+from wattline.shared_nodes.widening import TASKS_TOO, WIDENS
 
 NO_PARTITION, TOO_LONG, QOS_NOT_ALLOWED, OVER_JOB_LIMIT = 2, 3, 5, 8
 ACCOUNT_NOT_ALLOWED, TOO_MANY_NODES, TOO_MUCH_MEMORY = 10, 11, 21
@@ -33,6 +35,23 @@ class Filled:
     """Jobs x partitions."""
     refused: IntArray
     never: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """One row per job and partition that it may go to."""
+
+    job: IntArray
+    partition: IntArray
+    first: IntArray
+    """Per job where its rows begin."""
+    count: IntArray
+
+
+def pairs_of(filled: Filled) -> Pairs:
+    job, partition = np.nonzero(filled.allowed)
+    count = filled.allowed.sum(axis=1)
+    return Pairs(job, partition, np.cumsum(count) - count, count)
 
 
 def fill(machine: SharedMachine, requests: Requests, rules: Rules) -> Filled:
@@ -72,6 +91,8 @@ def _sizes(requests: Requests) -> dict[str, IntArray]:
     per_node = np.maximum(requests.tasks_per_node, 0)
     nodes, tasks = requests.min_nodes, requests.tasks
     given = nodes > 0
+    as_many = np.zeros(len(nodes), bool) if requests.as_many_nodes is None \
+        else requests.as_many_nodes & (requests.max_nodes > nodes) & given
     by_node = np.where(given, nodes, 1) * np.maximum(per_node, 1)
     tasks = np.where(tasks > 0, tasks, by_node)
     needed = np.where(per_node > 0, -(-tasks // np.maximum(per_node, 1)), 1)
@@ -79,10 +100,13 @@ def _sizes(requests: Requests) -> dict[str, IntArray]:
     tasks = np.maximum(tasks, min_nodes)
     max_nodes = np.where(requests.max_nodes > 0, requests.max_nodes,
                          np.where(given, min_nodes, tasks))
-    max_nodes = np.maximum(np.minimum(max_nodes, tasks), min_nodes)
+    # Where tasks are not said, there is one for each node that it gets.
+    said = (requests.tasks > 0) | ~as_many
+    max_nodes = np.maximum(np.where(said, np.minimum(max_nodes, tasks), max_nodes), min_nodes)
     return {"tasks": tasks, "cpus_per_task": each, "tasks_per_node": per_node,
             "cpus": tasks * each, "min_nodes": min_nodes, "max_nodes": max_nodes,
-            "asked_nodes": np.where(given, nodes, 1)}
+            "asked_nodes": np.where(given, nodes, 1),
+            "widens": np.where(as_many, np.where(said, WIDENS, TASKS_TOO), 0)}
 
 
 def _owners(machine: SharedMachine, requests: Requests) -> tuple[IntArray, IntArray]:
@@ -135,7 +159,7 @@ def _part_limits(
     checks = [
         (limit_s <= np.ceil(parts.max_time_s / 60.0) * 60.0, TOO_LONG),
         (sizes["min_nodes"][:, None] <= parts.max_nodes, TOO_MANY_NODES),
-        (sizes["max_nodes"][:, None] >= parts.min_nodes, TOO_MANY_NODES),
+        (most_asked(requests)[:, None] >= parts.min_nodes, TOO_MANY_NODES),
         (_memory_on_a_node(requests, sizes) <= parts.max_memory_per_node_mb, TOO_MUCH_MEMORY),
     ]
     if machine.qos.names:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.attempt import licences_free
-from wattline.shared_nodes.limits import may_run
+from wattline.shared_nodes.limits import may_have, may_run
 from wattline.shared_nodes.offers import offers_now
 from wattline.shared_nodes.outcome import NEVER
 from wattline.shared_nodes.placing import place_now
 from wattline.shared_nodes.reserving import close_nodes, open_nodes
+from wattline.shared_nodes.starting import picked_tres
 from wattline.shared_nodes.state import BLOCKED, QUEUED, STARTED, TO_COME, UP, Books
 
-OTHER, NO_LICENCES, OVER_CAP, OVER_GROUP_LIMIT, NO_FREE_NODES = 9, 14, 15, 16, 17
+OVER_JOB_LIMIT, OTHER, NO_LICENCES, OVER_CAP, OVER_GROUP_LIMIT, NO_FREE_NODES = 8, 9, 14, 15, 16, 17
 """Rows of REASONS in outcome.py."""
 
 
@@ -40,6 +41,8 @@ def _what_is_missing(st: Books, job: int) -> int:
             reason = max(reason, OVER_GROUP_LIMIT)
         elif not _has_nodes(st, entry):
             reason = max(reason, NO_FREE_NODES)
+        elif st.rules[0].enforce_limits != 0 and not _may_have_picked(st, entry):
+            return OVER_JOB_LIMIT
         elif st.rules[0].capped != 0:
             return OVER_CAP
     return reason
@@ -54,3 +57,9 @@ def _has_nodes(st: Books, entry: int) -> bool:
     if len(st.resv) > 0:
         open_nodes(st, entry, STARTED)
     return bool(found)
+
+
+@kernel_part
+def _may_have_picked(st: Books, entry: int) -> bool:
+    picked_tres(st, entry)
+    return may_have(st, entry)

@@ -1,4 +1,4 @@
-"""What depends on the partition in which a job starts: limit, whole nodes, memory, CPUs for memory.
+"""What depends on the partition in which a job starts: limit, nodes, memory, CPUs for memory.
 
 slurm.conf: DefaultTime, OverSubscribe=EXCLUSIVE, ExclusiveUser, DefMemPerCPU, DefMemPerNode,
 MaxMemPerCPU; sbatch: --exclusive=user. A job with several partitions is tried in each of them with
@@ -20,12 +20,13 @@ from wattline.shared_nodes.machine import (
     IntArray,
     SharedMachine,
 )
+from wattline.shared_nodes.node_bounds import node_bounds
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.rules import LINEAR, Rules
 from wattline.shared_nodes.state import Books
 
-COLUMNS = ("limit_s", "cpus_per_task", "cpus", "memory_node", "memory_cpu", "whole_memory",
-           "exclusive", "own_user")
+COLUMNS = ("limit_s", "min_nodes", "max_nodes", "cpus_per_task", "cpus", "memory_node",
+           "memory_cpu", "whole_memory", "exclusive", "own_user")
 LONGEST_S = 365 * 86400.0
 
 
@@ -41,7 +42,11 @@ def in_partition(
     own_user = parts.sharing[partition] == EXCLUSIVE_USER
     if requests.own_user is not None:
         own_user |= requests.own_user[job]
-    return {**_memory(machine, requests, sizes, job, partition), "exclusive": exclusive,
+    bounds = node_bounds(machine, requests, rules, sizes, job, partition)
+    memory = _memory(machine, requests, sizes, job, partition)
+    # Each node that it must have gives a task a place.
+    cpus = np.maximum(sizes["tasks"][job], bounds["min_nodes"]) * memory["cpus_per_task"]
+    return {**memory, **bounds, "cpus": cpus, "exclusive": exclusive,
             "own_user": own_user, "limit_s": limits_s(
                 requests.limit_s[job], parts.default_time_s[partition],
                 parts.max_time_s[partition])}
@@ -82,8 +87,7 @@ def _memory(
     most_tasks = -(-sizes["tasks"][job] // sizes["min_nodes"][job])
     least = np.where(most > 0, -(-per_node // np.maximum(most, 1)), 0)
     each = np.maximum(each, -(-least // most_tasks))
-    return {"cpus_per_task": each, "cpus": sizes["tasks"][job] * each,
-            "memory_node": per_node,
+    return {"cpus_per_task": each, "memory_node": per_node,
             "memory_cpu": np.where(per_cpu > 0, per_cpu, -1), "whole_memory": whole}
 
 
@@ -95,6 +99,8 @@ def ask_as_in_partition(st: Books, entry: int) -> None:
     if ask.varies == 0:
         return
     ask.limit_s = row.limit_s
+    ask.min_nodes = row.min_nodes
+    ask.max_nodes = row.max_nodes
     ask.cpus_per_task = row.cpus_per_task
     ask.cpus = row.cpus
     ask.memory_node = row.memory_node

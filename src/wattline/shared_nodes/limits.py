@@ -1,7 +1,8 @@
 """Limits of QOS and associations: what runs and waits beside a job decides whether it may.
 
 sacctmgr: GrpTRES, GrpJobs, GrpSubmitJobs, MaxTRESPerUser, MaxJobsPerUser, MaxSubmitJobsPerUser,
-MaxTRESPerAccount, MaxJobsPerAccount, MaxJobs, MaxSubmitJobs; resource_limits.html says which holds
+MaxTRESPerAccount, MaxJobsPerAccount, MaxJobs, MaxSubmitJobs, MaxTRES (of one job, looked at again
+with the nodes that were chosen); resource_limits.html says which holds
 where several are set: that of the partition's QOS, then the job's QOS, then the associations.
 
 A job is a member of groups: its QOS, the same QOS by user and by account, the partition's QOS
@@ -29,6 +30,18 @@ def may_run(st: Books, entry: int) -> bool:
             asked = st.job_tres[row.job * resources + resource]
             if asked > 0 and used + asked > st.member_tres[place * resources + resource]:
                 return False
+    return True
+
+
+@kernel_part
+def may_have(st: Books, entry: int) -> bool:
+    """Whether one job may have what stands in `job_tres`: MaxTRES, MaxNodes and the like."""
+    row = st.entry[entry]
+    resources = st.rules[0].resources
+    for resource in range(resources):
+        had = st.job_tres[row.job * resources + resource]
+        if had > st.alone_tres[row.members * resources + resource]:
+            return False
     return True
 
 

@@ -57,6 +57,8 @@ def advance(st: Books, instants: int) -> None:
         _happen(st)
         _decide(st)
         _write_log(st)
+        if clock.overfull != 0:
+            return
 
 
 @kernel_part

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from wattline.shared_nodes.machine import NO_LIMIT, IntArray, SharedLimits, SharedMachine
+from wattline.shared_nodes.machine import NO_LIMIT, NODE, IntArray, SharedLimits, SharedMachine
+from wattline.shared_nodes.same_rows import same_rows
 
 Key = tuple[int, int, int]
 """Partition's QOS, job's QOS, association; -1 for none."""
@@ -43,6 +44,8 @@ class Memberships:
 
     last: list[int] = field(default_factory=list)
     """Per class: those from its first to this one limit what runs."""
+    job_tres: list[IntArray] = field(default_factory=list)
+    """Per class: what one job may have."""
 
     def add(self, rows: list[Membership]) -> None:
         """A class: all its memberships, those that limit what runs first."""
@@ -71,7 +74,20 @@ def memberships(machine: SharedMachine, keys: list[Key]) -> tuple[Memberships, J
     for row, key in enumerate(keys):
         found.add(_class(machine, key))
         tres[row], wall[row] = _job_limits(machine, key)
+        found.job_tres.append(tres[row])
     return found, JobLimits(tres, wall)
+
+
+def most_nodes_of_a_job(
+    machine: SharedMachine, part_qos: IntArray, qos: IntArray, association: IntArray
+) -> IntArray:
+    """MaxTRES=node= and MaxNodes, for jobs with these rows."""
+    if not len(qos):
+        return np.zeros(0, np.int64)
+    number, first = same_rows(part_qos, qos, association)
+    most = [_job_limits(machine, (int(part_qos[row]), int(qos[row]), int(association[row])))[0]
+            for row in first]
+    return np.asarray(np.array(most, dtype=np.int64)[number, NODE])
 
 
 def _first_set(values: list[IntArray]) -> list[IntArray]:

@@ -5,6 +5,9 @@ Preempt, PreemptMode and GraceTime of a QOS. Running jobs are taken in order of 
 first, and among equals the one that started last, until the job fits; those that would not have
 been needed stay. A job that is requeued or cancelled leaves at once, or when its grace is over.
 For one that is suspended see suspending.py.
+
+A job that started or went on at this very instant does not give way in it, so that each starts at
+most once in an instant. QOS that preempt each other are none: see preempt_loops.py.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from wattline.shared_nodes.arriving import send_back
 from wattline.shared_nodes.cap import cap_allows
 from wattline.shared_nodes.choosing import choose
 from wattline.shared_nodes.fitting import gather_copies
-from wattline.shared_nodes.limits import may_run
+from wattline.shared_nodes.limits import may_have, may_run
 from wattline.shared_nodes.machine import CANCEL, KEEP, SUSPEND
 from wattline.shared_nodes.outcome import PREEMPTED
 from wattline.shared_nodes.queueing import BY_QOS, may_preempt_by_qos
@@ -78,7 +81,7 @@ def _within_limits(st: Books, entry: int) -> bool:
     if st.rules[0].enforce_limits == 0:
         return True
     picked_tres(st, entry)
-    return may_run(st, entry)
+    return may_have(st, entry) and may_run(st, entry)
 
 
 @kernel_part
@@ -89,6 +92,8 @@ def _find_victims(st: Books, entry: int) -> int:
         return 0
     for place in range(st.clock[0].running):
         other = st.running[st.clock[0].first_running + place]
+        if st.live[other].stretch_s >= st.clock[0].now_s:
+            continue
         if _mode(st, entry, other) == KEEP or not _shares_nodes(st, entry, other):
             continue
         index = count

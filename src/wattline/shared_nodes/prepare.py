@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,13 @@ from wattline.shared_nodes.devices import (
     device_needs,
     typed_first,
 )
-from wattline.shared_nodes.filled import OVER_JOB_LIMIT, Filled, fill
+from wattline.shared_nodes.filled import Filled, Pairs, fill, pairs_of
 from wattline.shared_nodes.in_partition import COLUMNS, in_partition
+from wattline.shared_nodes.limit_tables import limit_classes, member_tables
 from wattline.shared_nodes.lists import empty_offers, working_lists
 from wattline.shared_nodes.machine import FloatArray, IntArray, SharedMachine
-from wattline.shared_nodes.memberships import Memberships, memberships
 from wattline.shared_nodes.outages import Outages
+from wattline.shared_nodes.preempt_loops import without_circles
 from wattline.shared_nodes.priority_factors import entry_factors, job_factors
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.reservations import (
@@ -31,6 +31,7 @@ from wattline.shared_nodes.reservations import (
 )
 from wattline.shared_nodes.resets import reset_times
 from wattline.shared_nodes.rules import BACKFILL, FAIR_TREE, MULTIFACTOR, Rules
+from wattline.shared_nodes.same_rows import same_rows
 from wattline.shared_nodes.share_tree import depth_of, share_parents, share_parts
 from wattline.shared_nodes.sleeping import let_idle_nodes_sleep
 from wattline.shared_nodes.state import (
@@ -45,17 +46,6 @@ from wattline.shared_nodes.state_rules import Settings
 from wattline.shared_nodes.state_waiting import Entry
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """One row per job and partition that it may go to."""
-
-    job: IntArray
-    partition: IntArray
-    first: IntArray
-    """Per job where its rows begin."""
-    count: IntArray
-
-
 def make_books(
     machine: SharedMachine, requests: Requests, rules: Rules, cap: Signal | None,
     outages: Outages | None, phase_s: float,
@@ -63,12 +53,12 @@ def make_books(
     requests = typed_first(requests)
     filled = fill(machine, requests, rules)
     needs = device_needs(requests, filled.sizes["min_nodes"])
-    pairs = _pairs(filled)
+    pairs = pairs_of(filled)
     there = in_partition(machine, requests, rules, filled.sizes, pairs.job, pairs.partition)
     job_tres = _asked_tres(machine, requests, filled, needs)
-    found, member_class = _limit_classes(machine, requests, rules, filled, pairs, job_tres)
+    found, member_class = limit_classes(machine, requests, rules, filled, pairs, there, job_tres)
     node_class, class_first, class_nodes = _node_classes(machine, requests, pairs)
-    ask = _asks(machine, requests, rules, filled, pairs, job_tres)
+    ask = _asks(machine, requests, rules, filled, pairs, there, job_tres)
     ask["any_gres"] = needs["need"].any(axis=1) | needs["need_task"].any(axis=1)
     for name in COLUMNS:
         ask["varies"][pairs.job[ask[name][pairs.job] != there[name]]] = 1
@@ -96,7 +86,7 @@ def make_books(
         "hint_s": np.zeros(len(entry) + 1),
     }
     arrays |= _nodes(machine, rules, len(ask))
-    arrays |= _members(machine, found, requests)
+    arrays |= member_tables(machine, found, requests)
     arrays |= _associations(machine, rules)
     arrays |= working_lists(machine, rules, len(entry), ask, outages is not None)
     arrays |= empty_offers(machine.nodes.weight, entry, class_first, class_nodes)
@@ -108,12 +98,6 @@ def make_books(
     return Books(**arrays)
 
 
-def _pairs(filled: Filled) -> Pairs:
-    job, partition = np.nonzero(filled.allowed)
-    count = filled.allowed.sum(axis=1)
-    return Pairs(job, partition, np.cumsum(count) - count, count)
-
-
 def _table(kind: type[Record], count: int, columns: dict[str, Any]) -> Any:
     table: Any = kind.table(count)
     for name, values in columns.items():
@@ -123,19 +107,19 @@ def _table(kind: type[Record], count: int, columns: dict[str, Any]) -> Any:
 
 def _asks(
     machine: SharedMachine, requests: Requests, rules: Rules, filled: Filled, pairs: Pairs,
-    job_tres: IntArray,
+    there: dict[str, Any], job_tres: IntArray,
 ) -> Any:
     count = len(requests.submit_s)
-    capped = np.minimum(filled.columns["max_nodes"], len(machine.nodes.names))
-    rows = np.maximum(capped, filled.columns["min_nodes"]).astype(np.int64)
-    rows = np.where(filled.columns["min_nodes"] > len(machine.nodes.names), 0, rows)
+    rows = np.zeros(count, np.int64)  # the most nodes in any of its partitions
+    there_rows = np.where(there["min_nodes"] > len(machine.nodes.names), 0, there["max_nodes"])
+    np.maximum.at(rows, pairs.job, there_rows)
     required = np.zeros(count, np.int64)
     if requests.node_masks.size:
         sizes = requests.node_masks.sum(axis=1)
         required = np.where(requests.required >= 0, sizes[np.maximum(requests.required, 0)], 0)
-    columns = {name: column for name, column in filled.columns.items() if name != "asked_nodes"}
+    columns = {name: column for name, column in filled.columns.items()
+               if name not in ("asked_nodes", "capped_by")}
     columns |= {
-        "max_nodes": np.maximum(capped, filled.columns["min_nodes"]),
         "required_nodes": required,
         "any_licence": requests.licences.any(axis=1) if machine.licence_names else 0,
         "first_entry": pairs.first, "entries": pairs.count,
@@ -154,15 +138,6 @@ def _lives(count: int) -> Any:
     return _table(Live, count, never | {"entry": -1, "reserved": -1, "gap": -1})
 
 
-def _same(*columns: Any) -> tuple[IntArray, IntArray]:
-    """Rows with equal columns get the same number; and a row of each number."""
-    table = np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
-    table = np.ascontiguousarray(np.nan_to_num(table, nan=-1.0))
-    whole = table.view([("", np.float64)] * table.shape[1]).ravel()
-    _, first, number = np.unique(whole, return_index=True, return_inverse=True)
-    return number.astype(np.int64).ravel(), first
-
-
 def _entries(
     needs: dict[str, IntArray], filled: Filled, pairs: Pairs, node_class: IntArray,
     member_class: IntArray, there: dict[str, Any],
@@ -171,17 +146,17 @@ def _entries(
     numbers = forms = np.zeros(0, np.int64)
     if len(job):
         names = ("limit_s", "tasks", "cpus_per_task", "tasks_per_node", "min_nodes", "max_nodes",
-                 "memory_node", "memory_cpu", "whole_memory", "exclusive", "own_user", "required",
-                 "load", "node_w")
+                 "widens", "memory_node", "memory_cpu", "whole_memory", "exclusive", "own_user",
+                 "required", "load", "node_w")
         columns = [there[name] if name in there else np.asarray(filled.columns[name])[job]
                    for name in names]
         columns += [node_class, pairs.partition]
         columns += [column for counts in needs.values() for column in counts[job].T]
         # What a node offers depends on the user where nodes may be a user's own.
         asker = np.where(there["own_user"].any(), filled.columns["user"][job], -1)
-        numbers, _ = _same(*columns, asker)
+        numbers, _ = same_rows(*columns, asker)
         watts = names.index("load")
-        forms, _ = _same(*columns[1:watts], *columns[watts + 2:], asker)
+        forms, _ = same_rows(*columns[1:watts], *columns[watts + 2:], asker)
     return _table(Entry, len(job), {"job": job, "partition": pairs.partition,
                                     "nodes": node_class, "members": member_class, "ask": numbers,
                                     "form": forms, "fits": 1, **there})
@@ -214,33 +189,6 @@ def _choices(machine: SharedMachine, requests: Requests) -> Any:
     return np.array(found, dtype=bool)
 
 
-def _limit_classes(
-    machine: SharedMachine, requests: Requests, rules: Rules, filled: Filled, pairs: Pairs,
-    job_tres: IntArray,
-) -> tuple[Memberships, IntArray]:
-    """The classes of equal limits; jobs that break one by themselves wait for ever,
-    or are refused where their QOS has it so."""
-    if not rules.enforce_limits or not len(pairs.job):
-        found, _ = memberships(machine, [(-1, -1, -1)])
-        return found, np.zeros(len(pairs.job), np.int64)
-    part_qos = machine.partitions.qos[pairs.partition]
-    qos, association = requests.qos[pairs.job], requests.association[pairs.job]
-    number, first = _same(part_qos, qos, association)
-    keys = [(int(part_qos[row]), int(qos[row]), int(association[row])) for row in first]
-    found, alone = memberships(machine, keys)
-    over = (job_tres[pairs.job] > alone.tres[number]).any(axis=1)
-    over |= filled.columns["limit_s"][pairs.job] > alone.wall_s[number]
-    fine = np.zeros(len(requests.submit_s), np.int64)
-    np.add.at(fine, pairs.job, ~over)
-    over_alone = (fine == 0) & (pairs.count > 0)
-    denies = machine.qos.deny_on_limit
-    if denies is not None and len(denies):
-        denied = over_alone & (requests.qos >= 0) & denies[np.maximum(requests.qos, 0)]
-        filled.refused[denied & (filled.refused == 0)] = OVER_JOB_LIMIT
-    filled.never[over_alone & (filled.never == 0)] = OVER_JOB_LIMIT
-    return found, number
-
-
 def _node_classes(
     machine: SharedMachine, requests: Requests, pairs: Pairs
 ) -> tuple[IntArray, IntArray, IntArray]:
@@ -249,7 +197,7 @@ def _node_classes(
         return np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64)
     features, excluded = requests.features[pairs.job], requests.excluded[pairs.job]
     reserved = asked_reservations(requests)[pairs.job]
-    number, rows = _same(pairs.partition, features, excluded, reserved)
+    number, rows = same_rows(pairs.partition, features, excluded, reserved)
     nodes = []
     for row in rows:
         fits = machine.partitions.nodes[pairs.partition[row]] & reserved_nodes(
@@ -285,6 +233,7 @@ def _settings(
         "bf_max_job_test": rules.bf_max_job_test, "bf_max_job_user": rules.bf_max_job_user,
         "bf_max_job_part": rules.bf_max_job_part, "bf_max_job_assoc": rules.bf_max_job_assoc,
         "bf_max_job_start": rules.bf_max_job_start,
+        "bf_max_array_resv": max(rules.bf_max_job_array_resv, 1),
         "bf_min_age_reserve_s": rules.bf_min_age_reserve_s,
         "bf_min_prio_reserve": rules.bf_min_prio_reserve or -(1 << 60),
         "bf_licences": rules.bf_licences, "bf_one_resv": rules.bf_one_resv_per_job,
@@ -364,22 +313,6 @@ def _nodes(machine: SharedMachine, rules: Rules, jobs: int) -> dict[str, Any]:
     }
 
 
-def _members(machine: SharedMachine, found: Memberships, requests: Requests) -> dict[str, Any]:
-    groups = max(len(found.groups), 1)
-    tres = np.array(found.tres, dtype=np.int64).reshape(-1)
-    arrays = int(requests.array.max(initial=-1)) + 1
-    return {
-        "member_first": np.array(found.first, np.int64),
-        "member_last": np.array(found.last, np.int64),
-        "member_group": np.array(found.group, np.int64), "member_tres": tres,
-        "member_jobs": np.array(found.jobs, np.int64),
-        "member_submit": np.array(found.submit, np.int64),
-        "group_tres": np.zeros(groups * machine.resources, np.int64),
-        "group_jobs": np.zeros(groups, np.int64), "group_submit": np.zeros(groups, np.int64),
-        "array_running": np.zeros(arrays, np.int64),
-    }
-
-
 def _associations(machine: SharedMachine, rules: Rules) -> dict[str, Any]:
     tree = machine.associations
     count = len(tree.parent)
@@ -403,7 +336,7 @@ def _associations(machine: SharedMachine, rules: Rules) -> dict[str, Any]:
         "reset_s": reset_times(rules.priority.reset_period, rules.unix_start_s),
         # A job without a QOS (row -1) finds the last one here, which counts fully.
         "usage_factor": np.append(qos.usage_factor.astype(np.float64), 1.0),
-        "qos_preempts": qos.preempts.ravel().copy(),
+        "qos_preempts": without_circles(qos.preempts)[0].ravel(),
         "qos_mode": qos.preempt_mode.astype(np.int64).copy(),
         "qos_grace": qos.grace_s.astype(np.float64).copy(),
         "qos_no_reserve": qos.no_reserve.copy(),

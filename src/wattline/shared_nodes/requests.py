@@ -98,3 +98,5 @@ class Requests:
     """Row of the machine's reservations that it is to run in, or -1."""
     own_user: BoolArray | None = None
     """Shares its nodes with jobs of the same user alone (`--exclusive=user`)."""
+    as_many_nodes: BoolArray | None = None
+    """Asks for a range of nodes, of which it gets as many as it can without waiting for them."""

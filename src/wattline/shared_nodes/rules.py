@@ -61,6 +61,8 @@ class Rules:
     bf_max_job_part: int = 0
     bf_max_job_assoc: int = 0
     bf_max_job_start: int = 0
+    bf_max_job_array_resv: int = 20
+    """Tasks of an array that nodes are held for in a cycle; of one there always are."""
     bf_min_age_reserve_s: float = 0.0
     bf_min_prio_reserve: int = 0
     bf_max_time_s: float = 30.0

@@ -45,6 +45,9 @@ def simulate_shared(
     refuse_what_never_fits(books)
     while not books.clock[0].over:
         advance(books, INSTANTS)
+        if books.clock[0].overfull:
+            raise RuntimeError(f"more happened at {books.clock[0].now_s:g} s than a list of the "
+                               "simulation has room for")
         books = _with_room(books)
         if progress is not None:
             progress(float(books.clock[0].done) / max(len(books.ask), 1))

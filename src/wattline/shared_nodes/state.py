@@ -51,6 +51,7 @@ class Ask(Record):
     cpus: int
     min_nodes: int
     max_nodes: int
+    widens: int  # gets as many nodes as it can: WIDENS or TASKS_TOO of widening.py, or 0
     memory_node: int  # per node, or -1
     memory_cpu: int  # per CPU, or -1
     whole_memory: int
@@ -183,6 +184,7 @@ class Clock(Record):
     above_s: float
     power_since_s: float
     over: int
+    overfull: int  # a list was too short for what happened in one instant
     logged_power_w: float
     logged_busy: int
     logged_queued: int
@@ -274,6 +276,7 @@ class Books(KernelArrays):
     member_last: Any  # those from first to last have limits on what runs
     member_group: Any
     member_tres: Any
+    alone_tres: Any  # classes x resources: what one job may have
     member_jobs: Any
     member_submit: Any
     group_tres: Any
@@ -281,6 +284,8 @@ class Books(KernelArrays):
     group_submit: Any
     job_tres: Any
     array_running: Any
+    array_held: Any  # tasks that nodes were held for in the cycle of `array_cycle`
+    array_cycle: Any
     # Priority.
     assoc_parent: Any
     assoc_part: Any  # of the shares of its siblings

@@ -39,6 +39,7 @@ class Settings(Record):
     bf_max_job_part: int
     bf_max_job_assoc: int
     bf_max_job_start: int
+    bf_max_array_resv: int
     bf_min_age_reserve_s: float
     bf_min_prio_reserve: int
     bf_licences: int

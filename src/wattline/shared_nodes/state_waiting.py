@@ -14,6 +14,9 @@ class Entry(Record):
     members: int  # class of equal limits
     ask: int  # entries with the same number ask for the same
     form: int  # the same but for how long, and for watts
+    capped_by: int  # reason for which it may have fewer nodes than it could use, or 0
+    min_nodes: int
+    max_nodes: int
     fits: int  # 0 where the job could not even run on the empty machine
     limit_s: float  # these are what the job asks for in this partition
     cpus_per_task: int

@@ -1,7 +1,7 @@
 """Jobs that could not even run on the empty machine are refused.
 
 sbatch: "Requested node configuration is not available". Where a job names several partitions, it
-waits in those that could serve it.
+waits in those that could serve it. One that a limit allows too few nodes waits for ever.
 """
 
 from __future__ import annotations
@@ -30,7 +30,12 @@ def refuse_what_never_fits(st: Books) -> None:
     for job in range(len(st.ask)):
         first = st.ask[job].first_entry
         fitting = 0
+        capped_by = 0
         for entry in range(first, first + st.ask[job].entries):
             fitting += st.entry[entry].fits
+            capped_by = max(capped_by, st.entry[entry].capped_by)
         if fitting == 0 and st.ask[job].refused == 0 and st.ask[job].never == 0:
-            st.ask[job].refused = NO_NODE
+            if capped_by != 0:  # with more nodes it might
+                st.ask[job].never = capped_by
+            else:
+                st.ask[job].refused = NO_NODE

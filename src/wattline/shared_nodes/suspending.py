@@ -18,6 +18,9 @@ def suspend_job(st: Books, job: int) -> None:
     """A running job leaves its nodes, to go on where it stopped."""
     clock = st.clock[0]
     live = st.live[job]
+    if clock.gaps >= len(st.gap):  # as for timers
+        clock.overfull = 1
+        return
     stop_job(st, job)
     live.left_s = max(live.left_s - max(clock.now_s - live.ready_s, 0.0), 0.0)
     live.held_s += clock.now_s - live.stretch_s

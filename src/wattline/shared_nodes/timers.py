@@ -8,8 +8,15 @@ from wattline.shared_nodes.state import Books
 
 @kernel_part
 def add_timer(st: Books, time_s: float, kind: int, job: int, generation: int) -> None:
-    """A timer is void once the generation of its job (or node) is another."""
+    """A timer is void once the generation of its job (or node) is another.
+
+    There is room, as loop.py sees to before each instant; where there were none, nothing would be
+    written beyond the table, and the simulation ends with an error.
+    """
     place = st.clock[0].timers
+    if place >= len(st.timers):
+        st.clock[0].overfull = 1
+        return
     st.clock[0].timers = place + 1
     while place > 0:
         parent = (place - 1) // 2

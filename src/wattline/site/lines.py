@@ -51,7 +51,7 @@ class Line:
 
 def read_lines(path: str | Path, cluster: str = "") -> list[Line]:
     """All lines of a file and of those that it includes; `%c` there is the cluster's name."""
-    return list(_lines(Path(path), cluster, ()))
+    return list(_lines(Path(path), cluster, Path(path).parent, ()))
 
 
 def site_text(path: str | Path) -> str:
@@ -106,7 +106,8 @@ def unused(keys: Sequence[str], of: str, where: str) -> list[str]:
     return [f"{where}: nothing is done with {', '.join(keys[:5])}{more} of {of}"] if keys else []
 
 
-def _lines(path: Path, cluster: str, within: tuple[Path, ...]) -> Iterator[Line]:
+def _lines(path: Path, cluster: str, folder: Path, within: tuple[Path, ...]) -> Iterator[Line]:
+    """`folder` is that of the first file, beside which all included ones lie."""
     if path.resolve() in within or len(within) >= MOST_INCLUDED:
         raise InputError(f"{path}: is included by itself, or more than {MOST_INCLUDED} deep")
     for number, text in _logical(read_text(path, MOST_BYTES)):
@@ -114,7 +115,7 @@ def _lines(path: Path, cluster: str, within: tuple[Path, ...]) -> Iterator[Line]
         included = _INCLUDE.fullmatch(text)
         if included:
             name = _name_in(included).replace("%c", cluster)
-            yield from _included(path, name, cluster, (*within, path.resolve()), where)
+            yield from _included(folder, name, cluster, (*within, path.resolve()), where)
             continue
         words, written = _words(text, where)
         line = Line(words, where, written)
@@ -126,15 +127,15 @@ def _name_in(included: re.Match[str]) -> str:
     return included[1].strip().strip('"')
 
 
-def _included(path: Path, name: str, cluster: str, within: tuple[Path, ...],
+def _included(folder: Path, name: str, cluster: str, within: tuple[Path, ...],
               where: str) -> Iterator[Line]:
     try:
-        yield from _lines(path.parent / name, cluster, within)
+        yield from _lines(folder / name, cluster, folder, within)
     except InputError as error:
         if "there is no such file" not in str(error) or str(error).startswith(f"{where}:"):
             raise
-        raise InputError(f"{where}: includes {name}, which is not there; put it beside "
-                         f"{path.name} and name it without a folder") from None
+        raise InputError(f"{where}: includes {name}, which is not there; a name that "
+                         "is no whole path begins in the folder of the first file") from None
 
 
 def _logical(text: str) -> Iterator[tuple[int, str]]:

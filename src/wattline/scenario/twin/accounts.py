@@ -12,7 +12,15 @@ from wattline.scenario.twin.partitions import mode_of
 from wattline.scenario.twin.settings import number
 from wattline.scenario.twin.spelling import Spelling
 from wattline.scenario.twin.told import Told
-from wattline.shared_nodes.machine import NO_LIMIT, Associations, IntArray, Qos, SharedLimits
+from wattline.shared_nodes.machine import (
+    NO_LIMIT,
+    Associations,
+    BoolArray,
+    IntArray,
+    Qos,
+    SharedLimits,
+)
+from wattline.shared_nodes.preempt_loops import without_circles
 from wattline.site import associations as site_accounts
 from wattline.site.associations import ROOT
 from wattline.site.limits import Written, clock_s, tres_of
@@ -53,10 +61,13 @@ class Given:
         """As the file has it."""
         return self.written[key].name if key in self.written else key
 
+    def written_at(self, key: str) -> str:
+        """File and line."""
+        return self.written[key].where if key in self.written else self.where
+
     def at(self, key: str) -> str:
         """As messages about a setting begin."""
-        where = self.written[key].where if key in self.written else self.where
-        return ": ".join(filter(None, (where, self.who)))
+        return ": ".join(filter(None, (self.written_at(key), self.who)))
 
 
 @dataclass
@@ -111,7 +122,7 @@ def qos_of(table: QosTable | None, kinds: Kinds, cluster_mode: int, told: Told) 
         priority=_whole(_count(given, "priority", 0) for given in listed),
         usage_factor=np.array([number(given.get("usagefactor") or "1", "UsageFactor",
                                       given.at("usagefactor")) for given in listed]),
-        preempts=preempts,
+        preempts=_without_circles(preempts, listed, told),
         preempt_mode=_whole(_mode(given, cluster_mode, told) for given in listed),
         grace_s=_whole(_time(given, "gracetime", 0) for given in listed),
         limits=limits_of(listed, kinds, told),
@@ -119,6 +130,22 @@ def qos_of(table: QosTable | None, kinds: Kinds, cluster_mode: int, told: Told) 
         deny_on_limit=np.array(["denyonlimit" in given.get("flags").lower() for given in listed],
                                dtype=np.bool_),
     )
+
+
+def _without_circles(preempts: BoolArray, listed: Sequence[Given], told: Told) -> BoolArray:
+    """Slurm refuses what would have QOS preempt each other; so does the twin, and says it."""
+    kept, refused = without_circles(preempts)
+    for circle in refused:
+        one, others = listed[circle.one], [listed[row] for row in circle.way[:-1]]
+        if not others:
+            told.contradictions.append(f"{one.at('preempt')} preempts itself, which Slurm refuses; "
+                                       "left out")
+            continue
+        way = ", which preempts ".join(f"{each.who} ({each.written_at('preempt')})"
+                                       for each in others)
+        told.contradictions.append(f"{one.at('preempt')} preempts {way}, which preempts it; Slurm "
+                                   "refuses such a circle, and the first of these is left out")
+    return kept
 
 
 def associations_of(accounts: Accounts, qos: Sequence[str], kinds: Kinds, told: Told,
@@ -150,6 +177,17 @@ def associations_of(accounts: Accounts, qos: Sequence[str], kinds: Kinds, told: 
         limits=limits_of(listed, kinds, told),
         partition=tuple(row.partition for row in rows),
     )
+
+
+def accounts_above(associations: Associations) -> dict[str, str]:
+    """Each account with the one that it is in; the root is in none."""
+    found = {}
+    for account, user, parent in zip(associations.account, associations.user,
+                                     associations.parent, strict=True):
+        if user < 0:
+            above = associations.accounts[associations.account[parent]] if parent >= 0 else ""
+            found[associations.accounts[account]] = above
+    return {name: found.get(name, "") for name in associations.accounts}
 
 
 def _with_inherited(row: site_accounts.Association, above: Given | None) -> Given:

@@ -30,6 +30,9 @@ class Asked:
     """Whether a rule made the limit, which then is no longer than the partition allows."""
     min_nodes: int = -1
     max_nodes: int = -1
+    node_range: bool = False
+    """Whether it says both; it then gets as many as it can, or the fewest (`use_min_nodes`)."""
+    use_min_nodes: bool = False
     tasks: int = -1
     tasks_per_node: int = -1
     cpus_per_task: int = -1

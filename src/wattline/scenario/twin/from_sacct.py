@@ -233,6 +233,10 @@ def _sizes(row: Row, job: Asked, told: set[str], filled: Counter) -> None:
             fewest = max(1, job.nodes)
             filled.note("no number of nodes asked for in the log: as many as it had", job.job_id)
         job.min_nodes = job.max_nodes = fewest
+    elif job.node_range and job.min_nodes <= job.nodes <= job.max_nodes:
+        # Its run time is that on so many nodes.
+        job.min_nodes = job.max_nodes = job.nodes
+        filled.note("asked for a range of nodes: as many as it had", job.job_id)
     if not told & {"ntasks", "ntasks-per-node", "cpus-per-task"}:
         cpus = asked.get("cpu", number_in(row, "ReqCPUS"))
         if cpus < 1:

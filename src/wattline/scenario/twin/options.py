@@ -74,6 +74,7 @@ def _exclusive(job: Asked, value: str, where: str) -> None:
 
 def _nodes(job: Asked, value: str, where: str) -> None:
     job.min_nodes, job.max_nodes = node_range(value, where)
+    job.node_range = job.max_nodes > job.min_nodes
 
 
 def _memory(field: str, what: str) -> _Put:
@@ -160,4 +161,5 @@ _READERS: dict[str, _Put] = {
     "reservation": _text("reservation"),
     "licenses": _licences, "exclude": _text("exclude"), "nodelist": _text("require"),
     "requeue": _flag("requeue"), "no-requeue": _flag("requeue", False), "hold": _flag("held"),
+    "use-min-nodes": _flag("use_min_nodes"),
 }

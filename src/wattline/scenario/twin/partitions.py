@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from wattline.model.errors import InputError
 from wattline.scenario.twin.settings import Settings
 from wattline.scenario.twin.spelling import Spelling
 from wattline.scenario.twin.told import Told
+from wattline.scenario.twin.words import says_yes
 from wattline.shared_nodes.machine import (
     CANCEL,
     EXCLUSIVE,
@@ -32,9 +33,10 @@ MODES = {"off": KEEP, "requeue": REQUEUE, "suspend": SUSPEND, "cancel": CANCEL}
 
 
 def partitions_of(
-    conf: SlurmConf, settings: Settings, qos: Sequence[str], accounts: Sequence[str],
+    conf: SlurmConf, settings: Settings, qos: Sequence[str],
+    accounts: Mapping[str, str],
 ) -> Partitions:
-    """One row per partition in the order of the file."""
+    """One row per partition in the order of the file; accounts come with those that they are in."""
     told = settings.told
     if not conf.partitions:
         raise InputError(f"{conf.source}: no PartitionName line, so jobs have nowhere to run")
@@ -76,7 +78,7 @@ def partitions_of(
         grace_s=every(lambda part: _number(part, ("gracetime",), 0)),
         qos=every(lambda part: _qos(part, qos, told)),
         allowed_qos=_allowed(conf.partitions, "qos", qos, told),
-        allowed_accounts=_allowed(conf.partitions, "accounts", accounts, told),
+        allowed_accounts=_allowed(conf.partitions, "accounts", tuple(accounts), told, accounts),
         up=np.array([part.settings.get("state", "UP").upper() == "UP"
                      for part in conf.partitions]),
         default=_default(conf.partitions, told),
@@ -96,9 +98,11 @@ def mode_of(text: str, where: str, told: Told) -> int:
         if word in ("gang", "within"):
             told.not_modelled.append(f"{where}: PreemptMode {word.upper()}: suspended jobs take "
                                      "turns, or jobs of one QOS preempt each other")
+        elif word == "priority":
+            told.not_modelled.append(f"{where}: PreemptMode PRIORITY: only jobs of more priority "
+                                     "preempt others")
         elif word not in MODES:
-            raise InputError(f"{where}: PreemptMode is '{text}', must be of OFF, REQUEUE, SUSPEND, "
-                             "CANCEL, GANG, WITHIN")
+            told.unknown.append(f"{where}: PreemptMode {word}")
     return next((MODES[word] for word in words if word in MODES), KEEP)
 
 
@@ -144,7 +148,8 @@ def _sharing(partition: Partition, told: Told) -> int:
     if word in ("yes", "force") and (times or "4") != "1":
         told.not_modelled.append(f"{partition.where}: OverSubscribe={text}: several jobs use one "
                                  "CPU at a time")
-    if partition.settings.get("exclusiveuser", "no").lower() in ("yes", "1"):
+    if says_yes(partition.settings.get("exclusiveuser", "no"), "ExclusiveUser", partition.where,
+                told):
         return EXCLUSIVE_USER
     return SHARED
 
@@ -162,7 +167,8 @@ def _qos(partition: Partition, qos: Sequence[str], told: Told) -> int:
 
 
 def _allowed(partitions: Sequence[Partition], what: str, names: Sequence[str],
-             told: Told) -> BoolArray:
+             told: Told, above: Mapping[str, str] | None = None) -> BoolArray:
+    """`above` says in which other one each lies, whose lines count for it too."""
     found = np.ones((len(partitions), len(names)), dtype=np.bool_)
     spelling = Spelling(names)
     for row, partition in enumerate(partitions):
@@ -170,9 +176,15 @@ def _allowed(partitions: Sequence[Partition], what: str, names: Sequence[str],
         allow = [] if text.upper() == "ALL" else spelling.listed(text)
         deny = spelling.listed(partition.settings.get(f"deny{what}", ""))
         if allow:
-            found[row] = [name in allow for name in names]
+            found[row] = [bool(_with_those_above(name, above) & set(allow)) for name in names]
         elif deny:
-            found[row] = [name not in deny for name in names]
+            found[row] = [not _with_those_above(name, above) & set(deny) for name in names]
+        inherits = [name for name in names if name not in (allow or deny)
+                    and _with_those_above(name, above) & set(allow or deny)]
+        if inherits:
+            told.assumed.append(f"{partition.where}: {what} below those that partition "
+                                f"'{partition.name}' names count with them, as in Slurm since "
+                                f"23.02: {', '.join(inherits[:5])}")
         strange = [name for name in allow or deny if name not in names]
         if strange and names:
             told.contradictions.append(f"{partition.where}: partition '{partition.name}' names "
@@ -180,9 +192,16 @@ def _allowed(partitions: Sequence[Partition], what: str, names: Sequence[str],
     return found
 
 
+def _with_those_above(name: str, above: Mapping[str, str] | None) -> set[str]:
+    found = {name}
+    while above and (name := above.get(name, "")) and name not in found:
+        found.add(name)
+    return found
+
+
 def default_rows(partitions: Sequence[Partition]) -> list[int]:
     return [row for row, part in enumerate(partitions)
-            if part.settings.get("default", "no").lower() in ("yes", "true", "1")]
+            if part.settings.get("default", "no").strip().lower() in ("yes", "up", "true", "1")]
 
 
 def _default(partitions: Sequence[Partition], told: Told) -> int:

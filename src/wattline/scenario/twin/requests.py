@@ -127,6 +127,7 @@ class Builder:
             power_per_node_w=self._floats("power_per_node_w"), held=self._flags("held"),
             refused=refused if self.unfit_rows else None, reservation=reservation,
             own_user=self._flags("own_user"),
+            as_many_nodes=self._flags("node_range") & ~self._flags("use_min_nodes"),
         )
         return Made(requests, self.unfit.lines(), _int(sorted(self.unfit_rows)),
                     self.filled.lines(), self.filled.counts(), self.filled.ids(),

@@ -8,6 +8,7 @@ from wattline.model.errors import InputError
 from wattline.scenario.twin.columns import Kinds, weights_row
 from wattline.scenario.twin.power_saving import kept_awake, suspend_time_s
 from wattline.scenario.twin.settings import Settings, not_below, number
+from wattline.scenario.twin.words import PART_LIMITS, one_of, says_yes
 from wattline.shared_nodes.resets import PERIODS
 from wattline.shared_nodes.rules import (
     BACKFILL,
@@ -32,6 +33,7 @@ _NUMBERS = {
     "partition_job_depth": (0, _MOST), "bf_interval": (1, 10_800), "bf_window": (1, 43_200),
     "bf_resolution": (1, 3600), "bf_max_job_test": (1, 1_000_000), "bf_max_job_user": (0, _MOST),
     "bf_max_job_part": (0, _MOST), "bf_max_job_assoc": (0, _MOST), "bf_max_job_start": (0, 10_000),
+    "bf_max_job_array_resv": (0, 1000),
     "bf_min_age_reserve": (0, 2_592_000), "bf_min_prio_reserve": (1, 2**32 - 1),
     "bf_max_time": (1, 3600)}
 """Numbers of `SchedulerParameters` with the least and the most that Slurm takes; it has its default
@@ -44,7 +46,16 @@ _PRIORITY_FLAGS = {"no_normal_tres", "small_relative_to_time", "accrue_always", 
 _FLAG_CHANGES = {
     "max_tres": "usage is billed by the largest of the weighted resources of a node; here by their "
                 "sum",
-    "no_age_reset": "jobs that are requeued keep their age, as here all of them do"}
+    "max_tres_gres": "usage is billed by the largest of the weighted resources of a node, and all "
+                     "devices; here by the sum of all",
+    "no_age_reset": "jobs that are requeued keep their age, as here all of them do",
+    "calculate_running": "priorities of running jobs change too, which may be preempted by them",
+    "depth_oblivious": "fair-share counts deep trees of accounts otherwise",
+    "incr_only": "priorities only rise",
+    "level_based": "fair-share is counted level by level, as older versions did",
+    "ticket_based": "fair-share is counted by tickets, as older versions did",
+    **{f"no_normal_{part}": "factors of it are not divided by the largest one"
+       for part in ("all", "assoc", "part", "qos")}}
 
 _SELECT_FOLLOWED = {"cr_core", "cr_core_memory", "cr_cpu", "cr_cpu_memory", "cr_memory", "cr_lln",
                     "cr_core_default_dist_block", "other_cons_tres", "other_cons_res", "none"}
@@ -61,10 +72,10 @@ _SELECT_CHANGES = {
 
 
 def rules_of(
-    settings: Settings, partitions: Sequence[Partition], kinds: Kinds, many_nodes: bool,
+    settings: Settings, partitions: Sequence[Partition], kinds: Kinds, has_topology: bool,
 ) -> Rules:
     """All that stands for the whole cluster."""
-    scheduler = _one_of(settings, "SchedulerType", "sched/backfill",
+    scheduler = one_of(settings, "SchedulerType", "sched/backfill",
                         {"sched/backfill": BACKFILL, "sched/builtin": BUILTIN})
     given = _parameters(settings)
     if given.get("bf_interval") == NO_LOOP:
@@ -82,7 +93,7 @@ def rules_of(
         _say_linear(settings, counted)
     every_s = max(1.0, given.get("bf_interval", 30.0))
     tests = int(given.get("bf_max_job_test", 500))
-    tree = "tree" in settings.text("TopologyPlugin", "topology/default", matters=False).lower()
+    tree = _keeps_to_switches(settings, has_topology)
     resets = settings.text("PriorityUsageResetPeriod", "NONE", matters=False).lower()
     suspend_s = suspend_time_s(settings)
     return Rules(
@@ -103,20 +114,20 @@ def rules_of(
         bf_max_job_part=int(given.get("bf_max_job_part", 0)),
         bf_max_job_assoc=int(given.get("bf_max_job_assoc", 0)),
         bf_max_job_start=int(given.get("bf_max_job_start", 0)),
+        bf_max_job_array_resv=int(given.get("bf_max_job_array_resv", 20)),
         bf_min_age_reserve_s=given.get("bf_min_age_reserve", 0.0),
         bf_min_prio_reserve=int(given.get("bf_min_prio_reserve", 0)),
         bf_max_time_s=given.get("bf_max_time", every_s),
         bf_continue="bf_continue" in given,
         bf_licences="bf_licenses" in given,
         bf_one_resv_per_job="bf_one_resv_per_job" in given,
-        preempt=_one_of(settings, "PreemptType", "preempt/none", _PREEMPTION, matters=False),
+        preempt=_preempts(settings),
         enforce_limits=bool({"limits", "safe", "all"} & set(enforce)),
         enforce_qos=bool({"qos", "all"} & set(enforce)),
         enforce_associations=bool({"associations", "limits", "safe", "qos", "wckeys", "all"}
                                   & set(enforce)),
-        enforce_part_limits=_one_of(settings, "EnforcePartLimits", "no",
-                                    {"yes": "all", "all": "all", "any": "any", "no": "no"}),
-        topology_tree=tree and many_nodes,
+        enforce_part_limits=one_of(settings, "EnforcePartLimits", "no", PART_LIMITS),
+        topology_tree=tree,
         kill_wait_s=settings.number("KillWait", 30),
         over_time_limit_s=_over_time_s(settings),
         max_job_count=settings.whole("MaxJobCount", 10000),
@@ -127,6 +138,38 @@ def rules_of(
         suspend_excluded=kept_awake(settings) if suspend_s >= 0 else (),
         priority=_priority(settings, partitions, kinds, resets),
     )
+
+
+def _keeps_to_switches(settings: Settings, has_topology: bool) -> bool:
+    """Whether jobs are placed by the tree of switches, of which there must be a file."""
+    plugin = settings.values.get("topologyplugin", "topology/default").strip()
+    where = settings.where("TopologyPlugin")
+    if plugin.lower() not in ("topology/tree", "topology/default", "topology/flat",
+                              "topology/none"):
+        settings.told.not_modelled.append(f"{where}: TopologyPlugin={plugin}: jobs would be kept "
+                                          "together by it")
+        settings.asked.add("topologyplugin")
+    else:
+        settings.text("TopologyPlugin", "topology/default", matters=False)
+    is_tree = plugin.lower() == "topology/tree"
+    if has_topology and not is_tree:
+        settings.told.not_modelled.append(
+            f"{where}: TopologyPlugin is {plugin}, so that nothing is done with the file of the "
+            "topology that was given; topology/tree follows it")
+    return is_tree and has_topology
+
+
+def _preempts(settings: Settings) -> str:
+    """How jobs come to preempt others; what Slurm would not start with is said."""
+    found = one_of(settings, "PreemptType", "preempt/none", _PREEMPTION, matters=False)
+    mode = settings.values.get("preemptmode", "OFF")
+    is_off = not {"requeue", "suspend", "cancel"} & set(_words(mode))
+    if (found != "none") == is_off:
+        kind = settings.values.get("preempttype", "preempt/none")
+        settings.told.contradictions.append(
+            f"{settings.where('PreemptType')}: PreemptType={kind} does not go with PreemptMode="
+            f"{mode} ({settings.where('PreemptMode')}); Slurm does not start with these")
+    return found
 
 
 def _say_counted(settings: Settings, asked: str) -> None:
@@ -153,16 +196,6 @@ def _say_linear(settings: Settings, counted: Sequence[str]) -> None:
             f"jobs get whole nodes here, and memory {memory}")
 
 
-def _one_of(
-    settings: Settings, key: str, usual: str, choices: Mapping[str, str], matters: bool = True
-) -> str:
-    word = settings.text(key, usual, matters).strip().lower()
-    if word not in choices:
-        raise InputError(f"{settings.where(key)}: {key} is '{word}', which the twin does not "
-                         f"follow; it follows {', '.join(choices)}")
-    return choices[word]
-
-
 def _words(text: str) -> list[str]:
     return [word.strip().lower() for word in text.split(",") if word.strip()]
 
@@ -183,10 +216,17 @@ def _parameters(settings: Settings) -> dict[str, float]:
     for word in filter(None, (part.strip() for part in text.split(","))):
         name, equals, value = word.partition("=")
         name = name.strip().lower()
-        if name in _FLAGS:
+        if name in found:
+            settings.told.contradictions.append(
+                f"{where}: SchedulerParameters {word}: {name} stands there before, and the first "
+                "counts, as in Slurm")
+        elif name in _FLAGS:
             found[name] = 1.0
+        elif name in _NUMBERS and not equals:
+            settings.told.contradictions.append(f"{where}: SchedulerParameters {word} has no "
+                                                "value; Slurm passes over it")
         elif name in _NUMBERS:
-            amount = number(value if equals else "", name, where)
+            amount = number(value, name, where)
             if _is_taken(settings, name, amount, value):
                 found[name] = amount
         elif name in SCHEDULER_NOT_MODELLED:
@@ -216,26 +256,45 @@ def _is_taken(settings: Settings, name: str, amount: float, text: str) -> bool:
 def _say_usual(settings: Settings, found: Mapping[str, float]) -> None:
     """Defaults of the scheduler that decide much and stand in no file."""
     usual = {"bf_interval": "30 s", "bf_window": "1440 minutes", "bf_resolution": "60 s",
-             "bf_max_job_test": "500", "default_queue_depth": "100", "sched_interval": "60 s",
-             "batch_sched_delay": "3 s"}
+             "bf_max_job_test": "500", "bf_max_job_array_resv": "20",
+             "default_queue_depth": "100", "sched_interval": "60 s", "batch_sched_delay": "3 s"}
     missing = [f"{name}={value}" for name, value in usual.items() if name not in found]
     if missing:
         settings.told.assumed.append(f"SchedulerParameters: {', '.join(missing)} (Slurm's "
                                      "defaults)")
 
 
+def _priority_kind(settings: Settings) -> str:
+    """Without weights both kinds are first come, first served."""
+    weighs = [key for key, value in settings.values.items()
+              if key.startswith("priorityweight") and value.strip() not in ("", "0")]
+    if "prioritytype" not in settings.values:
+        settings.told.assumed.append(
+            "PriorityType=priority/multifactor (not in slurm.conf; Slurm's default since 23.11, "
+            "priority/basic before)" + ("" if weighs else ": without weights, first come first "
+                                        "served"))
+        return MULTIFACTOR if weighs else BASIC
+    return one_of(settings, "PriorityType", "priority/multifactor",
+                  {"priority/multifactor": MULTIFACTOR, "priority/basic": BASIC})
+
+
+def _say_flags(settings: Settings, given: str) -> None:
+    """Words of `PriorityFlags` that nothing is done with."""
+    for flag in filter(None, (word.strip() for word in given.split(","))):
+        said = f"{settings.where('PriorityFlags')}: PriorityFlags {flag}"
+        if flag.lower() in _FLAG_CHANGES:
+            settings.told.not_modelled.append(f"{said}: {_FLAG_CHANGES[flag.lower()]}")
+        elif flag.lower() not in _PRIORITY_FLAGS:
+            settings.told.unknown.append(said)
+
+
 def _priority(
     settings: Settings, partitions: Sequence[Partition], kinds: Kinds, resets: str
 ) -> Priority:
-    kind = _one_of(settings, "PriorityType", "priority/basic",
-                   {"priority/multifactor": MULTIFACTOR, "priority/basic": BASIC})
+    kind = _priority_kind(settings)
     given = settings.text("PriorityFlags", "", matters=False)
     flags = _words(given)
-    for flag in filter(None, (word.strip() for word in given.split(","))):
-        if flag.lower() not in _PRIORITY_FLAGS:
-            settings.told.not_modelled.append(
-                f"{settings.where('PriorityFlags')}: PriorityFlags {flag}: "
-                f"{_FLAG_CHANGES.get(flag.lower(), 'priorities are changed by it')}")
+    _say_flags(settings, given)
     weights = weights_of(settings.text("PriorityWeightTRES", "", matters=False),
                          settings.where("PriorityWeightTRES"))
     tres, left = weights_row(weights, kinds)
@@ -263,8 +322,9 @@ def _priority(
         half_life_s=0.0 if half_life_s == float("inf") else half_life_s,
         reset_period=resets,
         calc_period_s=settings.time_s("PriorityCalcPeriod", "5", matters, least_s=60.0),
-        favor_small=settings.text("PriorityFavorSmall", "NO", matters).lower() in ("yes", "true",
-                                                                                  "1"),
+        favor_small=says_yes(settings.text("PriorityFavorSmall", "NO", matters),
+                             "PriorityFavorSmall", settings.where("PriorityFavorSmall"),
+                             settings.told),
         small_relative_to_time="small_relative_to_time" in flags,
         fairshare_rule=CLASSIC if "no_fair_tree" in flags else FAIR_TREE,
         dampening=settings.number("FairShareDampeningFactor", 1, least=1),

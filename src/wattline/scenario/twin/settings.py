@@ -58,9 +58,9 @@ class Settings:
             float(found), least_s, key, self.where(key), " s")
 
     def seconds(self, key: str, usual: float, matters: bool = False) -> float:
-        """Seconds as a number; `INFINITE` and -1 are below 0."""
+        """Seconds as a number; `INFINITE`, `NONE` and -1 are below 0."""
         text = self.text(key, f"{usual:g}", matters)
-        if text.strip().lower() in ("infinite", "unlimited", "-1"):
+        if text.strip().lower() in ("infinite", "unlimited", "none", "-1"):
             return -1.0
         return not_below(number(text, key, self.where(key)), 0, key, self.where(key))
 
@@ -104,7 +104,9 @@ def _tried(conf: SlurmConf, changes: Mapping[str, str], told: Told) -> dict[str,
 
 def _with_options(before: str, changes: str, place: str, told: Told) -> str:
     """The site's options with some set anew, added, or taken away by a minus before their names."""
-    found = {_option(word): word for word in _listed(before)}
+    found: dict[str, str] = {}
+    for word in _listed(before):
+        found.setdefault(_option(word), word)  # of several Slurm takes the first
     for word in _listed(changes):
         name = _option(word.removeprefix("-"))
         old = found.pop(name, None)

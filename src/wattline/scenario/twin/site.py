@@ -11,7 +11,12 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.reading import read_unpacked
 from wattline.model.units import fold_hosts
-from wattline.scenario.twin.accounts import Accounts, associations_of, qos_of
+from wattline.scenario.twin.accounts import (
+    Accounts,
+    accounts_above,
+    associations_of,
+    qos_of,
+)
 from wattline.scenario.twin.against_log import against_log
 from wattline.scenario.twin.asked import Asked, Log, plain_numbers
 from wattline.scenario.twin.from_events import read_events
@@ -214,7 +219,7 @@ def _machine(section: TwinSection, conf: SlurmConf, settings: Settings, log: Log
                                  "would be kept on few switches")
     accounts = _accounts(section, conf, log, rules, told)
     associations = associations_of(accounts, qos.names, nodes.gres_kinds, told)
-    partitions = partitions_of(conf, settings, qos.names, associations.accounts)
+    partitions = partitions_of(conf, settings, qos.names, accounts_above(associations))
     names, counts = _licences(settings)
     cluster = conf.cluster or "cluster"
     return SharedMachine(cluster, nodes, partitions, qos, associations, names,

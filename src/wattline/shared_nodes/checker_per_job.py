@@ -1,0 +1,72 @@
+"""Does each job by itself keep to its limits? By what it held, from the results alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from wattline.shared_nodes.machine import NO_LIMIT, FloatArray, SharedMachine, device_totals
+from wattline.shared_nodes.outcome import Schedule
+from wattline.shared_nodes.requests import Requests
+from wattline.shared_nodes.rules import Rules
+
+
+def held_tres(machine: SharedMachine, requests: Requests, found: Schedule) -> FloatArray:
+    """Jobs x resources: CPUs, memory, nodes and devices that each held."""
+    count = len(requests.submit_s)
+    tres = np.zeros((count, machine.resources))
+    job = found.allocation_job
+    columns = [found.allocation_cpus, found.allocation_memory_mb, np.ones(len(job)),
+               *_devices(machine, requests, found)]
+    for column, amount in enumerate(columns):
+        tres[:, column] = np.bincount(job, weights=amount, minlength=count)
+    return tres
+
+
+def per_job(
+    machine: SharedMachine, requests: Requests, rules: Rules, found: Schedule
+) -> Iterator[str]:
+    """MinNodes and MaxNodes of partitions; MaxTRES of QOS and associations, MaxNodes of these."""
+    parts = machine.partitions
+    tres = held_tres(machine, requests, found)
+    for job in np.unique(found.allocation_job).tolist():
+        nodes, partition = tres[job, 2], int(found.partition[job])
+        if not parts.min_nodes[partition] <= nodes <= parts.max_nodes[partition]:
+            yield (f"job in row {job} has {nodes:g} nodes, which partition "
+                   f"{parts.names[partition]} does not allow")
+            return
+        if not rules.enforce_limits:
+            continue
+        for column, most in enumerate(_most(machine, requests, job, partition)):
+            if tres[job, column] > most:
+                yield (f"job in row {job} has {tres[job, column]:g} of resource {column}, where a "
+                       f"job may have {most}")
+                return
+
+
+def _most(machine: SharedMachine, requests: Requests, job: int, partition: int) -> list[int]:
+    """By resource: the partition's QOS says it, else the job's, its association, those above."""
+    tables = [machine.qos.limits.job_tres[row]
+              for row in (int(machine.partitions.qos[partition]), int(requests.qos[job]))
+              if row >= 0]
+    row = int(requests.association[job])
+    while row >= 0:
+        tables.append(machine.associations.limits.job_tres[row])
+        row = int(machine.associations.parent[row])
+    return [next((int(table[column]) for table in tables if table[column] < NO_LIMIT),
+                 int(NO_LIMIT)) for column in range(machine.resources)]
+
+
+def _devices(machine: SharedMachine, requests: Requests, found: Schedule) -> Iterator[Any]:
+    """By type what was asked for by it, then by name all of it."""
+    job, held, kinds = found.allocation_job, found.allocation_gres, machine.nodes.gres_kinds
+    asked = (requests.gres_per_node + requests.gres_per_job + requests.gres_per_task) > 0
+    for at, kind in enumerate(kinds):
+        by_type = requests.exclusive.copy()
+        if kind in requests.gres_choices:
+            by_type |= asked[:, requests.gres_choices.index(kind)]
+        yield held[:, at] * by_type[job]
+    for name in device_totals(kinds):
+        yield sum(held[:, at] for at, kind in enumerate(kinds) if kind[0] == name)
