@@ -244,7 +244,7 @@ def test_in_guard_mode_slurm_decides_and_the_cap_holds(bed: Bed) -> None:
     found = run_workload(bed, jobs, Conditions(1000.0, "guard"))
     assert (found.finished, found.lost, found.doubled) == (5, (), ())
     assert found.above_cap_s_max <= 2.0
-    assert found.replay_equal
+    assert found.replay_equal is None, "Slurm has decided: there is nothing to compare"
     assert max(watts for _, watts in found.power_w) > 750.0
     assert found.decisions == 0
 

@@ -157,7 +157,8 @@ def _figures(tried: TriedRun) -> list[list[object]]:
         ["worst energy of a job, by our ledger", f"{100 * found.energy_error_max:.1f} % off"],
         ["worst energy of a job, by Slurm", f"{100 * found.slurm_energy_error_max:.1f} % off"],
         ["decisions", found.decisions],
-        ["journal replays", "yes" if found.replay_equal else "no"]]
+        ["journal replays", {True: "yes", False: "no", None: "nothing was decided"}[
+            found.replay_equal]]]
     if beside is not None:
         rows.append(["nodes held beyond the work of a job, median", f"{beside.overhead_s:.1f} s"])
         for said, late in (("simulated", beside.without),

@@ -35,6 +35,8 @@ KEPT = ("cap", "nodes", "node_idle_w", "node_active_w", "node_off_w", "node_boot
         "classes", "policy", "scenario", "mark", "partitions", "twin")
 """What of a site the books depend on: where it was changed they begin anew."""
 
+STAMP = "%Y-%m-%dT%H-%M-%S.%f"
+"""How journals are named: by the time at which each begins."""
 BEGUN = ".begin"
 """How the name of the books ends that a journal begins with, where it goes on from another."""
 DRY = ".dry"
@@ -134,7 +136,7 @@ def open_remembered(
 
 
 def _stamp(now_s: float) -> str:
-    return datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
+    return datetime.fromtimestamp(now_s, UTC).strftime(STAMP)
 
 
 def _again(site: SiteConfig, path: Path, now_s: float) -> Remembered:

@@ -101,7 +101,7 @@ class BedRun:
     """The same of Slurm's own joules, of jobs with one life, against what their work drew."""
     decisions: int
     replay_equal: bool | None
-    """Whether the journal, in another process, gives every decision again."""
+    """Whether the journal, in another process, gives every decision again; None: it has none."""
     lost: tuple[str, ...]
     """Jobs that were not refused and did not complete, by accounting; of one that Slurm never took,
     its number in the log."""
@@ -345,11 +345,13 @@ class Story:
 
 
 def replays(journal: Path) -> bool | None:
-    """Whether a new process, told the journal's events alone, decides the same."""
+    """Whether a new process, told the journal's events alone, decides the same; None where nothing
+    was decided."""
     done = subprocess.run([sys.executable, "-m", "wattline", "replay", str(journal), "--json"],
                           capture_output=True, text=True, check=False, timeout=600)
     try:
-        return bool(json.loads(done.stdout)["equal"])
+        equal: bool | None = json.loads(done.stdout)["equal"]
     except (ValueError, KeyError, TypeError):
         raise WattlineError(f"the journal could not be replayed: {done.stderr.strip()[-200:]}"
                             ) from None
+    return equal
