@@ -23,9 +23,10 @@ from wattline.controller.lease import age_s, renew, watchdog
 from wattline.controller.serving import serving
 from wattline.controller.status import read_status
 from wattline.controller.testbed.agents import agents_of
+from wattline.controller.testbed.conditions import Conditions
 from wattline.controller.testbed.faults import deck
 from wattline.controller.testbed.layout import Bed
-from wattline.controller.testbed.running import Conditions, replays, run_workload
+from wattline.controller.testbed.running import replays, run_workload
 from wattline.controller.testbed.workload import BedJob
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import Commands

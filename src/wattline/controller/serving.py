@@ -304,7 +304,7 @@ class CapFile:
         try:
             said = self.file.read_text(encoding="utf-8").strip()
             wanted_w = self.highest_w if says_no_cap(said) else parse_power(said)
-            refuse_below_idle("a cap", wanted_w, self.controller)
+            refuse_below_idle("a cap", wanted_w, self.controller.books)
         except (OSError, UnicodeDecodeError, InputError) as error:
             return self._note(f"{self.file}: the cap stays as it is: {error}")
         if not 0.0 < wanted_w <= self.highest_w:
