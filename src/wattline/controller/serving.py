@@ -15,6 +15,7 @@ from typing import Any
 
 from wattline.books import Books, CapChanged, Event
 from wattline.controller.alone import alone_at
+from wattline.controller.bare_jobs import BareJobs, on_free_cpus, on_free_nodes, parts_w
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk, refuse_below_idle
@@ -170,7 +171,8 @@ def _starting(
     found: list[Callable[[Cycle], None]] = []
     if site.licences and controller.act:
         net = LicenceNet(controller.slurm.commands, controller.notes)
-        found.append(lambda cycle: _keep_net(net, controller, modes, cycle))
+        bare = BareJobs(controller.notes, site.partitions)
+        found.append(lambda cycle: _keep_net(net, bare, controller, modes, cycle))
     if controller.act:
         found.append(lambda cycle: take_back(controller, modes)
                      if modes.now.taking_back and cycle.looked else None)
@@ -184,9 +186,10 @@ def _starting(
     return found
 
 
-def _keep_net(net: LicenceNet, controller: Controller, modes: ModeKeeper, cycle: Cycle) -> None:
+def _keep_net(net: LicenceNet, bare: BareJobs, controller: Controller, modes: ModeKeeper,
+              cycle: Cycle) -> None:
     """Licences follow the cap; in guard mode jobs that wait for us go to Slurm under them."""
-    if _allow(net, modes, controller) and cycle.looked and not modes.decides:
+    if _allow(net, bare, modes, controller) and cycle.looked and not modes.decides:
         pass_on_held(controller, modes)
 
 
@@ -268,18 +271,8 @@ def _measured(meters: Meters, now_s: float) -> tuple[float, float]:
     return meters.machine_w(now_s), sum(times_s) / len(times_s) if times_s else math.nan
 
 
-def _allow(net: LicenceNet, modes: ModeKeeper, controller: Controller) -> bool:
-    """In guard mode Slurm must know that nodes without jobs draw too; the books know it."""
-    site, watts = modes.site, cap_now_w(controller.books)
-    if isinstance(controller.watcher, SharedWatcher):
-        watcher = controller.watcher
-        watts = allowed_above_w(watcher.parts, watcher.seen, watts, controller.books.power_w)
-    elif modes.decides:
-        watts = decided_w(controller.watcher.told.values(), controller.books.power_w, watts)
-    else:
-        watts = allowed_w((job for job in controller.watcher.seen if not job.held),
-                          len(site.node_names), site.node_idle_w,
-                          all_nodes_cap_w(controller.books), active_w=site.node_active_w)
+def _allow(net: LicenceNet, bare: BareJobs, modes: ModeKeeper, controller: Controller) -> bool:
+    watts = _allowed_w(bare, modes, controller)
     try:
         net.allow(watts)
         if modes.decides and watts > cap_now_w(controller.books):
@@ -291,6 +284,27 @@ def _allow(net: LicenceNet, modes: ModeKeeper, controller: Controller) -> bool:
         return False
     net.failed = ""
     return True
+
+
+def _allowed_w(bare: BareJobs, modes: ModeKeeper, controller: Controller) -> float:
+    """In guard mode Slurm must know that nodes without jobs draw too; the books know it."""
+    site, watcher, cap_w = modes.site, controller.watcher, cap_now_w(controller.books)
+    if modes.decides and not isinstance(watcher, SharedWatcher):
+        return decided_w(watcher.told.values(), controller.books.power_w, cap_w)
+    seen, now_s = watcher.seen, watcher.looked_s
+    if isinstance(watcher, SharedWatcher):
+        watts = allowed_above_w(watcher.parts, seen, cap_w, controller.books.power_w)
+        if modes.decides:
+            return watts
+        bare.say(seen, site.node_names, "what their CPUs and devices draw is taken from the others")
+        return watts - parts_w(watcher.parts, bare.coming(
+            seen, on_free_cpus(watcher.parts, seen, watcher.down), now_s))
+    bare.say(seen, site.node_names, f"{site.node_active_w:,.0f} W count on each node")
+    coming = bare.coming(seen, on_free_nodes(watcher.nodes_seen, seen, site.node_names),
+                         now_s)
+    return allowed_w((job for job in seen if not job.held), len(site.node_names), site.node_idle_w,
+                     all_nodes_cap_w(controller.books), active_w=site.node_active_w,
+                     coming=sum(max(job.nodes, job.most_nodes) for job in coming))
 
 
 class CapFile:
