@@ -20,6 +20,7 @@ from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk, refuse_below_idle
 from wattline.controller.first_in_queue import FirstInQueue
+from wattline.controller.fleet_news import FleetNews
 from wattline.controller.handing_back import keep_off, kept_off
 from wattline.controller.joules.keeping import LedgerKeeper
 from wattline.controller.joules.memory import recalled
@@ -143,6 +144,8 @@ def _assembled(
     if ledger is not None and keeper is not None:
         keeper.meters.also = ledger.hear
         listeners.append(lambda cycle: _enter(ledger, controller.watcher, fleet, cycle))
+    if isinstance(fleet, MqttFleet):
+        listeners.append(FleetNews(fleet.remarks, controller.notes))
     if target is not None:
         listeners.append(lambda cycle: target.sample(clock()))
     listeners += [FirstInQueue(controller), *_starting(site, controller, modes)]
