@@ -15,6 +15,9 @@ from wattline.cli.testbed_replay import replay
 if TYPE_CHECKING:
     from wattline.controller.testbed.trying import TriedRun
 
+USUAL_NODES = 64
+"""Enough for jobs of many sizes, and up in a quarter of a minute."""
+
 folder_option = click.option(
     "--folder", type=click.Path(path_type=Path), default=None, metavar="FOLDER",
     help="Where the bed lies; wattline-bed in the folder for temporary files otherwise.")
@@ -31,7 +34,7 @@ def command() -> None:
 
 
 @command.command()
-@click.option("--nodes", type=click.IntRange(1, 1024), default=8, show_default=True)
+@click.option("--nodes", type=click.IntRange(1, 1024), default=USUAL_NODES, show_default=True)
 @click.option("--cores", type=click.IntRange(1, 1024), default=32, show_default=True,
               help="Of each node.")
 @click.option("--slurm", default="", metavar="VERSION",
