@@ -83,6 +83,8 @@ class Remembered:
                 self._turn_page(books, now_s)
             self.save(books)
             self.saved_s = now_s
+        elif self.path.suffix != DRY:
+            books.roll.write_out_new()
 
     def _turn_page(self, books: Books, now_s: float) -> None:
         """Go on in another file; a kill on the way leaves the one before, or the new one whole."""
