@@ -53,6 +53,27 @@ class BareJobs:
         self._since_s = {job.label: self._since_s.get(job.label, now_s) for job in found}
         return [job for job in found if now_s - self._since_s[job.label] <= ASIDE_S]
 
+    def at_an_end(
+        self, jobs: Sequence[SlurmJob], free: int, now_s: float
+    ) -> tuple[SlurmJob, int] | None:
+        """The widest job that runs, and on how many nodes others without watts could start at the
+        tick at which it ends: before the next look, together with jobs that have licences.
+
+        None where a job with licences could start at once: it is not to wait for that end.
+        """
+        running = [job for job in jobs if job.node_list and job.state in (*ACTIVE, *STARTING)]
+        if not running or any(job.state == PENDING and not job.held and WATTS in job.licenses
+                              and job.nodes <= free for job in jobs):
+            return None
+        able = sorted((job for job in jobs if self._may_start(job, now_s)),
+                      key=lambda job: (-job.priority, job.came))
+        widest = max(running, key=lambda job: len(job.node_list))
+        room = left = free + len(widest.node_list)
+        for job in able:
+            if job.nodes <= left:
+                left -= min(max(job.nodes, job.most_nodes), left)
+        return (widest, room - left) if left < room else None
+
     def _may_start(self, job: SlurmJob, now_s: float) -> bool:
         return (job.state == PENDING and not job.held and WATTS not in job.licenses
                 and job.reason in MAY_START and not job.eligible_s > now_s

@@ -302,12 +302,25 @@ def _allowed_w(bare: BareJobs, modes: ModeKeeper, controller: Controller) -> flo
         bare.say(seen, site.node_names, "what their CPUs and devices draw is taken from the others")
         return watts - parts_w(watcher.parts, bare.coming(
             seen, on_free_cpus(watcher.parts, seen, watcher.down), now_s))
-    bare.say(seen, site.node_names, f"{site.node_active_w:,.0f} W count on each node")
-    coming = bare.coming(seen, on_free_nodes(watcher.nodes_seen, seen, site.node_names),
-                         now_s)
-    return allowed_w((job for job in seen if not job.held), len(site.node_names), site.node_idle_w,
-                     all_nodes_cap_w(controller.books), active_w=site.node_active_w,
-                     coming=sum(max(job.nodes, job.most_nodes) for job in coming))
+    return _guarded_w(bare, site, controller)
+
+
+def _guarded_w(bare: BareJobs, site: SiteConfig, controller: Controller) -> float:
+    """On whole nodes: by what runs and may start now, and by what may when a job has ended."""
+    watcher, cap_w = controller.watcher, all_nodes_cap_w(controller.books)
+    jobs, now_s = [job for job in watcher.seen if not job.held], watcher.looked_s
+    nodes = len(site.node_names)
+    bare.say(jobs, site.node_names, f"{site.node_active_w:,.0f} W count on each node")
+    coming = bare.coming(jobs, on_free_nodes(watcher.nodes_seen, jobs, site.node_names), now_s)
+    watts = allowed_w(jobs, nodes, site.node_idle_w, cap_w, active_w=site.node_active_w,
+                      coming=sum(max(job.nodes, job.most_nodes) for job in coming))
+    free = nodes - sum(len(job.node_list) for job in jobs) - len(watcher.down)
+    ending = None if coming else bare.at_an_end(jobs, max(free, 0), now_s)
+    if ending is None:
+        return watts
+    then_w = allowed_w([job for job in jobs if job is not ending[0]], nodes, site.node_idle_w,
+                       cap_w, active_w=site.node_active_w, coming=ending[1])
+    return min(watts, then_w)
 
 
 class CapFile:

@@ -123,6 +123,48 @@ def test_in_guard_mode_a_job_without_watts_is_counted_before_it_runs_and_said_wh
         f"{site.node_active_w:,.0f} W count on each node"]
 
 
+FULL = replace(JOB, label="1", state="RUNNING", node_list=tuple(NAMES[:4]),
+               licenses={"watts": 800})
+
+
+@pytest.mark.parametrize(("others", "free", "nodes"), [
+    ([], 0, None),
+    ([JOB], 0, 2),
+    ([JOB, replace(JOB, label="8", nodes=3)], 0, 2),
+    ([JOB, replace(JOB, label="8", nodes=3)], 1, 5),
+    ([replace(JOB, most_nodes=9)], 0, 4),
+    ([replace(JOB, reason="Dependency")], 0, None),
+    ([JOB, replace(JOB, label="8", nodes=3, licenses={"watts": 600})], 2, 2),
+    ([JOB, replace(JOB, label="8", nodes=2, licenses={"watts": 600})], 2, None),
+    ([JOB, replace(JOB, label="8", nodes=2, licenses={"watts": 600}, priority=0)], 2, 2),
+])
+def test_what_starts_at_the_tick_of_an_end_is_known_before(
+    others: list[SlurmJob], free: int, nodes: int | None
+) -> None:
+    found = BareJobs([]).at_an_end([FULL, *others], free, 100.0)
+    assert found == (None if nodes is None else (FULL, nodes))
+    assert BareJobs([]).at_an_end(others, free, 100.0) is None, "nothing runs"
+
+
+def test_on_a_full_machine_licences_are_those_of_the_moment_after_its_end(
+    site: SiteConfig, slurm: OneSlurm
+) -> None:
+    """Under 900 W, four nodes: beside one without watts (300 W) and two idle ones 420 W are left
+    for licences; while the first job runs nothing could start anyway."""
+    with serving(site, act=True, mode="guard") as here:
+        slurm.submit("1", nodes=4, comment="", licenses={"watts": 800}, priority=9)
+        slurm.run("1", "n1", "n2", "n3", "n4")
+        slurm.submit("3", nodes=1, comment="", licenses={"watts": 300}, priority=3,
+                     reason="Priority")
+        here.cycle()
+        before = slurm.commands.allowed()
+        slurm.submit("2", nodes=1, comment="", priority=5, reason="Priority")
+        here.cycle()
+        after = slurm.commands.allowed()
+    assert before > 800
+    assert 300 <= after < 600, "one job of 300 W beside that without, not two"
+
+
 def test_many_are_said_in_one_line() -> None:
     notes: list[str] = []
     runs = [replace(JOB, label=str(number), state="RUNNING", node_list=("n1",))
