@@ -95,6 +95,7 @@ class Controller:
         remarks += self._withdraw(news.withdrawn) + self._say_unmanaged(news.unmanaged)
         for decision in decisions:
             remarks += self.hands.carry_out(self, decision, now_s)
+        self.hands.lift_after_ends(self.watcher)
         return Cycle(now_s, decisions, (*self._noted(), *remarks))
 
     def change_policy(

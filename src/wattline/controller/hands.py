@@ -23,6 +23,7 @@ from wattline.policies.control import Control
 
 if TYPE_CHECKING:
     from wattline.controller.controller import Controller
+    from wattline.controller.watching import Watcher
 
 
 REFUSED = "could never start under the highest cap"
@@ -34,6 +35,8 @@ class Hands:
 
     caps_w: dict[str, float] = field(default_factory=dict)
     """Of each node that a policy has slowed down; the keeper of the cap goes below, never above."""
+    _capped: dict[str, Told] = field(default_factory=dict)
+    """For whose sake each of them is."""
     level: float = 1.0
     """Power of all jobs relative to full speed."""
     licences: bool = False
@@ -136,6 +139,7 @@ class Hands:
         if control.node_caps_w:
             names = controller.watcher.node_names(control.nodes or told.nodes)
             self.caps_w.update(zip(names, control.node_caps_w, strict=True))
+            self._capped.update(dict.fromkeys(names, told))
         elif control.cap_w is not None and math.isfinite(control.cap_w):
             # A table's caps are of sockets; what it says that the job draws is of nodes.
             self._cap_nodes(controller, told, decision.power_w / told.units
@@ -149,9 +153,18 @@ class Hands:
         full_w = told.watts / told.units if told.units else math.inf
         for name in controller.watcher.node_names(told.nodes):
             if cap_w < full_w:
-                self.caps_w[name] = cap_w
+                self.caps_w[name], self._capped[name] = cap_w, told
             else:
                 self.caps_w.pop(name, None)
+
+    def lift_after_ends(self, watcher: Watcher) -> None:
+        """A cap goes with its job: whoever starts the next one there may have said nothing."""
+        if not self._capped:
+            return
+        there = {id(told) for told in watcher.told.values() if told.running}
+        for name in [name for name, told in self._capped.items() if id(told) not in there]:
+            del self._capped[name]
+            self.caps_w.pop(name, None)
 
 
 def is_configured(control: Control) -> bool:

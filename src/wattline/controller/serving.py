@@ -8,7 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from wattline.controller.handing_back import keep_off, kept_off
 from wattline.controller.joules.keeping import LedgerKeeper
 from wattline.controller.joules.memory import recalled
 from wattline.controller.keeping_cap import CapKeeper
-from wattline.controller.lease import renew
+from wattline.controller.lease import renew, renewing
 from wattline.controller.licences import LicenceNet, allowed_w, decided_w
 from wattline.controller.metering import Meters
 from wattline.controller.modes import ModeKeeper, mode_at_start, open_modes
@@ -75,11 +75,13 @@ def serving(
     refused = f"another controller holds {folder}: two would start the same jobs"
     with alone_in(folder, refused), alone_at(site.environment) if act else nullcontext():
         at_start = site.model_copy(update={"mode": mode_at_start(site, mode)})
-        kept = open_remembered(at_start, folder, clock(), act=act)
-        with closing(kept):
-            controller, keeper, ledger, modes = _assembled(
-                site, kept, slurm or _slurm(site), fleet or fleet_of(site, act=act), act=act,
-                clock=clock, mode=mode)
+        with ExitStack() as opened:
+            with renewing(folder, at_start.mode, site.lease) if act else nullcontext():
+                kept = opened.enter_context(closing(
+                    open_remembered(at_start, folder, clock(), act=act)))
+                controller, keeper, ledger, modes = _assembled(
+                    site, kept, slurm or _slurm(site), fleet or fleet_of(site, act=act), act=act,
+                    clock=clock, mode=mode)
             with nullcontext() if keeper is None else closing(keeper):
                 with leaving_to_slurm(site, controller, modes), _settled():
                     yield controller
