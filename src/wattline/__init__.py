@@ -81,6 +81,7 @@ if _TYPE_CHECKING:
     from wattline.benchmarks._asking import bench, list_benchmarks
     from wattline.controller.doctor.asking import doctor
     from wattline.controller.doctor.check import Check
+    from wattline.controller.replaying import replay
     from wattline.controller.speaking import explain_job, live_order, live_status
     from wattline.controller.testbed.meters import try_meters
     from wattline.controller.testbed.trying import TriedRun, try_workload
@@ -105,7 +106,6 @@ if _TYPE_CHECKING:
         WakeAt,
     )
     from wattline.scenario.api import simulate
-    from wattline.scenario.asking import replay_journal as replay
     from wattline.scenario.examples import Example, copy_examples, list_examples
     from wattline.scenario.load import load as load_scenario
     from wattline.scenario.machine_views import check_views, machine_view

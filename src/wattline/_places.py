@@ -112,5 +112,5 @@ PLACES = {
     "PublishedRows": "wattline.studies.every",
     **dict.fromkeys(("Trace", "generate", "read", "write"), "wattline.traces"),
     "load_scenario": "wattline.scenario.load:load",
-    "replay": "wattline.scenario.asking:replay_journal",
+    "replay": "wattline.controller.replaying",
 }

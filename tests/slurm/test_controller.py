@@ -13,8 +13,9 @@ from tests.slurm.bedside import OURS, runs, slurm, submit, until
 from wattline.controller.asking import watts_of_licences
 from wattline.controller.controller import Controller
 from wattline.controller.testbed.accounted import longest_above
+from wattline.controller.testbed.conditions import Conditions
 from wattline.controller.testbed.layout import Bed
-from wattline.controller.testbed.running import Conditions, run_workload
+from wattline.controller.testbed.running import run_workload
 from wattline.controller.testbed.simulated import Setup, beside_simulation
 from wattline.controller.testbed.workload import BedJob, jobs_of
 from wattline.controller.watching import Watcher

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import wattline as wl
+from wattline.controller.testbed.conditions import Conditions
 from wattline.controller.testbed.layout import Bed
-from wattline.controller.testbed.running import BedRun, Conditions, run_workload
+from wattline.controller.testbed.running import BedRun, run_workload
 from wattline.controller.testbed.simulated import Setup, beside_simulation
 from wattline.controller.testbed.trying import USUAL
 from wattline.controller.testbed.workload import faster, jobs_of

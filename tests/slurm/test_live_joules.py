@@ -14,11 +14,12 @@ from tests.slurm.bedside import OURS, held_j, runs, slurm, submit, until
 from wattline.controller.configuration import read_configuration
 from wattline.controller.serving import serving
 from wattline.controller.testbed.agents import agents_of
+from wattline.controller.testbed.conditions import Conditions
 from wattline.controller.testbed.daemons import Daemons
 from wattline.controller.testbed.emulator import OFF
 from wattline.controller.testbed.faults import Faults
 from wattline.controller.testbed.layout import Bed
-from wattline.controller.testbed.running import Conditions, run_workload
+from wattline.controller.testbed.running import run_workload
 from wattline.controller.testbed.workload import BedJob
 
 POLICIES = {"power": "block", "placement": "first-fit"}

@@ -54,19 +54,19 @@ def encode(books: Books) -> bytes:
             "keeps_log": books.keeps_log, "forgotten": books.forgotten,
             "done_then": books.done_then,
             "untold": [decision_values(each) for each in books.untold],
-            "reservations": books.reservations, "roll": books.roll.said(),
-            "scenario": books.scenario}
-    arrays["roll"] = books.roll.numbers()
-    text = np.frombuffer(_text(head), dtype=np.uint8)
+            "reservations": books.reservations, "scenario": books.scenario}
+    roll, arrays["roll"] = books.roll.saved()
+    text = np.frombuffer(_text(head, roll), dtype=np.uint8)
     out = io.BytesIO()
     named: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
     np.savez(out, head=text, **named)
     return out.getvalue()
 
 
-def _text(head: dict[str, Any]) -> bytes:
-    """As JSON; whoever tells of jobs may count in numpy's numbers."""
-    return json.dumps(head, separators=(",", ":"), default=lambda number: number.item()).encode()
+def _text(head: dict[str, Any], roll: str) -> bytes:
+    """As JSON, with the roll, which is JSON already; whoever tells may count in numpy's numbers."""
+    text = json.dumps(head, separators=(",", ":"), default=lambda number: number.item())
+    return f'{text[:-1]},"roll":{roll}}}'.encode()
 
 
 def _used(books: Books) -> dict[str, int]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from struct import pack
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +29,23 @@ MORE = ("names", "codes", "logged", "after", "account", "application", "gres", "
 OVER_STATES = (DONE, REFUSED, CANCELLED)
 
 
+class _Written(NamedTuple):
+    """A job as it is saved."""
+
+    job: Submitted
+    more: str
+    """What it says beside numbers, as JSON; empty where that is nothing: there may be many."""
+    numbers: bytes
+
+    @classmethod
+    def of(cls, job: Submitted) -> _Written:
+        more = {name: value for name in MORE
+                if (value := getattr(job, name)) not in (None, {}, "")}
+        numbers = pack("7d", job.units, job.requested_s, job.watts, job.procs, job.share,
+                       job.think_s, job.work_s)
+        return cls(job, _as_json(more) if more else "", numbers)
+
+
 class Roll:
     """Rows are given out in the order of submission and never again to another job."""
 
@@ -40,12 +59,14 @@ class Roll:
         """Columns for which the teller has numbers of its own."""
         self.over: dict[Key, float] = {}
         """When the last jobs that are over and forgotten ended; those that did not run at -inf."""
+        self._texts: dict[Key, _Written] = {}
+        """Jobs as they are saved, as far as they have been."""
         self._all: tuple[float, JobTable] | None = None
         """The table of all jobs as it was last asked for: copies that look ahead ask it often."""
 
     @classmethod
     def of(cls, said: Mapping[str, Any], numbers: Any) -> Roll:
-        """A roll as it was saved: `said` and `numbers` of it."""
+        """A roll as `saved` gave it, its text read."""
         made = cls()
         made.jobs = [_job(key, row, said["more"].get(str(place), {})) for place, (key, row)
                      in enumerate(zip(said["keys"], numbers.tolist(), strict=True))]
@@ -56,25 +77,30 @@ class Roll:
         made.over = dict(said["over"])
         return made
 
-    def said(self) -> dict[str, Any]:
-        """What was said of the jobs and is no number, and what is remembered of others.
+    def saved(self) -> tuple[str, Any]:
+        """What was said of the jobs, as JSON, and their numbers, a row each: for `of`.
 
-        Written out only where a job says something: there may be many.
+        Thousands of jobs are saved again and again, and hardly one of them has changed: each is
+        written out once.
         """
-        more = {row: {name: value for name in MORE
-                      if (value := getattr(job, name)) not in (None, {}, "")}
-                for row, job in enumerate(self.jobs)
-                if job.names or job.codes or job.logged or job.after is not None
-                or job.account or job.application or job.gres or job.place}
-        return {"keys": [job.job for job in self.jobs], "more": more, "codes": self.codes,
-                "own_codes": sorted(self.own_codes),
-                "over": list(self.over.items())}
+        kept = [self._written(job) for job in self.jobs]
+        self._texts = {each.job.job: each for each in kept}
+        more = ",".join(f'"{row}":{each.more}' for row, each in enumerate(kept) if each.more)
+        rest = _as_json({"keys": [job.job for job in self.jobs], "codes": self.codes,
+                         "own_codes": sorted(self.own_codes), "over": list(self.over.items())})
+        numbers = np.frombuffer(b"".join(each.numbers for each in kept))
+        return f'{rest[:-1]},"more":{{{more}}}}}', numbers.reshape(len(kept), len(NUMBERS))
 
-    def numbers(self) -> Any:
-        """The numbers that were said of the jobs, a row each."""
-        rows = [(job.units, job.requested_s, job.watts, job.procs, job.share, job.think_s,
-                 job.work_s) for job in self.jobs]
-        return np.array(rows, dtype=np.float64).reshape(len(rows), len(NUMBERS))
+    def write_out_new(self) -> None:
+        """Do what saving takes for the jobs that have come since: between saves there is time."""
+        for job in reversed(self.jobs):
+            if job.job in self._texts:
+                return
+            self._texts[job.job] = self._written(job)
+
+    def _written(self, job: Submitted) -> _Written:
+        known = self._texts.get(job.job)
+        return known if known is not None and known.job is job else _Written.of(job)
 
     def __len__(self) -> int:
         return len(self.jobs)
@@ -187,8 +213,13 @@ class Roll:
     def keep(self, rows: Any) -> None:
         """Forget all jobs but these rows, which move up in their order."""
         self._all = None
-        self.jobs = [self.jobs[int(row)] for row in rows]
+        self.jobs = [self.jobs[row] for row in rows.tolist()]
         self._rows = {job.job: row for row, job in enumerate(self.jobs)}
+
+
+def _as_json(value: Any) -> str:
+    """Whoever tells of jobs may count in numpy's numbers."""
+    return json.dumps(value, separators=(",", ":"), default=lambda number: number.item())
 
 
 def name_of(job: Submitted, column: str) -> str:

@@ -15,6 +15,7 @@ from wattline.cli.output import print_json, print_table
 
 def show_live(config: Path, as_json: bool) -> None:
     """The seven figures of the machine as it stands, and what is reserved."""
+    from wattline.controller.resting import NAME
     from wattline.controller.speaking import live_status
     from wattline.physics.powercap import PowerStatus
 
@@ -22,13 +23,19 @@ def show_live(config: Path, as_json: bool) -> None:
     if as_json:
         print_json(said)
         return
-    cap_w = math.inf if said["cap_w"] is None else float(said["cap_w"])
+    resting_w = sum(each["watts"] for each in said["ahead"]
+                    if each["name"] == NAME and each["begun"])
+    # As it was set: what nodes draw that take no jobs is a part of it.
+    cap_w = math.inf if said["cap_w"] is None else float(said["cap_w"]) + resting_w
     known = said["measured_w"] is not None
     power_w = float(said["measured_w"] if known else said["power_w"])
     figures = PowerStatus(min_w=said["idle_w"], current_w=power_w, cap_w=cap_w, floor_w=0.0,
                           change_rate_w_per_s=0.0, adjusted_max_w=said["machine_w"],
                           max_w=said["machine_w"])
     click.echo(" ".join(f"{name}={value}" for name, value in figures.as_scontrol().items()))
+    if resting_w:
+        click.echo(f"{resting_w:,.0f} W of the cap are drawn by nodes that take no jobs: "
+                   f"{cap_w - resting_w:,.0f} W are left for the others")
     for each in said["ahead"]:
         click.echo(f"Reservation={each['name']} StartTime={moment(each['start_s'])} "
                    f"Duration={each['end_s'] - each['start_s']:.0f} Watts={each['watts']:.0f}")

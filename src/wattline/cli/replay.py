@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 import click
 
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.units import counted
+
+LIVE_S = 1e9
+"""No simulation lasts so long: a later time is one of the calendar, after 2001."""
 
 
 @click.command()
@@ -31,16 +35,18 @@ def command(
 ) -> None:
     """Tell the events of JOURNAL to fresh books and compare decision by decision.
 
-    Exit status 0 where every decision is the journal's, 1 where one differs.
+    What a controller decided about jobs that share nodes lies beside its journal and is compared
+    too. Exit status 0 where every decision is the journal's, 1 where one differs; where Slurm
+    started the jobs there is none to compare, and that is said.
     """
+    from wattline.controller.replaying import replay
     from wattline.model.errors import InputError
-    from wattline.scenario.asking import replay_journal
 
     if scenario is None and (since is not None or assume_requested):
         raise InputError("--from and --assume-requested are about another policy: give it with "
                          "--scenario")
-    asked = replay_journal(journal, scenario, since=since, assume_requested=assume_requested,
-                           allow_code=allow_code)
+    asked = replay(journal, scenario, since=since, assume_requested=assume_requested,
+                   allow_code=allow_code)
     if as_json:
         print_json(_as_json(asked))
     else:
@@ -51,14 +57,17 @@ def command(
 
 def _as_json(asked: Any) -> dict[str, Any]:
     found = asked.result
-    first = found.first_difference
+    first = _first(asked)
     said: dict[str, Any] = {
-        "jobs": asked.jobs, "steps": found.steps, "decisions": found.decisions,
-        "equal": asked.equal, "first_difference": None if first is None else asdict(first),
+        "jobs": asked.jobs, "steps": found.steps, "decisions": asked.decisions,
+        "equal": None if _nothing_to_compare(asked) else asked.equal,
+        "first_difference": None if first is None else asdict(first),
         "refused": [{"event": type(each.event).__name__, "reason": each.reason}
                     for each in found.refused[:20]],
         "damaged_lines": list(asked.damaged), "complete": asked.complete,
     }
+    if asked.beside is not None:
+        said["remarks"] = list(asked.beside.remarks)
     if asked.other is not None:
         said |= {"from_s": asked.other.from_s, "world": _world(asked.other),
                  "remarks": list(asked.other.remarks), "starts": dict(asked.other.starts)}
@@ -69,6 +78,16 @@ def _as_json(asked: Any) -> dict[str, Any]:
     return said
 
 
+def _first(asked: Any) -> Any:
+    """The first difference, in the journal or beside it."""
+    return asked.result.first_difference or (asked.beside and asked.beside.first_difference)
+
+
+def _nothing_to_compare(asked: Any) -> bool:
+    """A journal without decisions shows only that its events can be told."""
+    return bool(asked.equal and asked.decisions == 0)
+
+
 def _world(other: Any) -> str:
     return "simulated" if other.simulated else "events only"
 
@@ -76,7 +95,7 @@ def _world(other: Any) -> str:
 def _print_how(other: Any) -> None:
     """From when on, in which world, and what was assumed."""
     since = "the beginning" if other.from_s is None else (
-        f"{other.from_s:g} s; up to there the journal's own decides")
+        f"{_at(other.from_s)}; up to there the journal's own decides")
     click.echo(f"the other policy decides from {since}")
     click.echo("world: simulated, jobs end as their new starts make them" if other.simulated
                else "world: events only, as the journal has them")
@@ -87,7 +106,7 @@ def _print_how(other: Any) -> None:
 def _print(journal: str, asked: Any) -> None:
     found = asked.result
     click.echo(f"{journal}: {counted(asked.jobs, 'job')}, {counted(found.steps, 'step')}, "
-               f"{counted(found.decisions, 'decision')}")
+               f"{counted(asked.decisions, 'decision')}")
     if asked.damaged:
         click.echo(f"damaged: the checksum of line {asked.damaged[0]} does not fit "
                    f"({counted(len(asked.damaged), 'line')})")
@@ -98,17 +117,9 @@ def _print(journal: str, asked: Any) -> None:
         _print_how(asked.other)
     for refused in found.refused[:3]:
         click.echo(f"not possible here: {refused.reason}")
-    if found.first_difference is None:
-        click.echo("every decision is the same" if asked.equal else "not the same")
-    else:
-        first = found.first_difference
-        click.echo(f"first difference at step {first.step}, {first.time_s:g} s:")
-        alike = _alike(first.journal, first.here)
-        if alike:
-            click.echo(f"  ({counted(alike, 'decision')} of it the same)")
-        rows = [[where, _told(decisions[alike:])] for where, decisions in
-                (("journal", first.journal), ("here", first.here))]
-        print_table(["", "decided"], rows)
+    for remark in () if asked.beside is None else asked.beside.remarks:
+        click.echo(remark)
+    _print_outcome(asked)
     if asked.other is not None and asked.other.run is not None:
         from wattline.analysis.metrics import metrics
         from wattline.analysis.summary import summary_rows
@@ -119,6 +130,39 @@ def _print(journal: str, asked: Any) -> None:
         other = asked.other.run
         print_table(["metric", "value"], summary_rows(metrics(other), other),
                     "the same jobs under the other policy")
+
+
+def _print_outcome(asked: Any) -> None:
+    if _nothing_to_compare(asked):
+        click.echo("there is no decision to compare: its events can be told, and no more is shown")
+    elif asked.equal:
+        click.echo("every decision is the same")
+    elif asked.result.first_difference is not None:
+        _print_difference(asked.result.first_difference)
+    elif asked.beside is not None and asked.beside.first_difference is not None:
+        first = asked.beside.first_difference
+        click.echo(f"first difference on shared nodes, {_at(first.time_s)}:")
+        print_table(["", "decided"], [["beside the journal", ", ".join(first.journal) or "nothing"],
+                                      ["here", ", ".join(first.here) or "nothing"]])
+    else:
+        click.echo("not the same")
+
+
+def _print_difference(first: Any) -> None:
+    click.echo(f"first difference at step {first.step}, {_at(first.time_s)}:")
+    alike = _alike(first.journal, first.here)
+    if alike:
+        click.echo(f"  ({counted(alike, 'decision')} of it the same)")
+    rows = [[where, _told(decisions[alike:])] for where, decisions in
+            (("journal", first.journal), ("here", first.here))]
+    print_table(["", "decided"], rows)
+
+
+def _at(time_s: float) -> str:
+    """Seconds of a simulation; a controller's journal counts from 1970, and has a date."""
+    if time_s < LIVE_S:
+        return f"{time_s:g} s"
+    return f"{datetime.fromtimestamp(time_s, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _alike(journal: Any, here: Any) -> int:

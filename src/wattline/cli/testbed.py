@@ -15,6 +15,9 @@ from wattline.cli.testbed_replay import replay
 if TYPE_CHECKING:
     from wattline.controller.testbed.trying import TriedRun
 
+USUAL_NODES = 64
+"""Enough for jobs of many sizes, and up in a quarter of a minute."""
+
 folder_option = click.option(
     "--folder", type=click.Path(path_type=Path), default=None, metavar="FOLDER",
     help="Where the bed lies; wattline-bed in the folder for temporary files otherwise.")
@@ -31,7 +34,7 @@ def command() -> None:
 
 
 @command.command()
-@click.option("--nodes", type=click.IntRange(1, 1024), default=8, show_default=True)
+@click.option("--nodes", type=click.IntRange(1, 1024), default=USUAL_NODES, show_default=True)
 @click.option("--cores", type=click.IntRange(1, 1024), default=32, show_default=True,
               help="Of each node.")
 @click.option("--slurm", default="", metavar="VERSION",
@@ -105,8 +108,8 @@ def run(workload: Path, nodes: int, cap: str, scenario: Path | None, mode: str,
     WORKLOAD is a job log or a table; its jobs are submitted at their times, held, and started by
     the policy on the nodes that it chooses. Times are real: a log of an hour takes an hour.
     """
-    from wattline.cli.output import progress
     from wattline.cli.terminating import terminated_as_interrupted
+    from wattline.cli.testbed_progress import saying_how_far
     from wattline.controller.testbed.trying import try_workload
     from wattline.model.errors import InputError
     from wattline.model.pictures import check_picture
@@ -115,12 +118,12 @@ def run(workload: Path, nodes: int, cap: str, scenario: Path | None, mode: str,
         raise InputError("--lower-cap-to and --at go together: which cap, and from when on")
     if plot is not None:
         check_picture(plot)
-    with terminated_as_interrupted(), progress("running") as advance:
+    with terminated_as_interrupted(), saying_how_far(quiet=as_json) as tell:
         tried = try_workload(workload, nodes=nodes, cap=cap, scenario=scenario, mode=mode,
                              lower_cap_to=lower_cap_to, at_s=at_s or 0.0,
                              when_short=when_short or "", faults=faults, journal=journal,
                              folder=folder, speed=speed, node_w=_pair(node_w),
-                             column_map=column_map, progress=advance)
+                             column_map=column_map, tell=tell)
     if plot is not None:
         tried.plot(plot)
     if as_json:
@@ -150,14 +153,16 @@ def _figures(tried: TriedRun) -> list[list[object]]:
         ["completed twice", len(found.doubled)],
         ["finished, forgotten by a Slurm that was killed", len(found.end_forgotten)],
         ["requeued", len(found.requeued)],
-        ["refused", len(found.refused)], ["faults", len(found.faults)],
+        ["refused", len(found.refused)], ["left waiting", len(found.left)],
+        ["faults", len(found.faults)],
         ["makespan", f"{found.makespan_s:.0f} s"],
         ["mean wait", f"{found.wait_s_mean:.1f} s"],
         ["longest above the cap", f"{found.above_cap_s_max:.1f} s"],
         ["worst energy of a job, by our ledger", f"{100 * found.energy_error_max:.1f} % off"],
         ["worst energy of a job, by Slurm", f"{100 * found.slurm_energy_error_max:.1f} % off"],
         ["decisions", found.decisions],
-        ["journal replays", "yes" if found.replay_equal else "no"]]
+        ["journal replays", {True: "yes", False: "no", None: "nothing was decided"}[
+            found.replay_equal]]]
     if beside is not None:
         rows.append(["nodes held beyond the work of a job, median", f"{beside.overhead_s:.1f} s"])
         for said, late in (("simulated", beside.without),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wattline.books import CapChanged, Event, ReservationRemoved, Reserved
+from wattline.books import Books, CapChanged, Event, ReservationRemoved, Reserved
 from wattline.books.possible import no_cap, no_figure, no_power, no_reservation
 from wattline.books.stuck import first_stuck
 from wattline.controller.answers import QUESTIONS
@@ -171,7 +171,7 @@ def _set_cap(fields: Mapping[str, Any], controller: Controller, now_s: float) ->
     reason = no_cap(watts)
     if reason:
         raise InputError(reason)
-    refuse_below_idle("a cap", watts, controller)
+    refuse_below_idle("a cap", watts, controller.books)
     return CapChanged(watts)
 
 
@@ -193,13 +193,12 @@ def _reserve(fields: Mapping[str, Any], controller: Controller, now_s: float) ->
                  if each["start_s"] < start_s + duration_s and each["end_s"] > start_s)
     # Nodes without jobs are reserved for, and their watts are among those of an idle machine.
     left_w = min(_told_w(controller), books.machine.power_w_max) - held_w + resting_w(books)
-    refuse_below_idle("it would leave a cap", left_w - watts, controller)
+    refuse_below_idle("it would leave a cap", left_w - watts, controller.books)
     return event
 
 
-def refuse_below_idle(what: str, watts: float, controller: Controller) -> None:
+def refuse_below_idle(what: str, watts: float, books: Books) -> None:
     """As of the cap in the site's file; a policy that switches nodes off keeps lower ones."""
-    books = controller.books
     draws = DrawLimits.of(books.machine)
     off = _switches_off(books.policy.admission)
     least_w, which = (draws.off_w, "with all nodes off") if off else (draws.min_w, "idle")

@@ -11,8 +11,10 @@ from __future__ import annotations
 import json
 import math
 import os
+import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,16 +29,44 @@ from wattline.live.slurm.holding import devices_of
 from wattline.live.slurm.reading import WATTS, SlurmJob
 
 LEASE = "lease"
+LONGEST_START_S = 900.0
+"""A start that hangs for longer is no sign of life."""
 
 
-def renew(folder: Path, mode: str, cap_w: float = math.inf) -> None:
-    """Say that the controller lives; a reader finds the old file or the new one."""
+def renew(folder: Path, mode: str, cap_w: float = math.inf, *, starts: bool = False) -> None:
+    """Say that the controller lives; a reader finds the old file or the new one.
+
+    `starts`: it does not decide yet.
+    """
     made = folder / f".{LEASE}"
     made.write_text(json.dumps({"monotonic_s": time.monotonic(), "boot": _boot(),
                                 "time_s": time.time(), "pid": os.getpid(), "mode": mode,
+                                "starts": starts,
                                 "cap_w": cap_w if math.isfinite(cap_w) else None}),
                     encoding="utf-8")
     made.replace(folder / LEASE)
+
+
+@contextmanager
+def renewing(folder: Path, mode: str, lease_s: float) -> Iterator[None]:
+    """Renew the lease while a controller starts: it may have to compile its policies for longer
+    than a lease, and nobody is to take its jobs away meanwhile."""
+    cap_w, over = last_cap_w(folder), threading.Event()
+
+    def renew_now_and_then() -> None:
+        until_s = time.monotonic() + LONGEST_START_S
+        with suppress(OSError):  # on a full disk: the first cycle says it
+            while not over.is_set() and time.monotonic() < until_s:
+                renew(folder, mode, cap_w, starts=True)
+                over.wait(lease_s / 4)
+
+    thread = threading.Thread(target=renew_now_and_then, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def age_s(folder: Path) -> float:
@@ -51,9 +81,10 @@ def age_s(folder: Path) -> float:
 
 
 def holder(folder: Path) -> int | None:
-    """The process of the controller that renewed the lease last."""
+    """The process of the controller that renewed the lease last; None of one that still starts."""
     try:
-        return int(json.loads((folder / LEASE).read_text(encoding="utf-8"))["pid"])
+        said = json.loads((folder / LEASE).read_text(encoding="utf-8"))
+        return None if said.get("starts") else int(said["pid"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

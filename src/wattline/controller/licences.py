@@ -24,13 +24,15 @@ LOOK_S = 5.0
 
 
 def allowed_w(
-    jobs: Iterable[SlurmJob], nodes: int, idle_w: float, cap_w: float, *, active_w: float = 0.0
+    jobs: Iterable[SlurmJob], nodes: int, idle_w: float, cap_w: float, *, active_w: float = 0.0,
+    coming: int = 0,
 ) -> float:
     """How many licences jobs may hold together where Slurm starts them.
 
     A job's licences are all that its nodes draw, and nodes without a job draw too: the cap less
-    these. So do jobs that run without licences, `active_w` on each node, and what jobs with fewer
-    licences than their nodes draw idle draw beyond those. A job that starts takes
+    these. So do jobs that run without licences, `active_w` on each node, those that are about to
+    start without (on `coming` nodes), and what jobs with fewer licences than their nodes draw idle
+    draw beyond those. A job that starts takes
     idle nodes with it, so that only a part of its licences is new: the largest such part among
     those that may start says how many fit, whichever of them Slurm starts.
     """
@@ -38,7 +40,10 @@ def allowed_w(
     running = [job for job in jobs if job.node_list and job.state in (*ACTIVE, *STARTING, *ENDING)]
     waiting = [job for job in jobs if job.state in WAITING and job.licenses.get(WATTS, 0) > 0]
     free = max(nodes - sum(len(job.node_list) for job in running), 0)
-    bare_w = active_w * sum(len(job.node_list) for job in running if WATTS not in job.licenses)
+    coming = min(coming, free)
+    free -= coming
+    bare_w = active_w * (coming + sum(len(job.node_list) for job in running
+                                      if WATTS not in job.licenses))
     used_w = sum(job.licenses.get(WATTS, 0) for job in running)
     beyond_w = sum(max(idle_w * len(job.node_list) - job.licenses[WATTS], 0.0)
                    for job in running if WATTS in job.licenses)

@@ -35,6 +35,8 @@ KEPT = ("cap", "nodes", "node_idle_w", "node_active_w", "node_off_w", "node_boot
         "classes", "policy", "scenario", "mark", "partitions", "twin")
 """What of a site the books depend on: where it was changed they begin anew."""
 
+STAMP = "%Y-%m-%dT%H-%M-%S.%f"
+"""How journals are named: by the time at which each begins."""
 BEGUN = ".begin"
 """How the name of the books ends that a journal begins with, where it goes on from another."""
 DRY = ".dry"
@@ -81,6 +83,8 @@ class Remembered:
                 self._turn_page(books, now_s)
             self.save(books)
             self.saved_s = now_s
+        elif self.path.suffix != DRY:
+            books.roll.write_out_new()
 
     def _turn_page(self, books: Books, now_s: float) -> None:
         """Go on in another file; a kill on the way leaves the one before, or the new one whole."""
@@ -134,7 +138,7 @@ def open_remembered(
 
 
 def _stamp(now_s: float) -> str:
-    return datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
+    return datetime.fromtimestamp(now_s, UTC).strftime(STAMP)
 
 
 def _again(site: SiteConfig, path: Path, now_s: float) -> Remembered:

@@ -8,7 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,16 +16,18 @@ from typing import Any
 from wattline.books import Books, CapChanged, Event
 from wattline.controller.alone import alone_at
 from wattline.controller.asking import watts_of_licences
+from wattline.controller.bare_jobs import BareJobs, on_free_cpus, on_free_nodes, parts_w
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk, refuse_below_idle
 from wattline.controller.first_in_queue import FirstInQueue
+from wattline.controller.fleet_news import FleetNews
 from wattline.controller.freed import Freed
 from wattline.controller.handing_back import keep_off, kept_off
 from wattline.controller.joules.keeping import LedgerKeeper
 from wattline.controller.joules.memory import recalled
 from wattline.controller.keeping_cap import CapKeeper
-from wattline.controller.lease import renew
+from wattline.controller.lease import renew, renewing
 from wattline.controller.licences import LicenceNet, allowed_w, decided_w
 from wattline.controller.metering import Meters
 from wattline.controller.modes import ModeKeeper, mode_at_start, open_modes
@@ -75,11 +77,13 @@ def serving(
     refused = f"another controller holds {folder}: two would start the same jobs"
     with alone_in(folder, refused), alone_at(site.environment) if act else nullcontext():
         at_start = site.model_copy(update={"mode": mode_at_start(site, mode)})
-        kept = open_remembered(at_start, folder, clock(), act=act)
-        with closing(kept):
-            controller, keeper, ledger, modes = _assembled(
-                site, kept, slurm or _slurm(site), fleet or fleet_of(site, act=act), act=act,
-                clock=clock, mode=mode)
+        with ExitStack() as opened:
+            with renewing(folder, at_start.mode, site.lease) if act else nullcontext():
+                kept = opened.enter_context(closing(
+                    open_remembered(at_start, folder, clock(), act=act)))
+                controller, keeper, ledger, modes = _assembled(
+                    site, kept, slurm or _slurm(site), fleet or fleet_of(site, act=act), act=act,
+                    clock=clock, mode=mode)
             with nullcontext() if keeper is None else closing(keeper):
                 with leaving_to_slurm(site, controller, modes), _settled():
                     yield controller
@@ -144,6 +148,8 @@ def _assembled(
     if ledger is not None and keeper is not None:
         keeper.meters.also = ledger.hear
         listeners.append(lambda cycle: _enter(ledger, controller.watcher, fleet, cycle))
+    if isinstance(fleet, MqttFleet):
+        listeners.append(FleetNews(fleet.remarks, controller.notes))
     if target is not None:
         listeners.append(lambda cycle: target.sample(clock()))
     listeners += [FirstInQueue(controller), *_starting(site, controller, modes)]
@@ -172,7 +178,8 @@ def _starting(
     found: list[Callable[[Cycle], None]] = []
     if site.licences and controller.act:
         net = LicenceNet(controller.slurm.commands, controller.notes)
-        found.append(lambda cycle: _keep_net(net, controller, modes, cycle))
+        bare = BareJobs(controller.notes, site.partitions)
+        found.append(lambda cycle: _keep_net(net, bare, controller, modes, cycle))
     if controller.act:
         found.append(lambda cycle: take_back(controller, modes)
                      if modes.now.taking_back and cycle.looked else None)
@@ -186,9 +193,10 @@ def _starting(
     return found
 
 
-def _keep_net(net: LicenceNet, controller: Controller, modes: ModeKeeper, cycle: Cycle) -> None:
+def _keep_net(net: LicenceNet, bare: BareJobs, controller: Controller, modes: ModeKeeper,
+              cycle: Cycle) -> None:
     """Licences follow the cap; in guard mode jobs that wait for us go to Slurm under them."""
-    if _allow(net, modes, controller) and cycle.looked and not modes.decides:
+    if _allow(net, bare, modes, controller) and cycle.looked and not modes.decides:
         pass_on_held(controller, modes)
 
 
@@ -270,18 +278,8 @@ def _measured(meters: Meters, now_s: float) -> tuple[float, float]:
     return meters.machine_w(now_s), sum(times_s) / len(times_s) if times_s else math.nan
 
 
-def _allow(net: LicenceNet, modes: ModeKeeper, controller: Controller) -> bool:
-    """In guard mode Slurm must know that nodes without jobs draw too; the books know it."""
-    site, watts = modes.site, cap_now_w(controller.books)
-    if isinstance(controller.watcher, SharedWatcher):
-        watcher = controller.watcher
-        watts = allowed_above_w(watcher.parts, watcher.seen, watts, controller.books.power_w)
-    elif modes.decides:
-        watts = decided_w(controller.watcher.told.values(), controller.books.power_w, watts)
-    else:
-        watts = allowed_w((job for job in controller.watcher.seen if not job.held),
-                          len(site.node_names), site.node_idle_w,
-                          all_nodes_cap_w(controller.books), active_w=site.node_active_w)
+def _allow(net: LicenceNet, bare: BareJobs, modes: ModeKeeper, controller: Controller) -> bool:
+    watts = _allowed_w(bare, modes, controller)
     try:
         net.allow(watts)
         if modes.decides and watts > cap_now_w(controller.books):
@@ -295,6 +293,40 @@ def _allow(net: LicenceNet, modes: ModeKeeper, controller: Controller) -> bool:
     return True
 
 
+def _allowed_w(bare: BareJobs, modes: ModeKeeper, controller: Controller) -> float:
+    """In guard mode Slurm must know that nodes without jobs draw too; the books know it."""
+    site, watcher, cap_w = modes.site, controller.watcher, cap_now_w(controller.books)
+    if modes.decides and not isinstance(watcher, SharedWatcher):
+        return decided_w(watcher.told.values(), controller.books.power_w, cap_w)
+    seen, now_s = watcher.seen, watcher.looked_s
+    if isinstance(watcher, SharedWatcher):
+        watts = allowed_above_w(watcher.parts, seen, cap_w, controller.books.power_w)
+        if modes.decides:
+            return watts
+        bare.say(seen, site.node_names, "what their CPUs and devices draw is taken from the others")
+        return watts - parts_w(watcher.parts, bare.coming(
+            seen, on_free_cpus(watcher.parts, seen, watcher.down), now_s))
+    return _guarded_w(bare, site, controller)
+
+
+def _guarded_w(bare: BareJobs, site: SiteConfig, controller: Controller) -> float:
+    """On whole nodes: by what runs and may start now, and by what may when a job has ended."""
+    watcher, cap_w = controller.watcher, all_nodes_cap_w(controller.books)
+    jobs, now_s = [job for job in watcher.seen if not job.held], watcher.looked_s
+    nodes = len(site.node_names)
+    bare.say(jobs, site.node_names, f"{site.node_active_w:,.0f} W count on each node")
+    coming = bare.coming(jobs, on_free_nodes(watcher.nodes_seen, jobs, site.node_names), now_s)
+    watts = allowed_w(jobs, nodes, site.node_idle_w, cap_w, active_w=site.node_active_w,
+                      coming=sum(max(job.nodes, job.most_nodes) for job in coming))
+    free = nodes - sum(len(job.node_list) for job in jobs) - len(watcher.down)
+    ending = None if coming else bare.at_an_end(jobs, max(free, 0), now_s)
+    if ending is None:
+        return watts
+    then_w = allowed_w([job for job in jobs if job is not ending[0]], nodes, site.node_idle_w,
+                       cap_w, active_w=site.node_active_w, coming=ending[1])
+    return min(watts, then_w)
+
+
 class CapFile:
     """The cap follows a file, `none` is the site's own; what cannot be read leaves it as it is."""
 
@@ -306,7 +338,7 @@ class CapFile:
         try:
             said = self.file.read_text(encoding="utf-8").strip()
             wanted_w = self.highest_w if says_no_cap(said) else parse_power(said)
-            refuse_below_idle("a cap", wanted_w, self.controller)
+            refuse_below_idle("a cap", wanted_w, self.controller.books)
         except (OSError, UnicodeDecodeError, InputError) as error:
             return self._note(f"{self.file}: the cap stays as it is: {error}")
         if not 0.0 < wanted_w <= self.highest_w:

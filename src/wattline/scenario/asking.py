@@ -103,20 +103,8 @@ def replay_journal(
     journal: str | Path, scenario: str | Path | Scenario | None = None, *,
     since: Since | str | None = None, assume_requested: bool = False, allow_code: bool = False,
 ) -> Asked:
-    """Ask a journal again, decision by decision; or what the policy of a scenario would do.
-
-    `since` is a time (`90m`) or `decision:N`: up to there the journal's own policy decides. A
-    scenario's file that you name may run code; a journal, or a `Scenario`, with `allow_code`.
-
-    >>> import wattline as wl
-    >>> from tempfile import TemporaryDirectory
-    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
-    >>> with TemporaryDirectory() as folder:
-    ...     run = wl.simulate(trace, machine=wl.Machine(nodes=32), journal=f"{folder}/journal")
-    ...     found = wl.replay(f"{folder}/journal")
-    >>> found.equal
-    True
-    """
+    """The journal's own decisions asked again, or another policy: `wl.replay`, which adds those
+    that a controller keeps beside its journal."""
     asked = (journal, scenario, since, assume_requested, allow_code)
     answer: Asked | None = call_plain(answered_here, *asked) if _is_short(journal) else None
     return answer or answered_here(*asked)

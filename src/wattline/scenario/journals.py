@@ -133,6 +133,28 @@ class Otherwise:
     """How many jobs start earlier, later, at the same time, only in the journal, only here."""
 
 
+@dataclass(frozen=True)
+class OtherStarts:
+    """A moment at which other jobs would be started, or on other nodes."""
+
+    time_s: float
+    journal: tuple[str, ...]
+    here: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DecidedBeside:
+    """Starts on shared nodes, from the pictures that a controller kept beside its journal."""
+
+    decisions: int = 0
+    """Starts that were made once more."""
+    different: int = 0
+    """Pictures from which others follow here."""
+    first_difference: OtherStarts | None = None
+    remarks: tuple[str, ...] = ()
+    """What could not be compared, and why."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Asked(Shown):
     """A journal and what came of asking it again."""
@@ -145,10 +167,18 @@ class Asked(Shown):
     """Whether the journal's writer came to its end."""
     other: Otherwise | None = None
     """How another policy was asked, where one was."""
+    beside: DecidedBeside | None = None
+    """What was decided about jobs that share nodes, which is not in the journal itself."""
 
     @property
     def equal(self) -> bool:
-        return self.result.equal and not self.damaged
+        beside = self.beside is None or self.beside.different == 0
+        return self.result.equal and not self.damaged and beside
+
+    @property
+    def decisions(self) -> int:
+        """Those that were compared: 0 where Slurm itself has decided, and nothing could be."""
+        return self.result.decisions + (0 if self.beside is None else self.beside.decisions)
 
 
 def ask_again(path: str | Path, *, allow_code: bool = False) -> Asked:

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 import wattline as wl
-from wattline.controller.testbed import running, trying, workload
+from wattline.controller.testbed import running, trying, until_over, workload
 from wattline.controller.testbed.accounted import SeenJob
+from wattline.controller.testbed.conditions import Conditions
 from wattline.controller.testbed.joules import LifeJoules
 from wattline.controller.testbed.layout import Bed, NodePower
+from wattline.controller.testbed.progress import untold
 from wattline.controller.testbed.running import BedRun
 from wattline.controller.testbed.simulated import Setup, beside_simulation
 from wattline.controller.testbed.workload import BedJob, Submitter
@@ -138,8 +140,8 @@ def test_a_job_that_slurm_never_took_is_lost(
         def remarks(self) -> list[str]:
             return []
 
-    found = running._result(bed, running.Conditions(1000.0), submitter,
-                            Controller(), 0.0, running._End(), ())  # type: ignore[arg-type]
+    found = running._result(bed, Conditions(1000.0), submitter,
+                            Controller(), 0.0, until_over.RunEnd(), ())  # type: ignore[arg-type]
     assert found.lost == ("unsubmitted 1",)
     assert found.remarks == ("job 1 was not submitted: no",)
 
@@ -219,12 +221,12 @@ def test_jobs_are_freed_once_all_that_are_left_have_been_held_for_long(
     bed = Bed(Path("/nowhere"), nodes=4, port=1)
     submitter = Submitter(bed, JOBS)
     submitter.free = freed.append  # type: ignore[method-assign,assignment]
-    watch = running._Watch(bed, submitter, running.Conditions(1000.0), None, 0.0, lambda _: None)
+    watch = until_over.UntilOver(bed, submitter, Conditions(1000.0), None, 0.0, untold, {})
     held = SlurmJob("6", 6, 0, "PENDING", 1, 1, 60.0, math.nan, math.nan, 0.0,
                     reason="JobHeldUser")
     runs = replace(held, label="7", state="RUNNING", reason="None")
     now_s = iter(range(0, 1000, 20))
-    monkeypatch.setattr(running.time, "monotonic", lambda: float(next(now_s)))
+    monkeypatch.setattr(until_over.time, "monotonic", lambda: float(next(now_s)))
     for left in ([held, runs], [held, runs], [held, runs], [held], [held]):
         watch._free(left)
     assert freed == []

@@ -22,6 +22,7 @@ from wattline.controller.configuration import read_configuration
 from wattline.controller.controller import Controller
 from wattline.controller.desk import open_desk
 from wattline.controller.orders import DONE, ORDERS, REFUSED, TAKEN, Inbox, give
+from wattline.controller.resting import NAME
 from wattline.controller.speaking import explain_job, live_order, live_status, moment_s
 from wattline.controller.watching import Watcher
 from wattline.live.slurm.client import Seen, Slurm
@@ -126,6 +127,19 @@ def run(*words: str) -> int:
     with pytest.raises(SystemExit) as left:
         main([*words])
     return int(left.value.code or 0)
+
+
+def test_the_cap_that_is_shown_is_the_one_that_was_set_also_with_nodes_that_take_no_jobs(
+    going: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = ("--config", str(going.file))
+    live_order(going.file, "set_cap", watts=1200.0)
+    live_order(going.file, "reserve", name=NAME, duration_s=3600.0, watts=90.0)
+    assert live_status(going.file)["cap_w"] == 1110.0
+    assert run("power", "show", "--live", *config) == 0
+    said = capsys.readouterr().out
+    assert "PowerCap=1200 " in said
+    assert "90 W of the cap are drawn by nodes that take no jobs: 1,110 W are left" in said
 
 
 def test_a_cap_that_is_set_holds_in_the_books_and_in_the_journal(going: Site) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 import socket
+import time
 from collections import namedtuple
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -157,6 +159,24 @@ def test_a_controller_that_stopped_with_orders_is_named(tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "1.json").write_text("{}")
     assert wrong(folder_checks(tmp_path)) == ["controller"]
+
+
+@pytest.mark.parametrize(("change", "lacks"), [
+    ({}, True), ({"time_s": -1.0}, False), ({"act": False}, False), ({"lease": None}, False),
+    ({"stopped": {"time_s": 0.0, "licences": 5, "cap_w": 9.0}}, False),
+])
+def test_a_controller_that_went_without_a_stop_is_missed_once_its_lease_is_over(
+    tmp_path: Path, change: dict[str, Any], lacks: bool
+) -> None:
+    """Heard of 17 s ago, with a lease of 8 s, or just now; no process has such a number."""
+    said = {"time_s": -17.0, "pid": 2**22 + 1, "host": socket.gethostname(), "act": True,
+            "slurm_answers": True, "lease": 8.0} | change
+    said["time_s"] += time.time()
+    (tmp_path / "status.json").write_text(json.dumps(said))
+    assert wrong(folder_checks(tmp_path)) == (["controller"] if lacks else [])
+    check = folder_checks(tmp_path)[-1]
+    assert ("was not stopped, and its lease is over" in check.found) is lacks
+    assert ("watchdog" in check.mend) is lacks
 
 
 def test_limits_that_cannot_be_set_are_named(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from wattline.controller.answers import SHARED
 from wattline.controller.configuration import read_configuration
 from wattline.controller.controller import Cycle
 from wattline.controller.hands import Hands
-from wattline.controller.sharing.deciding import Decisions, again, decided
+from wattline.controller.sharing.deciding import Decisions, decided
+from wattline.controller.sharing.deciding_again import decided_again
 from wattline.controller.sharing.parts import read_section
 from wattline.controller.sharing.picture import Picture, asked, memory_unread, pictured
 from wattline.controller.sharing.starting import SharedStarter
@@ -110,10 +111,40 @@ def test_every_decision_is_made_once_more_from_its_file(place: Path) -> None:
     for cap_w in (2000.0, 345.0):
         at = picture((JOB, WISH), (replace(JOB, label="8"), WISH), cap_w=cap_w)
         Decisions(file).write(at, decided(section, at, NODES).starts)
-    assert again(file, section, NODES) == 2
+    made = decided_again(file, section, NODES)
+    assert (made.decisions, made.different, made.first_difference) == (3, 0, None)
     file.write_text(file.read_text().replace('["7", ["n1"]]', '["7", ["n2"]]'))
-    with pytest.raises(ValueError, match="another decision"):
-        again(file, section, NODES)
+    made = decided_again(file, section, NODES)
+    assert (made.decisions, made.different) == (3, 2)
+    assert made.first_difference is not None
+    assert made.first_difference.journal[0] == "start 7 on n2"
+    assert made.first_difference.here[0] == "start 7 on n1"
+
+
+@pytest.mark.parametrize(("after_s", "until_s", "count"), [
+    (0.0, 2000.0, 4), (1010.0, 2000.0, 2), (0.0, 1010.0, 2), (1020.0, 2000.0, 0)])
+def test_decisions_of_a_time_are_those_after_it_also_where_a_file_was_put_away(
+    place: Path, after_s: float, until_s: float, count: int
+) -> None:
+    section, file = read_section(str(place / "twin.toml")), place / "decisions.jsonl"
+    for time_s in (1010.0, 1020.0):
+        at = replace(picture((JOB, WISH), (replace(JOB, label="8"), WISH)), time_s=time_s)
+        Decisions(file, 1.0).write(at, decided(section, at, NODES).starts)
+    assert file.with_suffix(".before").exists()
+    made = decided_again(file, section, NODES, after_s=after_s, until_s=until_s)
+    assert (made.decisions, made.different) == (count, 0)
+
+
+def test_a_line_that_a_kill_has_cut_is_said_and_the_next_is_whole(place: Path) -> None:
+    section, file = read_section(str(place / "twin.toml")), place / "decisions.jsonl"
+    at = picture((JOB, WISH))
+    Decisions(file).write(at, decided(section, at, NODES).starts)
+    with file.open("a") as cut:
+        cut.write('{"picture": {"time_s": 1')
+    Decisions(file).write(at, decided(section, at, NODES).starts)
+    made = decided_again(file, section, NODES)
+    assert (made.decisions, made.different) == (2, 0)
+    assert made.remarks == ("decisions.jsonl: 1 line cannot be read, as after a kill",)
 
 
 def test_wishes_are_read_from_columns() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from pathlib import Path
 
 from wattline.books.journal import read_journal
@@ -54,10 +55,25 @@ def _controller(folder: Path) -> Check:
         said = read_status(folder)
     except WattlineError as error:
         left = [path.name for path in (folder / "taken").glob("*")]
-        return checked("controller", not left, f"{error}{', with orders taken' if left else ''}",
-                       "start the controller: it answers orders that the last one had taken",
-                       must=False)
+        killed = _was_killed(folder)
+        return checked("controller", not left and not killed,
+                       f"{error}{', with orders taken' if left else ''}"
+                       f"{', was not stopped, and its lease is over' if killed else ''}",
+                       ("start the controller again, or the watchdog (`wattline controller "
+                        "watchdog`), which leaves waiting jobs to Slurm" if killed else "start the "
+                        "controller") + ("; it answers orders that the last one had taken"
+                                         if left else ""), must=False)
     doing = f"process {said['pid']} {'acts' if said['act'] else 'is a dry run'}"
     return checked("controller", bool(said["slurm_answers"]), doing if said["slurm_answers"]
                    else f"{doing}; {said['last_error']}", "Slurm does not answer it: see the "
                    "checks above, and the environment that it was started with")
+
+
+def _was_killed(folder: Path) -> bool:
+    """Whether one that acted went without a stop, so long ago that nobody may count on it."""
+    try:
+        said = read_status(folder, running=False)
+        return bool("stopped" not in said and said.get("act") and said.get("lease") is not None
+                    and time.time() - float(said["time_s"]) > float(said["lease"]))
+    except (WattlineError, ValueError, TypeError):
+        return False

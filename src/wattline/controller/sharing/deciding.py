@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +64,12 @@ def decided(section: TwinSection, picture: Picture, names: Iterable[str]) -> Sha
               for each in found if not jobs[each.job].held), site.made.unfit)
 
 
+DECISIONS = "decisions.jsonl"
+"""Where a controller's folder has them."""
+BEFORE = ".before"
+"""How the name of the file ends that a large one was put away as."""
+
+
 class Decisions:
     """A file of pictures and what was decided from them; a large one begins anew."""
 
@@ -73,20 +80,17 @@ class Decisions:
         from wattline.controller.remembering import synced
 
         if self.file.exists() and self.file.stat().st_size > self.largest_bytes:
-            self.file.replace(self.file.with_suffix(".before"))
+            self.file.replace(self.file.with_suffix(BEFORE))
         line = json.dumps({"picture": picture.to_dict(),
                            "starts": [[each.label, list(each.nodes)] for each in starts]})
         with self.file.open("a", encoding="utf-8") as file:
-            synced(file, line + "\n")
+            synced(file, ("\n" if self._torn else "") + line + "\n")
 
-
-def again(file: Path, section: TwinSection, names: Sequence[str]) -> int:
-    """Make every decision of a file once more; how many there are. Raises where one differs."""
-    count = 0
-    for line in file.read_text(encoding="utf-8").splitlines():
-        said = json.loads(line)
-        found = decided(section, Picture.of(said["picture"]), names).starts
-        if [[each.label, list(each.nodes)] for each in found] != said["starts"]:
-            raise ValueError(f"line {count + 1} of {file}: another decision")
-        count += 1
-    return count
+    @property
+    def _torn(self) -> bool:
+        """Whether a writer was killed within its last line: the next one does not go on with it."""
+        if not self.file.exists() or not self.file.stat().st_size:
+            return False
+        with self.file.open("rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read() != b"\n"

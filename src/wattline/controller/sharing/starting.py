@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from wattline.controller.beginning import PARTS, Obstacles
 from wattline.controller.lease import ours_and_held
 from wattline.controller.passing import let_go
-from wattline.controller.sharing.deciding import Decisions, SharedStart, decided
+from wattline.controller.sharing.deciding import DECISIONS, Decisions, SharedStart, decided
 from wattline.controller.sharing.picture import Picture, PicturedJob, memory_unread, pictured
 from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.watching import BACKOFF_S, PATIENCE_S
@@ -167,7 +167,7 @@ class SharedStarter:
         self._say_once(f"the memory of job {job.label} cannot be read and counts as none: {text!r}"
                        for job in jobs if (text := memory_unread(job)))
         if found.starts and self.controller.act:
-            Decisions(Path(self.site.folder) / "decisions.jsonl",
+            Decisions(Path(self.site.folder) / DECISIONS,
                       1e6 * self.site.journal_mb).write(self.last, found.starts)
         if self.controller.act:
             self._write(seen, found.starts)

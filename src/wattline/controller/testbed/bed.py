@@ -38,7 +38,7 @@ class BedStatus:
 
 
 def bring_up(
-    folder: Path = USUAL_FOLDER, nodes: int = 8, *, cores: int = 32,
+    folder: Path, nodes: int, *, cores: int = 32,
     power: NodePower | None = None, slurm: str = "", say: Callable[[str], None] = lambda _: None,
 ) -> Bed:
     """Make a bed in a folder that is not there yet, and start it; a failed start leaves nothing.

@@ -7,14 +7,13 @@ import math
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wattline.books import Ended, Measured, Started, Submitted, read_journal
-from wattline.controller.hands import REFUSED
 from wattline.controller.licences import LicenceNet
 from wattline.controller.testbed.accounted import (
     Accounted,
@@ -23,68 +22,26 @@ from wattline.controller.testbed.accounted import (
     read_log,
     worked_jobs,
 )
+from wattline.controller.testbed.conditions import Conditions, never_starting
 from wattline.controller.testbed.faults import Faults
 from wattline.controller.testbed.joules import LifeJoules, joules_of, worst
 from wattline.controller.testbed.layout import Bed
-from wattline.controller.testbed.own_site import site_of
 from wattline.controller.testbed.process import ControllerProcess
+from wattline.controller.testbed.progress import BedProgress, Tell, untold
+from wattline.controller.testbed.until_over import LOOK_S, RunEnd, UntilOver, write_cap
 from wattline.controller.testbed.workload import BedJob, Submitter
-from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import Commands, SlurmError
-from wattline.live.slurm.reading import (
-    ACTIVE,
-    ENDING,
-    RUNNING,
-    STARTING,
-    WAITING,
-    SlurmJob,
-)
+from wattline.live.slurm.reading import RUNNING
 from wattline.model.errors import WattlineError
 
-CYCLE_S = 0.25
-LOOK_S = 1.0
-GRACE_S = 120.0
-"""So long after its last possible end a run is given up."""
 SETTLE_S = 3.0
 """The controller has to hear of the last ends, and its comments wait for accounting to know them;
 the emulator's log is a little late too."""
 ACCOUNTED_S = 60.0
 """So long accounting may take to hear of jobs that ended while it was away."""
-STUCK_S = 30.0
 HEARD_S = 30.0
 """So long agents may take to come back after the last fault."""
-LEASE_S = 60.0
 UNSUBMITTED = "unsubmitted"
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """Under what a workload runs."""
-
-    cap_w: float
-    mode: str = "decide"
-    scenario: Path | None = None
-    """Whose policies decide; `policies` otherwise."""
-    policies: Mapping[str, str] = field(default_factory=dict)
-    lower_to_w: float | None = None
-    """Another cap, from `lower_at_s` seconds after the beginning on."""
-    lower_at_s: float = 0.0
-    when_short: str = ""
-    faults: int | None = None
-    """The seed of what goes wrong; None: nothing does."""
-
-    def caps(self) -> list[tuple[float, float]]:
-        """From when on which cap holds."""
-        lowered = [] if self.lower_to_w is None else [(self.lower_at_s, self.lower_to_w)]
-        return [(-math.inf, self.cap_w), *lowered]
-
-    def site(self, bed: Bed) -> dict[str, Any]:
-        """The file that a site with such a machine would have."""
-        deciding = ({"scenario": str(self.scenario.resolve())} if self.scenario is not None
-                    else {"policy": dict(self.policies)})
-        return {**site_of(bed), "cap": self.cap_w, "cap_file": "cap", "mode": self.mode,
-                "licences": True, "when_short": self.when_short, "cycle": CYCLE_S,
-                "lease": LEASE_S, "save": 5.0, "store_every": 5.0, **deciding}
 
 
 @dataclass(frozen=True)
@@ -101,10 +58,10 @@ class BedRun:
     """The same of Slurm's own joules, of jobs with one life, against what their work drew."""
     decisions: int
     replay_equal: bool | None
-    """Whether the journal, in another process, gives every decision again."""
+    """Whether the journal, in another process, gives every decision again; None: it has none."""
     lost: tuple[str, ...]
-    """Jobs that were not refused and did not complete, by accounting; of one that Slurm never took,
-    its number in the log."""
+    """Jobs that were not refused or left and did not complete, by accounting; of one that Slurm
+    never took, its number in the log."""
     doubled: tuple[str, ...]
     """Jobs that completed more than once, by accounting."""
     refused: tuple[str, ...]
@@ -127,9 +84,12 @@ class BedRun:
     faults: tuple[str, ...] = ()
     """What went wrong on purpose, and when."""
     remarks: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    """Jobs that still waited when the run ended, because none could start any more."""
 
     def to_dict(self) -> dict[str, Any]:
-        lists = ("lost", "doubled", "refused", "requeued", "end_forgotten", "faults", "remarks")
+        lists = ("lost", "doubled", "refused", "requeued", "end_forgotten", "faults", "remarks",
+                 "left")
         return {name: getattr(self, name) for name in self.__dataclass_fields__} | {
             name: list(getattr(self, name)) for name in lists} | {
             "seen": [vars(job) for job in self.seen],
@@ -140,23 +100,25 @@ class BedRun:
 
 def run_workload(
     bed: Bed, jobs: Sequence[BedJob], conditions: Conditions, *,
-    journal: Path | None = None, say: Callable[[float], None] = lambda _: None,
+    journal: Path | None = None, tell: Tell = untold, never: Mapping[int, float] | None = None,
 ) -> BedRun:
     """Submit the jobs, let a controller decide, and look at what the emulator saw.
 
-    `journal` is where a copy of the controller's is left.
+    `journal` is where a copy of the controller's is left; `never` what `never_starting` says.
     """
-    cap_file = bed.folder / "cap"
-    cap_file.write_text(f"{conditions.cap_w}\n", encoding="ascii")
+    write_cap(bed.folder / "cap", conditions.cap_w)
+    if never is None:
+        never = never_starting(conditions, bed, jobs)
     controller = ControllerProcess(bed, conditions.site(bed))
     submitter = Submitter(bed, list(jobs), held=conditions.mode == "decide")
     faults = None if conditions.faults is None else Faults(bed, controller, conditions.faults)
+    tell(BedProgress("starting the controller, which may have to compile its policies"))
     controller.start()
     try:
         controller.until_ready()
         begin_s = time.time()
         submitter.start()
-        end = _Watch(bed, submitter, conditions, faults, begin_s, say).until_over()
+        end = UntilOver(bed, submitter, conditions, faults, begin_s, tell, never).wait()
         if faults is not None:
             faults.last()
             controller.until_ready()  # one that was killed last has to enter what it missed
@@ -167,80 +129,11 @@ def run_workload(
         controller.stop()
         with suppress(SlurmError):
             LicenceNet(Commands(bed.environment)).lift()
+    tell(BedProgress("reading what came of it, and replaying the journal"))
     if journal is not None:
         journal.write_bytes(controller.journal.read_bytes())
     return _result(bed, conditions, submitter, controller, begin_s, end,
                    () if faults is None else tuple(faults.said))
-
-
-@dataclass
-class _End:
-    refused: set[str] = field(default_factory=set)
-    remarks: list[str] = field(default_factory=list)
-
-
-class _Watch:
-    """Waits until all jobs were submitted and are over, as Slurm says, and lets faults happen."""
-
-    def __init__(
-        self, bed: Bed, submitter: Submitter, conditions: Conditions, faults: Faults | None,
-        begin_s: float, say: Callable[[float], None],
-    ) -> None:
-        self.bed, self.submitter, self.conditions = bed, submitter, conditions
-        self.faults, self.begin_s, self.say = faults, begin_s, say
-        # Faults are not to wait for a Slurm that is away because of one.
-        self.slurm = Slurm(Commands(bed.environment, patience_s=2.0))
-        self._stuck: tuple[str, ...] = ()
-        """Jobs that are left and held, since when."""
-        self._stuck_s = math.inf
-        jobs = submitter.jobs
-        self.end_s = begin_s + GRACE_S + sum(job.limit_s for job in jobs) + max(
-            (job.submit_s for job in jobs), default=0.0)
-
-    def until_over(self) -> _End:
-        lowered = self.conditions.lower_to_w is None
-        while (now_s := time.time()) < self.end_s:
-            since_s = now_s - self.begin_s
-            if not lowered and since_s >= self.conditions.lower_at_s:
-                _write_cap(self.bed.folder / "cap", self.conditions.lower_to_w or 0.0)
-                lowered = True
-            if self.faults is not None:
-                self.faults.tick(since_s)
-            left = self._left()
-            if self.submitter.done and left is not None:
-                refused = {job.label for job in left if job.held and REFUSED in job.admin_comment}
-                self.say(1.0 - len(left) / max(len(self.submitter.labels), 1))
-                if len(left) == len(refused) and not self._forgotten():
-                    return _End(refused)
-                self._free([job for job in left if job.label not in refused])
-            time.sleep(LOOK_S if lowered else 0.2)
-        return _End(remarks=["the run was given up: jobs were left when none could be any more"])
-
-    def _free(self, left: list[SlurmJob]) -> None:
-        """Where jobs are held and nothing has happened for long, Slurm may keep them itself."""
-        labels = tuple(job.label for job in left)
-        if labels != self._stuck or not all(job.held for job in left):
-            self._stuck, self._stuck_s = labels, time.monotonic()
-        elif time.monotonic() > self._stuck_s + STUCK_S:
-            self._stuck_s = time.monotonic()
-            with suppress(SlurmError):
-                self.submitter.free(labels)
-
-    def _forgotten(self) -> bool:
-        """Whether Slurm knows no more of some that it took: then they are submitted again."""
-        try:
-            return self.submitter.again()
-        except SlurmError:
-            return True  # it is not known yet
-
-    def _left(self) -> list[SlurmJob] | None:
-        """Jobs of the run that are not over; None where Slurm does not answer."""
-        try:
-            seen = self.slurm.look()
-        except SlurmError:
-            return None
-        return [job for job in seen.jobs if job.label in self.submitter.labels
-                and job.state in (*WAITING, *STARTING, *ACTIVE, *ENDING)]
 
 
 def _until_measured(bed: Bed, controller: ControllerProcess, labels: Collection[str]) -> None:
@@ -254,18 +147,13 @@ def _until_measured(bed: Bed, controller: ControllerProcess, labels: Collection[
         time.sleep(LOOK_S)
 
 
-def _write_cap(file: Path, watts: float) -> None:
-    made = file.with_suffix(".new")
-    made.write_text(f"{watts}\n", encoding="ascii")
-    made.replace(file)
-
-
 def _result(
     bed: Bed, conditions: Conditions, submitter: Submitter, controller: ControllerProcess,
-    begin_s: float, end: _End, faults: tuple[str, ...],
+    begin_s: float, end: RunEnd, faults: tuple[str, ...],
 ) -> BedRun:
     labels = submitter.labels
-    told, worked = _accounted(bed, labels, end.refused, begin_s)
+    over = (*end.refused, *end.left)
+    told, worked = _accounted(bed, labels, over, begin_s)
     log = read_log(bed.logs / "emulator.jsonl")
     curve = tuple((each["time_s"] - begin_s, each["power_w"]) for each in log if "power_w" in each
                   and each["time_s"] >= begin_s)
@@ -281,9 +169,10 @@ def _result(
         slurm_energy_error_max=told.energy_error({
             each["job"]: each["energy_j"] for each in log if "job" in each}),
         decisions=journal.decisions, replay_equal=replays(controller.journal),
-        lost=(*(label for label in told.lost if label not in (*end.refused, *worked)),
+        lost=(*(label for label in told.lost if label not in (*over, *worked)),
               *(f"{UNSUBMITTED} {number}" for number in submitter.failed)),
-        doubled=told.doubled, refused=tuple(sorted(end.refused)), requeued=told.requeued,
+        doubled=told.doubled, refused=tuple(sorted(end.refused)), left=end.left,
+        requeued=told.requeued,
         makespan_s=max((job.end_s for job in done), default=0.0),
         wait_s_mean=sum(waits) / len(waits) if waits else math.nan, power_w=curve, seen=done,
         measured=tuple((at_s - begin_s, labels[label].number, watts)
@@ -294,7 +183,7 @@ def _result(
 
 
 def _accounted(
-    bed: Bed, labels: Mapping[str, BedJob], refused: Collection[str], begin_s: float
+    bed: Bed, labels: Mapping[str, BedJob], never_ran: Collection[str], begin_s: float
 ) -> tuple[Accounted, tuple[str, ...]]:
     """What accounting says once it has heard of all, as one that was away is told later; and the
     jobs that did not complete by it and whose work is done by the emulator."""
@@ -303,7 +192,7 @@ def _accounted(
         told = Accounted.ask(bed, labels)
         worked = worked_jobs(read_log(bed.logs / "emulator.jsonl"), begin_s)
         forgotten = tuple(label for label in told.lost if label in worked)
-        if set(told.lost) <= {*refused, *forgotten} or time.monotonic() >= until_s:
+        if set(told.lost) <= {*never_ran, *forgotten} or time.monotonic() >= until_s:
             return told, forgotten
         time.sleep(LOOK_S)
 
@@ -345,11 +234,13 @@ class Story:
 
 
 def replays(journal: Path) -> bool | None:
-    """Whether a new process, told the journal's events alone, decides the same."""
+    """Whether a new process, told the journal's events alone, decides the same; None where nothing
+    was decided."""
     done = subprocess.run([sys.executable, "-m", "wattline", "replay", str(journal), "--json"],
                           capture_output=True, text=True, check=False, timeout=600)
     try:
-        return bool(json.loads(done.stdout)["equal"])
+        equal: bool | None = json.loads(done.stdout)["equal"]
     except (ValueError, KeyError, TypeError):
         raise WattlineError(f"the journal could not be replayed: {done.stderr.strip()[-200:]}"
                             ) from None
+    return equal

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from wattline.controller.testbed.bed import bring_up, take_down
+from wattline.controller.testbed.conditions import Conditions, check, never_starting
 from wattline.controller.testbed.layout import Bed, NodePower, lay_out
-from wattline.controller.testbed.running import BedRun, Conditions, run_workload
+from wattline.controller.testbed.progress import BedProgress, Tell, untold
+from wattline.controller.testbed.running import BedRun, run_workload
 from wattline.controller.testbed.simulated import BesideSimulation, Setup, beside_simulation
 from wattline.controller.testbed.workload import BedJob, faster, jobs_of
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.progress import Advance, silent
 from wattline.model.shown import Shown
-from wattline.model.units import parse_power
+from wattline.model.units import counted, parse_power
 from wattline.scenario.remarks import cleaned
 from wattline.traces import Trace, read, trace_of
 
@@ -57,7 +60,7 @@ def try_workload(
     when_short: str = "", faults: int | None = None, journal: str | Path | None = None,
     folder: Path | None = None, power: NodePower | None = None, speed: float = 1.0,
     node_w: tuple[float, float] | None = None, column_map: str | Path | None = None,
-    progress: Advance = silent,
+    progress: Advance = silent, tell: Tell = untold,
 ) -> TriedRun:
     """Run jobs on a real Slurm with emulated power, under the policies of a scenario.
 
@@ -67,7 +70,8 @@ def try_workload(
     `at_s` seconds on; `when_short` what may be done to jobs where caps of nodes are not enough
     (`suspend` or `requeue`); `faults` the seed of what goes wrong. `speed` divides all times of
     the log; `node_w` is what a node draws with jobs that do not say it: of one of the whole
-    machine, and of one on a single node. `column_map` is of a table with columns of its own.
+    machine, and of one on a single node. `column_map` is of a table with columns of its own;
+    `tell` is told in figures how far it is.
 
     >>> import wattline as wl
     >>> jobs = wl.generate("lublin", seed=1, jobs=3, nodes=4)
@@ -79,7 +83,6 @@ def try_workload(
     conditions = Conditions(
         _watts(cap), mode, None if scenario is None else Path(scenario), USUAL,
         None if lower_cap_to is None else _watts(lower_cap_to), at_s, when_short, faults)
-    check(conditions)
     kept = None if journal is None else Path(journal)
     if kept is not None and not kept.parent.is_dir():
         raise InputError(f"{kept}: there is no folder {kept.parent}")
@@ -87,31 +90,42 @@ def try_workload(
     trace = _trace(workload, column_map)
     try:
         # What no such bed can run is refused before one is made.
-        asked = jobs_of(faster(trace.jobs, speed), lay_out(place, nodes, power=power), node_w)
+        planned = lay_out(place, nodes, power=power)
+        check(conditions, planned)
+        asked = jobs_of(faster(trace.jobs, speed), planned, node_w)
+        never = never_starting(conditions, planned, asked)
+        tell(BedProgress(f"bringing up a bed of {nodes} nodes{_said_of(never, conditions)}"))
         bed = bring_up(place, nodes, power=power)
         try:
-            found = run_workload(bed, asked, conditions, journal=kept, say=progress)
+            found = run_workload(bed, asked, conditions, journal=kept,
+                                 tell=_both(progress, tell), never=never)
         finally:
+            tell(BedProgress("taking the bed down"))
             take_down(place)
     finally:
         if folder is None:
             shutil.rmtree(place.parent, ignore_errors=True)
     found = replace(found, remarks=(*cleaned(trace), *found.remarks))
+    if _is_foretold(conditions):
+        tell(BedProgress("simulating the same submissions, to compare"))
     return _tried(found, asked, conditions, bed)
 
 
-def check(conditions: Conditions) -> None:
-    """Refuse what cannot be before a bed is made for it."""
-    if not conditions.cap_w > 0.0:
-        raise InputError(f"the cap is {conditions.cap_w:g} W, must be above 0")
-    if conditions.mode not in ("decide", "guard"):
-        raise InputError(f"there is no mode '{conditions.mode}'; there are: decide, guard")
-    if conditions.when_short not in ("", "suspend", "requeue"):
-        raise InputError(f"when_short is '{conditions.when_short}'; there are: suspend, requeue")
-    lower_w = conditions.lower_to_w
-    if lower_w is not None and not 0.0 < lower_w <= conditions.cap_w:
-        raise InputError(f"the cap is lowered to {lower_w:g} W, must be above 0 and at most "
-                         f"{conditions.cap_w:g} W")
+def _said_of(never: Mapping[int, float], conditions: Conditions) -> str:
+    """They may be over before a lowered cap comes, so that they are no mistake."""
+    if not never:
+        return ""
+    first = ", ".join(str(number) for number in sorted(never)[:10])
+    return (f"; under {conditions.last_w:,.0f} W {counted(len(never), 'job')} can never start: "
+            f"{first}{', ...' if len(never) > 10 else ''}")
+
+
+def _both(progress: Advance, tell: Tell) -> Tell:
+    def told(at: BedProgress) -> None:
+        progress(at.fraction)
+        tell(at)
+
+    return told
 
 
 def _tried(
@@ -129,14 +143,17 @@ def _tried(
 def _beside(
     found: BedRun, asked: list[BedJob], conditions: Conditions, nodes: int, power: NodePower
 ) -> BesideSimulation | None:
-    """Only a machine that was left alone and decided here can be foretold."""
-    disturbed = (conditions.mode != "decide" or conditions.lower_to_w is not None
-                 or conditions.faults is not None)
-    if disturbed or not found.seen:
+    if not _is_foretold(conditions) or not found.seen:
         return None
     policies = USUAL if conditions.scenario is None else {}
     return beside_simulation(found, asked, Setup(nodes, power, conditions.cap_w, policies,
                                                  conditions.scenario))
+
+
+def _is_foretold(conditions: Conditions) -> bool:
+    """Only a machine that is left alone and decided here can be."""
+    return (conditions.mode == "decide" and conditions.lower_to_w is None
+            and conditions.faults is None)
 
 
 def _watts(given: float | str) -> float:

@@ -8,6 +8,7 @@ numbers that readings carry.
 from __future__ import annotations
 
 import ssl
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,9 @@ def read_key(file: str) -> bytes:
     return key
 
 
+CONNECTED = "connected to the broker"
+
+
 class Link:
     """One client of the broker. Callbacks run in its thread and must be short."""
 
@@ -81,7 +85,8 @@ class Link:
 
         self._hear, self._say, self._topics = hear, say, topics
         self._state, self._greeting = state, greeting
-        self._connected = False
+        self._connected = self._failing = False
+        self._place = f"{broker.host}:{broker.port}"
         self._client = client_of(name, hear)
         self._client.tls_set_context(broker.context())
         self._client.reconnect_delay_set(SHORTEST_WAIT_S, LONGEST_WAIT_S)
@@ -89,6 +94,7 @@ class Link:
             self._client.will_set(state, will, retain=True)
         self._client.on_connect = self._came
         self._client.on_disconnect = self._went
+        self._client.on_connect_fail = self._failed
         self._client.connect_async(broker.host, broker.port, keepalive=KEEPALIVE_S)
         self._client.loop_start()
 
@@ -115,8 +121,15 @@ class Link:
             client.subscribe([(topic, 0) for topic in self._topics])
         if self._state:
             client.publish(self._state, self._greeting, retain=True)
-        self._connected = True
-        self._say("connected to the broker")
+        self._connected, self._failing = True, False
+        self._say(CONNECTED)
+
+    def _failed(self, client: Any, _: Any) -> None:
+        """Said once, until it answers: it is tried again for as long as this client is there."""
+        if not self._failing:
+            self._failing = True
+            why = sys.exception()  # paho calls from where it has caught the error
+            self._say(f"the broker {self._place} does not answer{f': {why}' if why else ''}")
 
     def _went(self, client: Any, _: Any, __: Any, reason: Any, ___: Any) -> None:
         if self._connected:
