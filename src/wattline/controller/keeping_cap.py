@@ -49,6 +49,8 @@ class CapKeeper:
     """`suspend` or `requeue`: what may be done to jobs where caps are not enough."""
     act: bool = False
     lease_s: float = 30.0
+    ending_caps_w: Mapping[str, float] = field(default_factory=dict)
+    """What it had slowed nodes to whose job ends: they are free of it, and want no more."""
     target_w: Callable[[float], float] = lambda now_s: math.inf
     """A power to follow below the cap; no job steps aside for it."""
     close_too: Callable[[], None] = lambda: None
@@ -115,7 +117,8 @@ class CapKeeper:
         for node, said_w in self.watcher.wanted_w(self.meters.job_w).items():
             drawn_w = self.meters.node_w(node, now_s)
             wanted_w = said_w if math.isnan(drawn_w) else max(said_w, drawn_w)
-            found[node] = min(wanted_w, self.policy_caps_w.get(node, math.inf))
+            found[node] = min(wanted_w, self.policy_caps_w.get(node, math.inf),
+                              self.ending_caps_w.get(node, math.inf))
         return found
 
     def _rest(self, busy: Mapping[str, float], now_s: float) -> float:

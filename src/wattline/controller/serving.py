@@ -21,6 +21,7 @@ from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk, refuse_below_idle
 from wattline.controller.first_in_queue import FirstInQueue
 from wattline.controller.handing_back import keep_off, kept_off
+from wattline.controller.job_caps import keep_caps, kept_caps
 from wattline.controller.joules.keeping import LedgerKeeper
 from wattline.controller.joules.memory import recalled
 from wattline.controller.keeping_cap import CapKeeper
@@ -128,6 +129,8 @@ def _assembled(
         watcher.written = kept_written(folder)
         controller.hands.keep_written = partial(keep_written, folder)
         controller.hands.licences = site.licences
+        controller.hands.caps.recall(kept_caps(folder, site.node_names))
+        controller.hands.caps.keep = partial(keep_caps, folder)
     ledger = _ledger(site, controller) if act and fleet is not None else None
     keeper = None if fleet is None else _keeper(site, controller, fleet)
     target = None if keeper is None else _target(site, controller, keeper)
@@ -242,8 +245,9 @@ def _keeper(site: SiteConfig, controller: Controller, fleet: Fleet) -> CapKeeper
                     lambda: float(controller.books.state.clock[0].rest_w))
     keeper = CapKeeper(
         fleet, controller.slurm, controller.watcher, meters,
-        lambda: all_nodes_cap_w(controller.books), controller.hands.caps_w, site.node_idle_w,
-        site.least_w, site.when_short, controller.act, site.lease, remarks=controller.notes)
+        lambda: all_nodes_cap_w(controller.books), controller.hands.caps.nodes_w, site.node_idle_w,
+        site.least_w, site.when_short, controller.act, site.lease, remarks=controller.notes,
+        ending_caps_w=controller.hands.caps.ending_w)
     meters.throttled = lambda: keeper.throttled
     return keeper
 
