@@ -39,6 +39,7 @@ from wattline.controller.sharing.parts import read_section
 from wattline.controller.sharing.starting import SharedStarter
 from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.showing import MachineWriter
+from wattline.controller.silent_nodes import SilentNodes
 from wattline.controller.stopping import leave, leaving_to_slurm, switch_on
 from wattline.controller.target import FileSource, Target, TopicSource
 from wattline.controller.unknown_names import UnknownNames
@@ -143,6 +144,8 @@ def _assembled(
     if keeper is not None:
         sources.append(keeper.meters.events)
         listeners.append(lambda cycle: keeper.keep(clock(), heard=cycle.looked))
+        silent = SilentNodes(keeper.meters, controller.notes, clock())
+        listeners.append(lambda cycle: silent.look(clock()))
     if ledger is not None and keeper is not None:
         keeper.meters.also = ledger.hear
         listeners.append(lambda cycle: _enter(ledger, controller.watcher, fleet, cycle))
