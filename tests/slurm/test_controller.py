@@ -106,6 +106,10 @@ def test_jobs_that_others_start_are_counted(bed: Bed) -> None:
     cycle = here.cycle()
     assert cycle.decisions == ()
     assert here.books.power_w == pytest.approx(1080.0 + 2 * 90.0)
+    few = Watcher(bed.names[3:], watts=watts_of_licences())
+    found = few.news(here.slurm.look())  # a site that has fewer nodes than Slurm
+    assert few.told[others].watts == 270.0 * few.told[others].units
+    assert "only that part of it is counted" in " ".join(found.remarks)
     slurm(bed, "scancel", others)
     until(lambda: bool(here.cycle().decisions), within_s=15)
     until(lambda: runs(bed, label))

@@ -203,7 +203,7 @@ def test_a_level_of_the_policy_becomes_caps_of_nodes(bed: Bed, tmp_path: Path) -
     with serving(site(bed, tmp_path, more), act=True) as here:
         started(bed, here, count=2, nodes=2, watts=240)
         cap.write_text("1050")
-        cycles(here, lambda: bool(here.hands.caps_w), 5.0)
+        cycles(here, lambda: bool(here.hands.caps.nodes_w), 5.0)
         cycles(here, lambda: drawn_w(bed) <= 1050.0, 5.0)
         assert here.hands.level < 1.0
 

@@ -101,6 +101,12 @@ def test_jobs_start_at_a_lower_frequency_where_the_cap_has_no_room_for_the_highe
     cycles(here, lambda: min(node_w(bed, name) for name in bed.names) > bed.power.least_w)
     cycles(here, lambda: drawn_w(bed) <= 1300.0, 2.0)
     assert {cap_w(bed, name) < 240.0 for name in bed.names[3:]} == {True}
+    slurm(bed, "scontrol", "requeue", second)  # the cap goes with its first life
+    cycles(here, lambda: min(cap_w(bed, name) for name in bed.names[3:]) > 240.0, 5.0)
+    cycles(here, lambda: runs(bed, second))
+    cycles(here, lambda: max(cap_w(bed, name) for name in bed.names[3:]) < 240.0, 5.0)
+    slurm(bed, "scancel", second)
+    cycles(here, lambda: min(cap_w(bed, name) for name in bed.names[3:]) > 240.0, 5.0)
 
 
 def test_an_energy_budget_lets_a_job_wait_under_a_cap_that_has_room(

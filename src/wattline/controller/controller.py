@@ -82,6 +82,7 @@ class Controller:
         except SlurmError as error:
             return Cycle(self.now_s(), remarks=(*self._noted(), str(error)), looked=False)
         news = self.watcher.news(seen)
+        self.hands.caps.follow(self.watcher)
         self._told_again &= self.watcher.told.keys()
         self.turned_away = {name: reason for name, reason in self.turned_away.items()
                             if name in self.watcher.told}

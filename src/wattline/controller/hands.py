@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from wattline.books import Decision
+from wattline.controller.job_caps import JobCaps
 from wattline.controller.told import Told
 from wattline.controller.where import NotFree, Where, where_to
 from wattline.controller.writings import Written, written
@@ -46,8 +47,10 @@ class _Start:
         if is_configured(decision.control):
             words = settings_of(decision.control, controller.books.machine)
             chosen |= {"watts": power_w, "settings": controller.watcher.comment(words)}
-        if licences and told.row is not None and WATTS not in told.row.licenses:
-            chosen["licence"] = power_w
+        row = told.row
+        if licences and row is not None and WATTS not in controller.watcher.as_asked(row).licenses:
+            # Those of an earlier start are ours as well: this one may draw more.
+            chosen["watts" if WATTS in row.licenses else "licence"] = power_w
         return cls(decision, tuple(controller.watcher.node_names(where.nodes)), chosen)
 
     def watts(self, job: SlurmJob) -> int | None:
@@ -60,8 +63,8 @@ class _Start:
 class Hands:
     """What has been asked of the machine beside starts."""
 
-    caps_w: dict[str, float] = field(default_factory=dict)
-    """Of each node that a policy has slowed down; the keeper of the cap goes below, never above."""
+    caps: JobCaps = field(default_factory=JobCaps)
+    """Of jobs that a policy has slowed down; the keeper of the cap goes below, never above."""
     level: float = 1.0
     """Power of all jobs relative to full speed."""
     licences: bool = False
@@ -87,6 +90,7 @@ class Hands:
         if controller.act:
             self._prepare(controller, decisions, now_s)
         said = [line for each in decisions for line in self._carry_out(controller, each, now_s)]
+        self.caps.save()
         if controller.act and any(_switches(each) for each in decisions):
             self.keep_off(controller.watcher.off | self._doubtful)
         self._doubtful.clear()
@@ -105,6 +109,7 @@ class Hands:
                 self._plan(controller, decision, now_s)
         if self._starts:
             self.keep_written(controller.watcher.written)
+            self.caps.save()
 
     def _plan(self, controller: Controller, decision: Decision, now_s: float) -> None:
         """Where a job starts, and what is written on it for that; not where nodes are in use."""
@@ -126,6 +131,7 @@ class Hands:
                 told.row, watcher.written.get(told.label),
                 () if where.own or where.anywhere else start.nodes, len(start.nodes),
                 start.watts(told.row))
+        self._cap_job(controller, told, start.decision)
 
     def _carry_out(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
         wish = _WISHES.get(decision.kind)
@@ -177,9 +183,10 @@ class Hands:
 
     def set_level(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
         self.level = decision.power_w
-        for told in controller.watcher.told.values():
+        for name, told in controller.watcher.told.items():
             if told.running and told.units:
-                self._cap_nodes(controller, told, self.level * told.watts / told.units)
+                self._cap_nodes(controller, name, told.nodes,
+                                self.level * told.watts / told.units)
         return []
 
     def switch(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
@@ -202,25 +209,27 @@ class Hands:
 
     def _cap_job(self, controller: Controller, told: Told, decision: Decision) -> None:
         control = decision.control
+        nodes = control.nodes or told.nodes
         if control.node_caps_w:
-            names = controller.watcher.node_names(control.nodes or told.nodes)
-            self.caps_w.update(zip(names, control.node_caps_w, strict=True))
-        elif control.cap_w is not None and math.isfinite(control.cap_w):
+            names = controller.watcher.node_names(nodes)
+            self.caps.put(str(decision.job), dict(zip(names, control.node_caps_w, strict=True)))
+            return
+        cap_w = math.inf
+        if control.cap_w is not None and math.isfinite(control.cap_w):
             # A table's caps are of sockets; what it says that the job draws is of nodes.
-            self._cap_nodes(controller, told, decision.power_w / told.units
-                            if is_configured(control) and told.units else control.cap_w)
+            cap_w = (decision.power_w / told.units if is_configured(control) and told.units
+                     else control.cap_w)
         elif _slowed(decision) and told.units:
-            self._cap_nodes(controller, told, decision.power_w / told.units)
-        else:
-            self._cap_nodes(controller, told, math.inf)
+            cap_w = decision.power_w / told.units
+        self._cap_nodes(controller, str(decision.job), nodes, cap_w)
 
-    def _cap_nodes(self, controller: Controller, told: Told, cap_w: float) -> None:
+    def _cap_nodes(
+        self, controller: Controller, name: str, nodes: Sequence[int], cap_w: float
+    ) -> None:
+        told = controller.watcher.told[name]
         full_w = told.watts / told.units if told.units else math.inf
-        for name in controller.watcher.node_names(told.nodes):
-            if cap_w < full_w:
-                self.caps_w[name] = cap_w
-            else:
-                self.caps_w.pop(name, None)
+        self.caps.put(name, dict.fromkeys(controller.watcher.node_names(nodes),
+                                          cap_w if cap_w < full_w else math.inf))
 
 
 def is_configured(control: Control) -> bool:

@@ -49,6 +49,8 @@ class CapKeeper:
     """`suspend` or `requeue`: what may be done to jobs where caps are not enough."""
     act: bool = False
     lease_s: float = 30.0
+    ending_caps_w: Mapping[str, float] = field(default_factory=dict)
+    """What it had slowed nodes to whose job ends: they are free of it, and want no more."""
     target_w: Callable[[float], float] = lambda now_s: math.inf
     """A power to follow below the cap; no job steps aside for it."""
     close_too: Callable[[], None] = lambda: None
@@ -79,7 +81,7 @@ class CapKeeper:
         cap_w = min(highest_w, target_w)
         wanted_w = self._wanted(now_s)
         rest_w = self._rest(wanted_w, now_s)
-        self._learn(cap_w, now_s)
+        self._learn(cap_w, wanted_w, now_s)
         # A target is met, a cap is kept: only below a cap some room is left.
         caps_w, lacking_w = shared(wanted_w, cap_w - rest_w - self._bias_w, self.node_least_w,
                                    MARGIN * cap_w if highest_w <= target_w else 0.0,
@@ -115,7 +117,8 @@ class CapKeeper:
         for node, said_w in self.watcher.wanted_w(self.meters.job_w).items():
             drawn_w = self.meters.node_w(node, now_s)
             wanted_w = said_w if math.isnan(drawn_w) else max(said_w, drawn_w)
-            found[node] = min(wanted_w, self.policy_caps_w.get(node, math.inf))
+            found[node] = min(wanted_w, self.policy_caps_w.get(node, math.inf),
+                              self.ending_caps_w.get(node, math.inf))
         return found
 
     def _rest(self, busy: Mapping[str, float], now_s: float) -> float:
@@ -128,11 +131,23 @@ class CapKeeper:
                             else drawn_w)
         return total_w
 
-    def _learn(self, cap_w: float, now_s: float) -> None:
+    def _drawn_w(self, wanted_w: Mapping[str, float], now_s: float) -> float:
+        """What is drawn by the meters, and on silent nodes what may be."""
+        total_w = self.meters.machine_w(now_s)
+        if not math.isnan(total_w):
+            return total_w
+        total_w = self._rest(wanted_w, now_s)
+        for name, most_w in wanted_w.items():
+            drawn_w = self.meters.node_w(name, now_s)
+            total_w += (min(most_w, self._sent_w.get(name, math.inf)) if math.isnan(drawn_w)
+                        else drawn_w)
+        return total_w
+
+    def _learn(self, cap_w: float, wanted_w: Mapping[str, float], now_s: float) -> None:
         """Where the meters stay above the cap although caps are set, go further down."""
         if now_s - max(self._biased_s, self._sent_s) < SETTLE_S:
             return
-        over_w = self.meters.machine_w(now_s) - cap_w
+        over_w = self._drawn_w(wanted_w, now_s) - cap_w
         if cap_w != self._bias_cap_w:
             self._bias_w, self._bias_cap_w = 0.0, cap_w
         elif over_w > 0.0 and self.throttled and math.isnan(self._short_s):

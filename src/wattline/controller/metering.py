@@ -50,6 +50,8 @@ class Meters:
     latest: dict[str, NodeReport] = field(default_factory=dict)
     also: Callable[[Sequence[NodeReport]], None] = lambda _: None
     """Who else hears all that nodes say."""
+    why_silent: dict[str, str] = field(default_factory=dict)
+    """Of nodes that report that they have no reading: the reason."""
     _heard: dict[str, tuple[float, float]] = field(default_factory=dict)
     """What each node said last, and when by our own clock: a node's may be wrong."""
     _jobs: dict[str, _JobPower] = field(default_factory=dict)
@@ -64,10 +66,14 @@ class Meters:
         reports = self.fleet.reports()
         self.also(reports)
         for report in reports:
-            # A mark says what was, and one that came late too.
-            if report.quality is not Quality.MISSING and not report.late and not report.job:
-                self.latest[report.node] = report
-                self._heard[report.node] = report.power_w, now_s
+            if report.late or report.job:  # they say what was
+                continue
+            if report.quality is Quality.MISSING:
+                self.why_silent[report.node] = report.reason
+                continue
+            self.why_silent.pop(report.node, None)
+            self.latest[report.node] = report
+            self._heard[report.node] = report.power_w, now_s
 
     def node_w(self, name: str, now_s: float) -> float:
         """What a node draws now; NaN where it is not known."""

@@ -24,6 +24,7 @@ from wattline.controller.first_in_queue import FirstInQueue
 from wattline.controller.fleet_news import FleetNews
 from wattline.controller.freed import Freed
 from wattline.controller.handing_back import keep_off, kept_off
+from wattline.controller.job_caps import keep_caps, kept_caps
 from wattline.controller.joules.keeping import LedgerKeeper
 from wattline.controller.joules.memory import recalled
 from wattline.controller.keeping_cap import CapKeeper
@@ -41,6 +42,7 @@ from wattline.controller.sharing.parts import read_section
 from wattline.controller.sharing.starting import SharedStarter
 from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.showing import MachineWriter
+from wattline.controller.silent_nodes import SilentNodes
 from wattline.controller.stopping import leave, leaving_to_slurm, switch_on
 from wattline.controller.target import FileSource, Target, TopicSource
 from wattline.controller.unknown_names import UnknownNames
@@ -133,6 +135,8 @@ def _assembled(
         watcher.written, watcher.freed = kept_written(folder), Freed.of(folder)
         controller.hands.keep_written = partial(keep_written, folder)
         controller.hands.licences = site.licences
+        controller.hands.caps.recall(kept_caps(folder, site.node_names))
+        controller.hands.caps.keep = partial(keep_caps, folder)
     ledger = _ledger(site, controller) if act and fleet is not None else None
     keeper = None if fleet is None else _keeper(site, controller, fleet)
     target = None if keeper is None else _target(site, controller, keeper)
@@ -145,6 +149,8 @@ def _assembled(
     if keeper is not None:
         sources.append(keeper.meters.events)
         listeners.append(lambda cycle: keeper.keep(clock(), heard=cycle.looked))
+        silent = SilentNodes(keeper.meters, controller.notes, clock())
+        listeners.append(lambda cycle: silent.look(clock()))
     if ledger is not None and keeper is not None:
         keeper.meters.also = ledger.hear
         listeners.append(lambda cycle: _enter(ledger, controller.watcher, fleet, cycle))
@@ -251,8 +257,9 @@ def _keeper(site: SiteConfig, controller: Controller, fleet: Fleet) -> CapKeeper
                     lambda: float(controller.books.state.clock[0].rest_w))
     keeper = CapKeeper(
         fleet, controller.slurm, controller.watcher, meters,
-        lambda: all_nodes_cap_w(controller.books), controller.hands.caps_w, site.node_idle_w,
-        site.least_w, site.when_short, controller.act, site.lease, remarks=controller.notes)
+        lambda: all_nodes_cap_w(controller.books), controller.hands.caps.nodes_w, site.node_idle_w,
+        site.least_w, site.when_short, controller.act, site.lease, remarks=controller.notes,
+        ending_caps_w=controller.hands.caps.ending_w)
     meters.throttled = lambda: keeper.throttled
     return keeper
 

@@ -30,6 +30,7 @@ from wattline.controller.asking import (
 )
 from wattline.controller.beginning import PARTS, UNFIT, Obstacle, Obstacles
 from wattline.controller.busy_nodes import BusyNodes
+from wattline.controller.elsewhere import PartsHere
 from wattline.controller.freed import SeesHolds
 from wattline.controller.naming import AGAIN, key, label_of
 from wattline.controller.told import News, Told
@@ -63,6 +64,7 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
 
     units = "nodes"
     """What the books count."""
+    looked_s = math.nan
 
     def __init__(
         self, nodes: Sequence[str], partitions: Iterable[str] = (), *,
@@ -106,6 +108,7 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         self.obstacles: dict[str, Obstacle] = {}
         """By label what keeps jobs of ours, of which the books have not been told therefore."""
         self._said: set[str] = set()
+        self._parts = PartsHere(self.number)
         self._failed: set[tuple[str, str]] = set()
         self._obstacles = Obstacles((), math.nan, {}, (), self._failed)
         self.looked_s = math.nan
@@ -133,6 +136,7 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         self.places = {label: each for label, each in self.places.items() if label in labels}
         self.unfit = {label: each for label, each in self.unfit.items()
                       if label in labels and each[1] > seen.time_s}
+        self._parts.said &= labels
         self._look_for_obstacles(seen, labels)
         for name in [name for name in self.told if name not in now]:
             if self.told[name].label not in labels:  # otherwise it was queued again
@@ -245,7 +249,7 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         return obstacle is not None or (was_held and not job.held) or not self.ours(job)
 
     def _new(self, name: str, job: SlurmJob, found: News) -> None:
-        row = job
+        row, job = job, self._parts.of(name, job, False, found)
         # Not while it ends: what is being requeued shows its next life on the nodes of the last.
         runs = job.state in (*ACTIVE, *STARTING) and bool(job.node_list)
         if not runs and not (job.state in WAITING and self._is_managed(name, job)
@@ -256,10 +260,6 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
             return
         self.freed.discard(job.label)
         job = job if runs else self.as_asked(job)
-        strange = [node for node in job.node_list if node not in self.number]
-        if strange:
-            found.remarks.append(f"job {name} runs on {strange[0]}, which is not of this machine")
-            return
         held = self._held(name, job) if runs else ()
         if runs and not held:
             found.remarks.append(f"job {name} has no CPU that the books do not count already: its "
@@ -300,7 +300,11 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
     def _known(
         self, name: str, job: SlurmJob, before: SlurmJob | None, now_s: float, found: News
     ) -> None:
-        told = self.told[name]
+        told, somewhere = self.told[name], bool(job.node_list)
+        job = self._parts.of(name, job, True, found)
+        if somewhere and not job.node_list:
+            self._over(name, job.state == "COMPLETED", found)
+            return
         moved = before is None or before.node_list != job.node_list
         if moved and job.state in (*ACTIVE, *STARTING) and told.is_resized(
                 len(job.node_list), self._hosts):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from wattline.live.choice import Choice, choose
 from wattline.live.found import KINDS, open_sensor, sensors_here
-from wattline.live.sensor import Channel, Quality, Reading, Sensor
+from wattline.live.sensor import Channel, Quality, Reading, Sensor, missing
+from wattline.live.sensors.counter import NEVER_STILL
 from wattline.model.errors import InputError
 
 
@@ -79,8 +80,17 @@ def _rows(sensors: Mapping[str, Sensor], seconds: float) -> list[dict[str, Any]]
     return [{"sensor": name, "channel": channel.name, "domain": channel.domain, "power_w": None,
              **_shown(channel, before, now), "quality": now.quality.value, "reason": now.reason}
             for name, sensor in sensors.items()
-            for channel, before, now in zip(sensor.channels(), earlier[name], sensor.read(),
-                                            strict=True)]
+            for channel, before, now in zip(sensor.channels(), earlier[name],
+                                            _later(sensor, earlier[name], seconds), strict=True)]
+
+
+def _later(sensor: Sensor, before: Sequence[Reading], seconds: float) -> list[Reading]:
+    """The second readings; a counter that did not move in so short a time says nothing."""
+    return [missing(now.channel, now.time_s, f"the counter did not move in {seconds:g} s: read it "
+                                             "for longer")
+            if channel.unit == "J" and channel.domain in NEVER_STILL and now.value == first.value
+            and now.quality is Quality.GOOD else now
+            for channel, first, now in zip(sensor.channels(), before, sensor.read(), strict=True)]
 
 
 def _of(rows: list[dict[str, Any]], sensor: str) -> list[dict[str, Any]]:

@@ -40,7 +40,7 @@ def test_starts_pauses_and_resumes_are_told_to_slurm() -> None:
     done(here, "resume", 600.0)
     assert here.slurm.told == [("start", "7", ["n2", "n1"]), ("suspend", "7"), ("resume", "7")]
     assert here.watcher.told["7"].asked_s == 5.0
-    assert here.hands.caps_w == {}
+    assert here.hands.caps.nodes_w == {}
 
 
 def test_a_job_without_watts_gets_them_as_licences_where_the_site_has_some() -> None:
@@ -59,13 +59,13 @@ def test_a_job_without_watts_gets_them_as_licences_where_the_site_has_some() -> 
 def test_a_job_that_is_to_run_slower_gets_caps_on_its_nodes() -> None:
     here = controller()
     done(here, "speed", 400.0, frequency_share=0.7)
-    assert here.hands.caps_w == {"n1": 200.0, "n2": 200.0}
+    assert here.hands.caps.nodes_w == {"n1": 200.0, "n2": 200.0}
     done(here, "speed", 600.0, frequency_share=1.0)
-    assert here.hands.caps_w == {}
+    assert here.hands.caps.nodes_w == {}
     done(here, "start", 500.0, nodes=(0, 1), cap_w=250.0, node_caps_w=(240.0, 260.0))
-    assert here.hands.caps_w == {"n1": 240.0, "n2": 260.0}
+    assert here.hands.caps.nodes_w == {"n1": 240.0, "n2": 260.0}
     done(here, "speed", 600.0, cap_w=math.inf)
-    assert here.hands.caps_w == {}
+    assert here.hands.caps.nodes_w == {}
 
 
 def test_a_configuration_becomes_nodes_licences_words_and_caps_of_nodes() -> None:
@@ -74,7 +74,7 @@ def test_a_configuration_becomes_nodes_licences_words_and_caps_of_nodes() -> Non
     here.watcher.told["7"].running = False
     done(here, "start", 180.0, nodes=(1,), cores=16, cap_w=65.0)
     assert here.slurm.told == [("start", "7", ["n2"], 180, "wattline: cores=16 cap_w=65")]
-    assert here.hands.caps_w == {"n2": 180.0}
+    assert here.hands.caps.nodes_w == {"n2": 180.0}
     told = here.watcher.told["7"]
     assert (told.units, told.watts) == (1, 300.0)
 
@@ -83,7 +83,7 @@ def test_what_claims_choose_is_said_by_the_name_of_the_class() -> None:
     here = controller()
     done(here, "start", 400.0, nodes=(0, 1), node_class=0, threads=4, inner_threads=2)
     assert here.slurm.told[0][-1] == "wattline: class=node threads=4x2"
-    assert here.hands.caps_w == {}
+    assert here.hands.caps.nodes_w == {}
 
 
 def test_a_job_that_the_books_do_not_take_says_why() -> None:
@@ -102,9 +102,9 @@ def test_a_job_that_the_books_do_not_take_says_why() -> None:
 def test_a_level_of_the_machine_holds_for_all_jobs_that_run() -> None:
     here = controller()
     done(here, "level", 0.75, job=None, frequency_share=0.8)
-    assert here.hands.caps_w == pytest.approx({"n1": 225.0, "n2": 225.0})
+    assert here.hands.caps.nodes_w == pytest.approx({"n1": 225.0, "n2": 225.0})
     done(here, "level", 1.0, job=None, frequency_share=1.0)
-    assert here.hands.caps_w == {}
+    assert here.hands.caps.nodes_w == {}
 
 
 def test_nodes_are_switched_and_then_not_taken_for_broken() -> None:
@@ -127,7 +127,7 @@ def test_a_dry_run_only_says_what_it_would(kind: str) -> None:
     here = controller(act=False)
     assert len(done(here, kind, 600.0, nodes=(0,))) == 1
     assert here.slurm.told == []
-    assert here.hands.caps_w == {}
+    assert here.hands.caps.nodes_w == {}
 
 
 def test_nothing_is_asked_or_written_where_nothing_happens() -> None:

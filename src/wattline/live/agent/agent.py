@@ -187,7 +187,8 @@ class Agent:
     def _reading(self, job: str, measured: Measured | None = None) -> bytes:
         measured = measured or self._meter.read()
         self._power_w = measured.power_w
-        reasons = [measured.reason, *self._reasons]
+        # What is too long is cut off at its end: the meter says the same again in the next report.
+        reasons = [*self._reasons, measured.reason]
         self._reasons.clear()
         report = NodeReport(
             self.node, measured.time_s, measured.power_w, measured.energy_j, self._caps.cap_w,

@@ -174,7 +174,8 @@ class Meter:
             self._power_w = sum(each.value for each in chosen)
         elif self._base is None:
             self._power_w, self._base = math.nan, (chosen[0].time_s, self._energy_j)
-        elif (passed_s := chosen[0].time_s - self._base[0]) >= SHORTEST_S:
+        elif ((passed_s := chosen[0].time_s - self._base[0]) >= SHORTEST_S
+              and self._energy_j > self._base[1]):  # else it has not been brought up to date yet
             self._power_w = (self._energy_j - self._base[1]) / passed_s
             self._base = (chosen[0].time_s, self._energy_j)
         first, self._begins = self._begins, ""

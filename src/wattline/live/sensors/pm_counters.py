@@ -96,7 +96,7 @@ class PmCounters:
 def _file(path: Path, found: re.Match[str]) -> _File:
     unit: Literal["W", "J"] = "W" if found[3] == "power" else "J"
     channel = Channel(path.name, unit, _DOMAINS[found[1]])
-    return _File(path, channel, Counter(path.name, HIGHEST_W))
+    return _File(path, channel, Counter(path.name, HIGHEST_W, domain=channel.domain))
 
 
 def _parsed(text: str, unit: str) -> tuple[float, str]:

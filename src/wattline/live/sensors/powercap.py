@@ -70,7 +70,8 @@ class Powercap:
 def _zone(folder: Path) -> _Zone:
     channel = Channel(channel_name(folder), "J", domain_of(folder))
     range_j = number_in(folder / "max_energy_range_uj") / 1e6
-    return _Zone(folder, channel, Counter(channel.name, _highest_w(folder, channel), range_j))
+    return _Zone(folder, channel, Counter(channel.name, _highest_w(folder, channel), range_j,
+                                          domain=channel.domain))
 
 
 def _highest_w(folder: Path, channel: Channel) -> float:
