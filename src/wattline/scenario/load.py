@@ -87,7 +87,7 @@ def beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         value = inner.get(name) if isinstance(inner, dict) else None
         # A map or a machine may be a built-in name, and a cap a power: only a file that is there
         # is meant.
-        if not isinstance(value, str) or is_bundled(value):
+        if not isinstance(value, (str, Path)) or is_bundled(value):
             continue
         if name in _FILES or is_file(folder / value):
             result[section][name] = str(folder / value)

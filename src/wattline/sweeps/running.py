@@ -128,7 +128,7 @@ class Sweeping:
 
     @property
     def notes(self) -> Notes:
-        return Notes(self.folder)
+        return Notes(self.folder.absolute())
 
     def _said(self, done: int) -> None:
         self._done = done
@@ -139,7 +139,7 @@ class Sweeping:
             self.tell(self._done + more, self.counts.points)
 
     def _computed(self, todo: Sequence[Point]) -> Iterator[list[Row]]:
-        place = str(self.folder / "traces")
+        place = str(self.folder.absolute() / "traces")  # workers may stand in another folder
         work = [(point.number, point.scenario) for point in todo if point.scenario is not None]
         if self.runner is None:
             for each in work:
