@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,8 +18,9 @@ from wattline.analysis.intervals import mean_interval
 from wattline.model.errors import InputError
 from wattline.model.run import Outcome
 from wattline.model.units import counted
-from wattline.sweeps.axes import SEED, number_text
+from wattline.sweeps.axes import SEED
 from wattline.sweeps.running import Counts
+from wattline.sweeps.table import shown, table_of, told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -278,10 +279,7 @@ class SweepResult:
 
     def to_arrow(self) -> pa.Table:
         """A row per point: the axes, the figures, and the error."""
-        import pyarrow as pa
-
-        columns = list(_columns(self.fields, self.rows))
-        return pa.table(dict(columns))
+        return table_of(self.fields, self.rows)
 
     def to_pandas(self) -> pd.DataFrame:
         """The same for pandas."""
@@ -297,15 +295,15 @@ class SweepResult:
             "report": None if self.page is None else str(self.page),
             "objectives": list(self.objectives),
             "pareto": [self._told(alike) for alike in self.front()],
-            "errors": [{"setting": dict(row["setting"]), "error": row["error"]}
+            "errors": [{"setting": told(row["setting"]), "error": row["error"]}
                        for row in self.rows if "error" in row][:100],
             "remarks": list(self.sentences),
         }
 
     def _told(self, alike: Sequence[SweptSetting]) -> dict[str, Any]:
         each = alike[0]
-        return {"setting": dict(each.values), "runs": each.runs,
-                "alike": [dict(other.values) for other in alike[1:]],
+        return {"setting": told(each.values), "runs": each.runs,
+                "alike": [told(other.values) for other in alike[1:]],
                 **{text: {"mean": each.mean_of(Expression.parse(text)),
                           "half": each.half_of(text)} for text in self.objectives}}
 
@@ -336,46 +334,6 @@ def _mean_of_all(values: Sequence[float]) -> tuple[float, float]:
 def _is_beaten(values: Any, number: int) -> bool:
     mine = values[number]
     return bool(((values <= mine).all(axis=1) & (values < mine).any(axis=1)).any())
-
-
-def _columns(
-    fields: Iterable[str], rows: Sequence[Mapping[str, Any]]
-) -> Iterator[tuple[str, list[Any]]]:
-    yield "point", list(range(len(rows)))
-    for name in fields:
-        yield name, _alike([row["setting"].get(name) for row in rows])
-    figures = dict.fromkeys(name for row in rows for name in row.get("figures", ()))
-    for name in figures:
-        yield name, [_number(row.get("figures", {}).get(name)) for row in rows]
-    yield "engine_s", [row.get("engine_s") for row in rows]
-    yield "seconds", [row.get("seconds") for row in rows]
-    yield "error", [row.get("error") for row in rows]
-
-
-def _alike(values: list[Any]) -> list[Any]:
-    """One type per column: numbers where all are, else what a person would write."""
-    if all(isinstance(value, bool) for value in values):
-        return values
-    if all(isinstance(value, int) and not isinstance(value, bool) for value in values):
-        return values
-    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
-        return [float(value) for value in values]
-    return [shown(value) for value in values]
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)
-
-
-def shown(value: Any) -> str:
-    """A value of an axis in words."""
-    if isinstance(value, Mapping):
-        name, rest = value.get("name"), {key: each for key, each in value.items() if key != "name"}
-        inner = ", ".join(f"{key} {shown(each)}" for key, each in rest.items())
-        return f"{name} ({inner})" if name and inner else str(name or inner)
-    if isinstance(value, float):
-        return number_text(value)
-    return "none" if value is None else str(value)
 
 
 def once(remarks: Iterable[str]) -> list[str]:
