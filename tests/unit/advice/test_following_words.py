@@ -6,6 +6,7 @@ import inspect
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -128,3 +129,12 @@ def test_the_answer_says_what_it_was_asked(
                                               "seed")} == {
             "samples": samples, "every_s": every_s, "horizon_s": 43_200.0, "arrivals": arrivals,
             "seed": 4}
+
+
+@pytest.mark.parametrize("wrong", [{"objective": "watts"}, {"limits": ["watts <= 5"]}])
+def test_a_figure_that_there_is_not_is_said_before_anything_is_run_ahead(
+    trace: wl.Trace, monkeypatch: pytest.MonkeyPatch, wrong: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(policy, "figures_of_all", lambda *_: pytest.fail("it was run ahead"))
+    with pytest.raises(wl.InputError, match="no figure 'watts'"):
+        wl.advise_policy(trace, at="50%", machine=MACHINE, candidates=["sjf"], **wrong)
