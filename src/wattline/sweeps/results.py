@@ -136,7 +136,7 @@ class SweepResult:
         """Settings that keep what they are subject to, and under which as many jobs ran as under
         any other: to have or to run fewer saves joules and hours, but is no way to be best."""
         limits = [Constraint.parse(each) for each in self.subject_to]
-        return tuple(each for each in self._with_most_jobs
+        return tuple(each for each in self._with_same_draws
                      if all(limit.allows(each.mean_of(limit.excess)) for limit in limits))
 
     @cached_property
@@ -155,6 +155,15 @@ class SweepResult:
     def _with_most_jobs(self) -> list[SweptSetting]:
         most = max((each.ran for each in self._with_all_jobs), default=0.0)
         return [each for each in self._with_all_jobs if each.ran >= most]
+
+    @cached_property
+    def _with_same_draws(self) -> list[SweptSetting]:
+        """Of settings that have different seeds, as where the seed is zipped with an axis, those
+        with the seeds that most have: a small draw is no way to be best either."""
+        groups: dict[frozenset[str], list[SweptSetting]] = {}
+        for each in self._with_most_jobs:
+            groups.setdefault(frozenset(map(str, each.seeds)), []).append(each)
+        return max(groups.values(), key=len, default=[])
 
     @property
     def _workload(self) -> list[str]:
@@ -250,7 +259,7 @@ class SweepResult:
         """What must be known of the settings: those that are not comparable, and the remarks of
         runs, each kind once."""
         whole, alike, good = len(self._whole), len(self._with_all_jobs), len(self.comparable)
-        most = len(self._with_most_jobs)
+        most, drawn = len(self._with_most_jobs), len(self._with_same_draws)
         said = []
         partly = sum(1 for each in self.settings if each.runs and each.failed)
         if partly:
@@ -264,8 +273,12 @@ class SweepResult:
             said.append(f"{alike - most:,} of {alike:,} settings are of workloads with fewer jobs "
                         f"than others ({', '.join(self._workload)}); they are not among the best "
                         "or on the front")
-        if good < most:
-            said.append(f"{most - good:,} of {most:,} settings break a constraint "
+        if drawn < most:
+            said.append(f"{most - drawn:,} of {most:,} settings have other seeds than the "
+                        f"{drawn:,} that are compared: what differs would be the work of the "
+                        "draws; they are not among the best or on the front")
+        if good < drawn:
+            said.append(f"{drawn - good:,} of {drawn:,} settings break a constraint "
                         f"({', '.join(self.subject_to)})"
                         + ("; there is no best one" if not good else ""))
         for text in self.objectives:
