@@ -110,7 +110,8 @@ def _check_any(found: SweepResult) -> None:
 
 def _print(found: SweepResult, objectives: list[str]) -> None:
     from wattline.sweeps.report import mean_text
-    from wattline.sweeps.results import OBJECTIVES, shown
+    from wattline.sweeps.results import OBJECTIVES
+    from wattline.sweeps.table import shown
 
     goals = objectives or list(OBJECTIVES)
     front = found.front(goals)

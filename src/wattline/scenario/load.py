@@ -87,7 +87,7 @@ def beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         value = inner.get(name) if isinstance(inner, dict) else None
         # A map or a machine may be a built-in name, and a cap a power: only a file that is there
         # is meant.
-        if not isinstance(value, str) or is_bundled(value):
+        if not isinstance(value, (str, Path)) or is_bundled(value):
             continue
         if name in _FILES or is_file(folder / value):
             result[section][name] = str(folder / value)
@@ -106,12 +106,6 @@ def beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
             if axis in policy:
                 policy[axis] = _choice_beside(axis, policy[axis], folder)
     return result
-
-
-def with_whole_names(scenario: Scenario) -> Scenario:
-    """The same scenario for whoever stands in another folder: its files are named from the root."""
-    fields = scenario.model_dump(mode="json", exclude_none=True)
-    return validate(beside(fields, Path.cwd()), scenario.name)
 
 
 def _choice_beside(axis: str, choice: Any, folder: Path) -> Any:

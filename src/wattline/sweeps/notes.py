@@ -52,21 +52,25 @@ def lines_in(file: str) -> int:
 
 
 def noted(file: str | Path) -> Iterator[tuple[str, Row]]:
-    """Keys and rows; a line that was not finished, or that a power cut filled with anything, is
-    none."""
+    """Keys and rows; a line that was not finished, or that a power cut left, is none."""
     path = Path(file)
     if not path.is_file():
         return
     for line in path.read_bytes().split(b"\n"):
         try:
             row = json.loads(line)
-        except ValueError:  # as that of bytes that are no text is, too
+        except ValueError:  # also of bytes that are no text
             continue
         if _is_row(row):
             yield row.pop("key", ""), row
 
 
 def _is_row(row: Any) -> bool:
-    """Whether it says what became of a point: figures, or an error."""
-    return isinstance(row, dict) and (
-        isinstance(row.get("error"), str) or isinstance(row.get("figures"), dict))
+    return (isinstance(row, dict) and isinstance(row.get("key", ""), str)
+            and isinstance(row.get("number"), int)
+            and (isinstance(row.get("error"), str) or _are_figures(row.get("figures"))))
+
+
+def _are_figures(figures: Any) -> bool:
+    return isinstance(figures, dict) and all(
+        value is None or isinstance(value, (int, float)) for value in figures.values())

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from wattline.analysis.drawing import COLOURS, INK, SOFT, legend_above, sheet
 from wattline.analysis.expressions import Expression
 from wattline.analysis.summary import Scale
-from wattline.sweeps.results import SweepResult, SweptSetting, shown
+from wattline.sweeps.results import SweepResult, SweptSetting
+from wattline.sweeps.table import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

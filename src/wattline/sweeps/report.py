@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import math
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -19,7 +20,8 @@ from wattline.analysis.summary import ENERGY, PLAIN, POWER, TIME, Scale, number_
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
 from wattline.model.units import counted
-from wattline.sweeps.results import OBJECTIVES, SweepResult, SweptSetting, shown
+from wattline.sweeps.results import OBJECTIVES, SweepResult, SweptSetting
+from wattline.sweeps.table import shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,6 +30,7 @@ FIGURES = ("energy_j", "wait_s.mean", "wait_s.p95", "bounded_slowdown.mean", "ut
            "makespan_s", "power_w.peak", "time_above_cap_s", "jobs.completed", "jobs.not_run")
 """What stands in the tables, beside what was asked for; results.parquet has all."""
 MOST_ROWS = 500
+LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -189,7 +192,10 @@ def setting_text(setting: object) -> str:
 
 
 def _sorted_by(value: object) -> float | None:
-    return float(value) if isinstance(value, (int, float)) else None
+    """None: by its words, as a number that is too large for one."""
+    if not isinstance(value, (int, float)) or abs(value) > LARGEST:
+        return None
+    return float(value)
 
 
 def _embedded(figure: Figure) -> str:

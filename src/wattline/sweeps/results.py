@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,8 +18,9 @@ from wattline.analysis.intervals import mean_interval
 from wattline.model.errors import InputError
 from wattline.model.run import Outcome
 from wattline.model.units import counted
-from wattline.sweeps.axes import SEED, number_text
+from wattline.sweeps.axes import SEED
 from wattline.sweeps.running import Counts
+from wattline.sweeps.table import shown, table_of, told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,7 +136,7 @@ class SweepResult:
         """Settings that keep what they are subject to, and under which as many jobs ran as under
         any other: to have or to run fewer saves joules and hours, but is no way to be best."""
         limits = [Constraint.parse(each) for each in self.subject_to]
-        return tuple(each for each in self._with_most_jobs
+        return tuple(each for each in self._with_same_draws
                      if all(limit.allows(each.mean_of(limit.excess)) for limit in limits))
 
     @cached_property
@@ -154,6 +155,15 @@ class SweepResult:
     def _with_most_jobs(self) -> list[SweptSetting]:
         most = max((each.ran for each in self._with_all_jobs), default=0.0)
         return [each for each in self._with_all_jobs if each.ran >= most]
+
+    @cached_property
+    def _with_same_draws(self) -> list[SweptSetting]:
+        """Of settings that have different seeds, as where the seed is zipped with an axis, those
+        with the seeds that most have: a small draw is no way to be best either."""
+        groups: dict[frozenset[str], list[SweptSetting]] = {}
+        for each in self._with_most_jobs:
+            groups.setdefault(frozenset(map(str, each.seeds)), []).append(each)
+        return max(groups.values(), key=len, default=[])
 
     @property
     def _workload(self) -> list[str]:
@@ -249,7 +259,7 @@ class SweepResult:
         """What must be known of the settings: those that are not comparable, and the remarks of
         runs, each kind once."""
         whole, alike, good = len(self._whole), len(self._with_all_jobs), len(self.comparable)
-        most = len(self._with_most_jobs)
+        most, drawn = len(self._with_most_jobs), len(self._with_same_draws)
         said = []
         partly = sum(1 for each in self.settings if each.runs and each.failed)
         if partly:
@@ -263,8 +273,12 @@ class SweepResult:
             said.append(f"{alike - most:,} of {alike:,} settings are of workloads with fewer jobs "
                         f"than others ({', '.join(self._workload)}); they are not among the best "
                         "or on the front")
-        if good < most:
-            said.append(f"{most - good:,} of {most:,} settings break a constraint "
+        if drawn < most:
+            said.append(f"{most - drawn:,} of {most:,} settings have other seeds than the "
+                        f"{drawn:,} that are compared: what differs would be the work of the "
+                        "draws; they are not among the best or on the front")
+        if good < drawn:
+            said.append(f"{drawn - good:,} of {drawn:,} settings break a constraint "
                         f"({', '.join(self.subject_to)})"
                         + ("; there is no best one" if not good else ""))
         for text in self.objectives:
@@ -278,10 +292,7 @@ class SweepResult:
 
     def to_arrow(self) -> pa.Table:
         """A row per point: the axes, the figures, and the error."""
-        import pyarrow as pa
-
-        columns = list(_columns(self.fields, self.rows))
-        return pa.table(dict(columns))
+        return table_of(self.fields, self.rows)
 
     def to_pandas(self) -> pd.DataFrame:
         """The same for pandas."""
@@ -297,15 +308,15 @@ class SweepResult:
             "report": None if self.page is None else str(self.page),
             "objectives": list(self.objectives),
             "pareto": [self._told(alike) for alike in self.front()],
-            "errors": [{"setting": dict(row["setting"]), "error": row["error"]}
+            "errors": [{"setting": told(row["setting"]), "error": row["error"]}
                        for row in self.rows if "error" in row][:100],
             "remarks": list(self.sentences),
         }
 
     def _told(self, alike: Sequence[SweptSetting]) -> dict[str, Any]:
         each = alike[0]
-        return {"setting": dict(each.values), "runs": each.runs,
-                "alike": [dict(other.values) for other in alike[1:]],
+        return {"setting": told(each.values), "runs": each.runs,
+                "alike": [told(other.values) for other in alike[1:]],
                 **{text: {"mean": each.mean_of(Expression.parse(text)),
                           "half": each.half_of(text)} for text in self.objectives}}
 
@@ -336,46 +347,6 @@ def _mean_of_all(values: Sequence[float]) -> tuple[float, float]:
 def _is_beaten(values: Any, number: int) -> bool:
     mine = values[number]
     return bool(((values <= mine).all(axis=1) & (values < mine).any(axis=1)).any())
-
-
-def _columns(
-    fields: Iterable[str], rows: Sequence[Mapping[str, Any]]
-) -> Iterator[tuple[str, list[Any]]]:
-    yield "point", list(range(len(rows)))
-    for name in fields:
-        yield name, _alike([row["setting"].get(name) for row in rows])
-    figures = dict.fromkeys(name for row in rows for name in row.get("figures", ()))
-    for name in figures:
-        yield name, [_number(row.get("figures", {}).get(name)) for row in rows]
-    yield "engine_s", [row.get("engine_s") for row in rows]
-    yield "seconds", [row.get("seconds") for row in rows]
-    yield "error", [row.get("error") for row in rows]
-
-
-def _alike(values: list[Any]) -> list[Any]:
-    """One type per column: numbers where all are, else what a person would write."""
-    if all(isinstance(value, bool) for value in values):
-        return values
-    if all(isinstance(value, int) and not isinstance(value, bool) for value in values):
-        return values
-    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
-        return [float(value) for value in values]
-    return [shown(value) for value in values]
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)
-
-
-def shown(value: Any) -> str:
-    """A value of an axis in words."""
-    if isinstance(value, Mapping):
-        name, rest = value.get("name"), {key: each for key, each in value.items() if key != "name"}
-        inner = ", ".join(f"{key} {shown(each)}" for key, each in rest.items())
-        return f"{name} ({inner})" if name and inner else str(name or inner)
-    if isinstance(value, float):
-        return number_text(value)
-    return "none" if value is None else str(value)
 
 
 def once(remarks: Iterable[str]) -> list[str]:

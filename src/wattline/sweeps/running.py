@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import TextIO
 
 from wattline.model.errors import InputError, WattlineError
-from wattline.scenario.load import with_whole_names
 from wattline.scenario.model import Scenario
 from wattline.sweeps.cache import NoCache, PointCache
 from wattline.sweeps.notes import Notes, Row, lines_in, noted
@@ -129,7 +128,7 @@ class Sweeping:
 
     @property
     def notes(self) -> Notes:
-        return Notes(self.folder)
+        return Notes(self.folder.absolute())
 
     def _said(self, done: int) -> None:
         self._done = done
@@ -140,10 +139,8 @@ class Sweeping:
             self.tell(self._done + more, self.counts.points)
 
     def _computed(self, todo: Sequence[Point]) -> Iterator[list[Row]]:
-        place = str(self.folder.absolute() / "traces")
+        place = str(self.folder.absolute() / "traces")  # workers may stand in another folder
         work = [(point.number, point.scenario) for point in todo if point.scenario is not None]
-        if self.runner is not None and self.runner.elsewhere:
-            work = [(number, with_whole_names(scenario)) for number, scenario in work]
         if self.runner is None:
             for each in work:
                 yield run_chunk(place, [each], self.allow_code)

@@ -68,9 +68,11 @@ class Shelf:
     def _fetch(self, scenario: Scenario, name: str) -> Trace:
         if scenario.trace.file is None:
             return read_trace(scenario)  # to generate is as quick as to read
+        if not self.folder.parent.is_dir():  # on another file system: nobody would tidy it up
+            return read_trace(scenario)
         place = self.folder / f"{name}.arrow"
         if not place.is_file():
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(exist_ok=True)
             with _alone_in(self.folder):
                 if not place.is_file():  # another worker may have laid it there meanwhile
                     with replacing(place) as draft:

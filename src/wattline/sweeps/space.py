@@ -30,8 +30,9 @@ class Space:
     seeds: tuple[int, ...] = ()
     """The workload is drawn anew from each of these, the same ones at every other setting, so
     that differences between settings are not differences between draws."""
-    folder: Path | None = field(default=None, compare=False)
-    """Names of files along the axes are relative to it."""
+    folder: Path = field(default_factory=Path.cwd, compare=False)
+    """Names of files along the axes are relative to it. It is absolute, and with it all names of
+    files at the points: workers may stand in another folder."""
     said: tuple[str, ...] = ()
     """What differs between points that nobody would expect."""
 
@@ -71,8 +72,6 @@ class Space:
 
     def fields(self, setting: Mapping[str, Any]) -> dict[str, Any]:
         """The scenario's fields at a point."""
-        if self.folder is None:
-            return changed(self.base, setting)
         # File names along an axis are relative to the sweep's file, not to the scenario's.
         return changed(self.base, {name: _beside(name, value, self.folder)
                                    for name, value in setting.items()})
@@ -81,14 +80,15 @@ class Space:
 def read_space(given: str | Path | Mapping[str, Any]) -> Space:
     """A sweep from its file, or from a mapping of the same form."""
     if isinstance(given, Mapping):
-        return space_of(given, "sweep", None)
+        return space_of(given, "sweep", Path.cwd())
     path = Path(given)
     if str(given).startswith("bundled:"):
         raise InputError(f"{given} is a scenario; a sweep is a file with [axes] beside one")
-    return space_of(parse_toml(read_text(path, MOST_TOML_BYTES), str(path)), str(path), path.parent)
+    return space_of(parse_toml(read_text(path, MOST_TOML_BYTES), str(path)), str(path),
+                    path.parent.absolute())
 
 
-def space_of(table: Mapping[str, Any], source: str, folder: Path | None) -> Space:
+def space_of(table: Mapping[str, Any], source: str, folder: Path) -> Space:
     unknown = sorted(set(table) - set(_SECTIONS))
     if unknown:
         raise InputError(f"{source}: there is no '{unknown[0]}' in a sweep; it has "
@@ -151,20 +151,18 @@ def _field(name: str) -> str:
     return name.replace("__", ".")
 
 
-def _base(given: Any, source: str, folder: Path | None) -> dict[str, Any]:
+def _base(given: Any, source: str, folder: Path) -> dict[str, Any]:
     if given is None:
         raise InputError(f'{source}: it has no scenario; give scenario = "file.toml", or a table '
                          "[scenario] with its sections")
     if isinstance(given, str):
-        place = given
-        if folder is not None and not given.startswith("bundled:"):
-            place = str(folder / given)
+        place = given if given.startswith("bundled:") else str(folder / given)
         if not place.startswith("bundled:") and not is_file(place):
             raise InputError(f"{source}: there is no scenario {given}")
         return fields_of(place)
     if not isinstance(given, Mapping):
         raise InputError(f"{source}: scenario is the name of a file, or a table")
-    return beside(given, folder) if folder is not None else dict(given)
+    return beside(given, folder)
 
 
 def _seeds(given: Any, fields: list[str], source: str) -> tuple[int, ...]:

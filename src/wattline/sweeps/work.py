@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import time
 import warnings
 from collections.abc import Sequence
@@ -32,7 +33,17 @@ def run_chunk_apart(
 ) -> list[Row]:
     """The same in a process of its own, which is the place to compile: no further ones help it."""
     os.environ[AT_ONCE] = "0"
-    return run_chunk(folder, chunk, allow_code)
+    rows = run_chunk(folder, chunk, allow_code)
+    unseen = _unseen(folder)
+    return [{**row, "error": row["error"] + unseen} if "error" in row else row for row in rows]
+
+
+def _unseen(folder: str) -> str:
+    """Why files may be missing here that are there where the sweep was started."""
+    of_sweep = Path(folder).parent
+    return "" if of_sweep.is_dir() else (
+        f" (its worker, on {socket.gethostname()}, does not see the sweep's folder {of_sweep}: "
+        "workers need the file system on which the files of the sweep lie)")
 
 
 def run_chunk_noting(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -13,6 +16,7 @@ from wattline.advice.futures import policy, self_tuning
 from wattline.advice.futures.running import FIGURES, OF_BOTH
 from wattline.analysis.metrics import totals
 from wattline.analysis.result import flattened
+from wattline.cli import advise_futures
 from wattline.cli.main import cli
 from wattline.model.waiting import waiting
 
@@ -96,3 +100,41 @@ def test_the_wait_for_the_compiler_is_not_in_the_seconds(
     assert 0 < found.seconds <= took_s - 3.0
     told = found.to_dict()
     assert (told["seconds"], told["compile_seconds"]) == (found.seconds, found.compile_seconds)
+
+
+@pytest.mark.parametrize(("command", "function", "options"), [
+    ("policy", wl.advise_policy, ("samples", "horizon", "arrivals", "seed", "risk", "objective")),
+    ("policy", wl.self_tune, ("samples", "horizon", "arrivals", "seed", "risk", "objective")),
+    ("policy", wl.follow_policy, ("samples", "horizon", "arrivals", "seed", "risk", "objective")),
+    ("start", wl.advise_start, ("samples", "horizon", "arrivals", "seed")),
+    ("regret", wl.tuning_regret, ("samples", "horizon", "seed", "every"))])
+def test_command_and_python_ask_the_same_by_default(
+    command: str, function: Callable[..., object], options: tuple[str, ...]
+) -> None:
+    by_command = {each.name: each.default for each in getattr(advise_futures, command).params}
+    by_python = inspect.signature(function).parameters
+    assert {name: by_command[name] for name in options} == {
+        name: by_python[name].default for name in options}
+
+
+@pytest.mark.parametrize("samples", [1, 2])
+@pytest.mark.parametrize(("every", "every_s"), [("2h", 7200.0), (3600.0, 3600.0)])
+def test_the_answer_says_what_it_was_asked(
+    trace: wl.Trace, samples: int, every: str | float, every_s: float
+) -> None:
+    for arrivals in ("none", "last-week"):
+        asked = {**ASKED, "samples": samples, "every": every, "arrivals": arrivals}
+        said = wl.self_tune(trace, **asked, horizon="12h", seed=4).to_dict()
+        assert {name: said[name] for name in ("samples", "every_s", "horizon_s", "arrivals",
+                                              "seed")} == {
+            "samples": samples, "every_s": every_s, "horizon_s": 43_200.0, "arrivals": arrivals,
+            "seed": 4}
+
+
+@pytest.mark.parametrize("wrong", [{"objective": "watts"}, {"limits": ["watts <= 5"]}])
+def test_a_figure_that_there_is_not_is_said_before_anything_is_run_ahead(
+    trace: wl.Trace, monkeypatch: pytest.MonkeyPatch, wrong: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(policy, "figures_of_all", lambda *_: pytest.fail("it was run ahead"))
+    with pytest.raises(wl.InputError, match="no figure 'watts'"):
+        wl.advise_policy(trace, at="50%", machine=MACHINE, candidates=["sjf"], **wrong)

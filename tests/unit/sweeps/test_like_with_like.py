@@ -73,3 +73,20 @@ def test_fewer_jobs_because_large_ones_are_left_out_are_no_other_workload() -> N
                                                                   (False, 9.0, 5.0)]))
     left_out = wl.SweepResult("s", ("trace.drop_larger",), points, Counts(points=2), 1.0)
     assert left_out.effects() == {"trace.drop_larger": {"False": 9.0}}
+
+
+@pytest.mark.parametrize("lucky", [1.0, 100.0])
+@pytest.mark.parametrize("alone", [3, 9])
+def test_a_setting_with_seeds_of_its_own_is_not_compared(lucky: float, alone: int) -> None:
+    """Whether its draw was small or large; those with the seeds that most have are."""
+    zipped = found([*GOOD, ("c", alone, lucky, 5.0)])
+    assert [each.values["power.cap"] for each in zipped.best()] == ["a", "b"]
+    assert [each.values["power.cap"] for each in zipped.pareto()] == ["a"]
+    assert any("1 of 3 settings have other seeds than the 2" in line for line in zipped.sentences)
+
+
+def test_where_each_setting_has_a_seed_of_its_own_the_first_stands_alone() -> None:
+    zipped = found([("a", 1, 30.0, 5.0), ("b", 2, 10.0, 5.0), ("c", 3, 20.0, 5.0)])
+    assert [each.values["power.cap"] for each in zipped.pareto()] == ["a"]
+    assert any("2 of 3 settings have other seeds" in line for line in zipped.sentences)
+    assert not any("other seeds" in line for line in found(GOOD).sentences)

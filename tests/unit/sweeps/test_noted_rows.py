@@ -26,7 +26,6 @@ class Tasks(Executor):
     """Two tasks with half of the points each; a task ends early where it is told to."""
 
     in_one_go = True
-    elsewhere = False
 
     def __init__(self, ends: dict[int, BaseException]) -> None:
         self.ends, self.asked = ends, list[list[int]]()
@@ -128,7 +127,6 @@ def test_a_pool_that_broke_while_nobody_looked_is_replaced(
     """It says so when it is given more, not by what it was given before."""
     class Breaking(Tasks):
         in_one_go = False
-        elsewhere = False
         given = 0
 
         def submit(self, fn: Any, /, place: Any, chunk: Any, allow: Any) -> Future[Any]:

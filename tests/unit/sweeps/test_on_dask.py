@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,12 +12,15 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import wattline as wl
+from wattline.scenario.load import validate
 from wattline.sweeps.runners import Place
 from wattline.sweeps.runners.dask import Dask
+from wattline.sweeps.work import run_chunk_apart
 
 distributed = pytest.importorskip("distributed")
 SWEEP = {
@@ -87,6 +91,66 @@ def test_the_workers_of_the_cluster_decide_how_much_is_in_hand(
         dask = Dask(Place(7, ".", named), address)
         with dask.begun():
             assert dask.workers() == expected
+
+
+WEEK = Path(__file__).parents[3] / "examples" / "week.toml"
+AXES = {"power.cap": ["90%", "70%"], "policy.order": ["fcfs", "sjf"]}
+
+
+def _in_folder(folder: Path) -> None:
+    os.chdir(folder)
+
+
+def test_workers_in_another_folder_find_files_that_are_named_relative_to_the_clients(
+    cluster: distributed.LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However the sweep names its log; nothing is left where the workers stand."""
+    for folder in ("client", "workers"):
+        (tmp_path / folder).mkdir()
+    shutil.copy(WEEK, tmp_path / "client")
+    shutil.copy(WEEK.with_suffix(".swf"), tmp_path / "client")
+    (tmp_path / "client" / "sweep.toml").write_text(
+        'scenario = "week.toml"\n[axes]\n"power.cap" = ["90%", "70%"]\n'
+        '"policy.order" = ["fcfs", "sjf"]\n')
+    table = {"trace": {"file": "week.swf"}, "machine": {"nodes": 64}}
+    sweeps: list[Any] = [
+        "sweep.toml", {"scenario": "week.toml", "axes": AXES}, {"scenario": table, "axes": AXES},
+        {"scenario": {**table, "trace": {"file": Path("week.swf")}}, "axes": AXES}]
+    monkeypatch.chdir(tmp_path / "client")
+    address = cluster.scheduler_address.removeprefix("tcp://")
+    with distributed.Client(cluster.scheduler_address) as client:
+        client.run(_in_folder, tmp_path / "workers")
+    for number, sweep in enumerate(sweeps):
+        far = wl.run_sweep(sweep, f"far-{number}", on=f"dask://{address}", workers=2, cache=False,
+                           report=False)
+        near = wl.run_sweep(sweep, f"near-{number}", workers=1, cache=False, report=False)
+        assert (far.counts.computed, far.counts.failed) == (4, 0)
+        kept = [*AXES, "energy_j", "wait_s.mean"]
+        assert far.to_pandas()[kept].equals(near.to_pandas()[kept])
+        assert list(Path(f"far-{number}", "traces").iterdir())
+    assert not list((tmp_path / "workers").iterdir())
+
+
+@pytest.mark.parametrize("seen", [True, False])
+@pytest.mark.parametrize("generated", [True, False])
+def test_a_worker_that_does_not_see_the_sweeps_folder_says_so_by_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, generated: bool, seen: bool
+) -> None:
+    """Generated jobs need no files, and run there all the same."""
+    monkeypatch.setenv("WATTLINE_PLAIN", "1")
+    monkeypatch.setenv("WATTLINE_AT_ONCE", "0")
+    trace = {"generate": "lublin", "jobs": 5} if generated else {"file": "not_here.swf"}
+    chunk = [(number, validate({"trace": trace, "machine": {"nodes": 64}})) for number in (0, 1)]
+    folder = tmp_path / "sweep"
+    if seen:
+        folder.mkdir()
+    rows = run_chunk_apart(str(folder / "traces"), chunk, allow_code=False)
+    assert folder.exists() == seen
+    for row in rows:
+        assert ("error" in row) != generated
+        if not generated:
+            assert ("does not see the sweep's folder" in row["error"]) != seen
+            assert "not_here.swf" in row["error"]
 
 
 @pytest.mark.parametrize("address", ["", ":", "localhost", "localhost:", "a b:1", "tcp://a:1"])

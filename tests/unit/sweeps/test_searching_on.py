@@ -226,4 +226,4 @@ def test_a_search_for_what_there_is_not_leaves_no_folder(
 ])
 def test_what_would_be_lost_or_mean_nothing_is_said(more: dict[str, Any], said: str) -> None:
     with pytest.raises(wl.InputError, match=said):
-        space_of({"scenario": SCENARIO, **more}, "s", None)
+        space_of({"scenario": SCENARIO, **more}, "s", Path())

@@ -13,7 +13,7 @@ import numpy as np
 from wattline.advice.futures.candidates import Choice, read_choices
 from wattline.advice.futures.instants import instant_s
 from wattline.advice.futures.live import as_told, in_watts, stand_live
-from wattline.advice.futures.running import Now, candidate_of, stand_at
+from wattline.advice.futures.running import FIGURES, Now, candidate_of, stand_at
 from wattline.advice.futures.side_by_side import figures_of_all
 from wattline.advice.futures.stopwatch import Stopwatch
 from wattline.analysis.expressions import Constraint, Expression, figure_of
@@ -170,10 +170,10 @@ def judged(
     progress: Callable[[float], None] | None = None,
 ) -> PolicyAdvice:
     """Every choice run ahead from a moment, on the same draws."""
+    check_figures(question.goal, question.kept, FIGURES)  # before the long part
     draws = now.draws(question.samples, question.seed)
     told = None if progress is None else lambda done: progress(done / len(choices))
     all_rows = figures_of_all(now, (candidate_of(now, choice) for choice in choices), draws, told)
-    check_figures(question.goal, question.kept, all_rows[0][0])
     found = [_candidate(choice, rows, question.goal, question.kept)
              for choice, rows in zip(choices, all_rows, strict=True)]
     moment = now.moment

@@ -72,6 +72,9 @@ class SelfTuning:
     history: History = field(default_factory=History)
     """What the run times of looks ahead were drawn from."""
     compile_seconds: float = 0.0
+    asked: dict[str, Any] = field(default_factory=dict)
+    """What decides about the answer beside the log: draws, how often and how far it looks, and
+    which jobs are to come."""
 
     @property
     def left_out(self) -> dict[str, str]:
@@ -122,13 +125,13 @@ class SelfTuning:
                 "switches": [{"time_s": each.time_s, "to": each.to} for each in self.switches],
                 "limits": list(self.limits), "left_out": self.left_out,
                 "decisions": self.decisions, "seconds": self.seconds,
-                "compile_seconds": self.compile_seconds,
+                "compile_seconds": self.compile_seconds, **self.asked,
                 "run_times": self.history.to_dict(), "assumed": list(self.assumed)}
 
 
 def self_tune(
     scenario: Source | None = None, *, candidates: Sequence[str] = (), every: float | str = "6h",
-    horizon: float | str = "24h", samples: int = 5, objective: str = "wait_s",
+    horizon: float | str = "24h", samples: int = 30, objective: str = "wait_s",
     limits: Sequence[str] = (), risk: float = 0.1, arrivals: str = "last-week", seed: int = 1,
     allow_code: bool = False, progress: Callable[[float], None] | None = None, **given: Any,
 ) -> SelfTuning:
@@ -171,7 +174,9 @@ def self_tune(
         (supervisor.assumed, *supervisor.history.said, *supervisor.said, *_not_held(question.kept),
          *(choice.said for choice in choices if choice.said),
          *_refused(figures), *_broken(figures[TUNED], limits)), tuple(limits), supervisor.history,
-        watch.compile_seconds)
+        watch.compile_seconds,
+        {"samples": samples, "every_s": every_s, "horizon_s": question.horizon_s,
+         "arrivals": arrivals, "seed": seed})
 
 
 def _check_of_both(goal: Expression) -> None:

@@ -32,8 +32,6 @@ class Runner(Protocol):
     in_one_go: bool
     """Whether each worker gets all its work at once, where that is a job of its own; many parts
     keep all of them busy until the end."""
-    elsewhere: bool
-    """Whether workers may run in another folder than we do: names of files must say all."""
 
     def workers(self) -> int:
         """How many are to be kept busy."""

@@ -18,7 +18,6 @@ class Dask:
     """Dask replaces workers that die and computes what they had in hand again."""
 
     in_one_go = False
-    elsewhere = True
 
     def __init__(self, place: Place, address: str) -> None:
         try:

@@ -17,7 +17,6 @@ class Local:
     """A pool of processes that end with this one."""
 
     in_one_go = False
-    elsewhere = False
 
     def __init__(self, place: Place) -> None:
         self._workers = place.workers

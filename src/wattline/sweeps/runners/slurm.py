@@ -24,7 +24,6 @@ class SlurmArrays:
     """Each part of the work is a task of an array; Slurm places it and says when it is lost."""
 
     in_one_go = True
-    elsewhere = True
 
     def __init__(self, place: Place) -> None:
         try:
