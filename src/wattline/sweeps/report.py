@@ -20,6 +20,7 @@ from wattline.analysis.summary import ENERGY, PLAIN, POWER, TIME, Scale, number_
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
 from wattline.model.units import counted
+from wattline.sweeps.paired import Difference
 from wattline.sweeps.results import OBJECTIVES, SweepResult, SweptSetting
 from wattline.sweeps.table import shown
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 FIGURES = ("energy_j", "wait_s.mean", "wait_s.p95", "bounded_slowdown.mean", "utilisation",
            "makespan_s", "power_w.peak", "time_above_cap_s", "jobs.completed", "jobs.not_run")
 """What stands in the tables, beside what was asked for; results.parquet has all."""
+PAIRED = ("Differences to the first value are of points that differ in nothing else, the seed "
+          "included.")
 MOST_ROWS = 500
 LARGEST = sys.float_info.max
 
@@ -155,17 +158,27 @@ def _spread_text(expression: str, mean: float, half: float) -> str:
 def _effects_sentence(found: SweepResult) -> str:
     said = "The mean over all settings that have a value"
     if not found.uneven:
-        return f"{said}: how much an axis does by itself, whatever the others are."
+        return f"{said}: how much an axis does by itself, whatever the others are. {PAIRED}"
     return (f"{said}. The values of {', '.join(found.uneven)} did not meet the same settings of "
             "the other axes (points failed, jobs were refused, axes are zipped, or a search "
-            "chose them): what differs there may be the work of those.")
+            f"chose them): what differs there may be the work of those. {PAIRED}")
 
 
 def _effects_table(found: SweepResult, objective: str) -> Table:
-    rows = tuple((Cell(axis), Cell(value), Cell(figure_text(objective, mean), mean))
+    against = found.paired_effects(objective)
+    rows = tuple((Cell(axis), Cell(value), Cell(figure_text(objective, mean), mean),
+                  _difference_cell(objective, against[axis].get(value)))
                  for axis, means in found.effects(objective).items()
                  for value, mean in means.items())
-    return Table("", ("axis", "value", f"mean of {objective}"), rows)
+    return Table("", ("axis", "value", f"mean of {objective}", "against the first value"), rows)
+
+
+def _difference_cell(objective: str, found: Difference | None) -> Cell:
+    """Of pairs with the same seed, ± what the seeds leave open."""
+    if found is None or not math.isfinite(found.mean):
+        return Cell("-")
+    sign = "-" if found.mean < 0 else "+"
+    return Cell(sign + _spread_text(objective, abs(found.mean), found.half), found.mean)
 
 
 def figure_text(name: str, value: float) -> str:

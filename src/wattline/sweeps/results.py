@@ -19,6 +19,7 @@ from wattline.model.errors import InputError
 from wattline.model.run import Outcome
 from wattline.model.units import counted
 from wattline.sweeps.axes import SEED
+from wattline.sweeps.paired import Difference, against_first
 from wattline.sweeps.running import Counts
 from wattline.sweeps.table import shown, table_of, told
 
@@ -213,6 +214,20 @@ class SweepResult:
             found[axis] = {value: float(np.mean(values)) for value, values in sums.items()}
         return found
 
+    def paired_effects(self, objective: str = OBJECTIVES[0]) -> dict[str, dict[str, Difference]]:
+        """By axis and value how much more a figure is there than at the axis's first value: of
+        pairs that differ in nothing else, so with the same seed, and of the settings that `effects`
+        has."""
+        goal = Expression.parse(objective)
+        rows = self._rows_with_all_jobs
+        return {axis: against_first(rows, axis, goal) for axis in self.axes}
+
+    @cached_property
+    def _rows_with_all_jobs(self) -> list[Mapping[str, Any]]:
+        whole = {json.dumps(dict(each.values), default=str) for each in self._with_all_jobs}
+        return [row for row in self.rows if "error" not in row and json.dumps(
+            {name: row["setting"].get(name) for name in self.axes}, default=str) in whole]
+
     @cached_property
     def uneven(self) -> tuple[str, ...]:
         """Axes whose values did not meet the same settings of the other axes and the same seeds:
@@ -239,11 +254,7 @@ class SweepResult:
             raise InputError(f"'{axis}' is no axis; there are: {', '.join(self.axes)}")
         goal = Expression.parse(objective)
         sides: list[dict[str, float]] = [{}, {}]
-        whole = {json.dumps(dict(each.values), default=str) for each in self._with_all_jobs}
-        for row in self.rows:
-            mine = {name: row["setting"].get(name) for name in self.axes}
-            if "error" in row or json.dumps(mine, default=str) not in whole:
-                continue
+        for row in self._rows_with_all_jobs:
             others = {name: value for name, value in row["setting"].items() if name != axis}
             for side, value in zip(sides, (first, second), strict=True):
                 if shown(row["setting"][axis]) == shown(value):
@@ -308,10 +319,18 @@ class SweepResult:
             "report": None if self.page is None else str(self.page),
             "objectives": list(self.objectives),
             "pareto": [self._told(alike) for alike in self.front()],
+            "effects": {text: self._effects_told(text) for text in self.objectives},
             "errors": [{"setting": told(row["setting"]), "error": row["error"]}
                        for row in self.rows if "error" in row][:100],
             "remarks": list(self.sentences),
         }
+
+    def _effects_told(self, objective: str) -> dict[str, Any]:
+        against = self.paired_effects(objective)
+        return {axis: {value: {"mean": mean} | (
+            against[axis][value]._asdict() | {"mean": mean, "difference": against[axis][value].mean}
+            if value in against[axis] else {}) for value, mean in means.items()}
+            for axis, means in self.effects(objective).items()}
 
     def _told(self, alike: Sequence[SweptSetting]) -> dict[str, Any]:
         each = alike[0]
