@@ -21,6 +21,7 @@ from wattline.shared_nodes.attempt import (
     licences_free,
     start_picked,
 )
+from wattline.shared_nodes.cap import hold_watts
 from wattline.shared_nodes.fitting import enough
 from wattline.shared_nodes.in_partition import ask_as_in_partition
 from wattline.shared_nodes.limits import may_run
@@ -361,7 +362,6 @@ def _hold_watts(st: Books, entry: int, held: int) -> int:
     """Under a cap, keep the watts of a planned job too; how many rows that took."""
     if st.rules[0].capped == 0 or held >= len(st.held_w):
         return 0
-    st.held_begin[held] = st.clock[0].held_begin_s
-    st.held_end[held] = st.clock[0].held_end_s
-    st.held_w[held] = picked_watts(st, st.entry[entry].job, 0) + woken_watts(st)
+    watts = picked_watts(st, st.entry[entry].job, 0) + woken_watts(st)
+    hold_watts(st, held, st.clock[0].held_begin_s, st.clock[0].held_end_s, watts)
     return 1

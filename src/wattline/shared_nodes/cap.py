@@ -50,22 +50,52 @@ def cap_allows(
                 st, watts, st.cap_s[step], held, bank):
             return False
     for row in range(held):
-        if start_s < st.held_begin[row] < end_s and not _allowed_at(
-                st, watts, st.held_begin[row], held, bank):
+        if start_s < st.held_begin[row] < end_s and not _allowed_beside(
+                st, watts, st.held_begin[row], st.held_sum[row], bank):
             return False
     return True
 
 
 @kernel_part
-def _allowed_at(st: Books, watts: float, time_s: float, held: int, bank: int) -> bool:
-    total = st.clock[0].power_w + st.clock[0].booting_w + watts
-    if time_s > st.clock[0].now_s:
-        total -= freed_watts(st, time_s) if bank == 0 else _freed_by_others(st, time_s)
+def hold_watts(st: Books, row: int, begin_s: float, end_s: float, watts: float) -> None:
+    """Keep the watts of a planned job.
+
+    Plans ask for the sum at every time at which one begins, so that it is kept beside each: adding
+    it up anew was the square of the number of plans for every job that is tried.
+    """
+    held_begin, held_end, held_w, held_sum = st.held_begin, st.held_end, st.held_w, st.held_sum
+    held_begin[row] = begin_s
+    held_end[row] = end_s
+    held_w[row] = watts
+    for other in range(row):
+        if begin_s <= held_begin[other] < end_s:
+            held_sum[other] += watts
+    held_sum[row] = _held_at(st, begin_s, row + 1)
+
+
+@kernel_part
+def _held_at(st: Books, time_s: float, held: int) -> float:
+    """Watts of the first reservations at a time."""
     held_begin, held_end, held_w = st.held_begin, st.held_end, st.held_w
+    total = 0.0
     for row in range(held):
         if held_begin[row] <= time_s < held_end[row]:
             total += held_w[row]
-    return bool(total <= cap_at(st, time_s) + ROUNDING_W)
+    return total
+
+
+@kernel_part
+def _allowed_at(st: Books, watts: float, time_s: float, held: int, bank: int) -> bool:
+    return _allowed_beside(st, watts, time_s, _held_at(st, time_s, held), bank)
+
+
+@kernel_part
+def _allowed_beside(st: Books, watts: float, time_s: float, held_w: float, bank: int) -> bool:
+    """Whether the cap has room then, with the watts of reservations at that time."""
+    total = st.clock[0].power_w + st.clock[0].booting_w + watts
+    if time_s > st.clock[0].now_s:
+        total -= freed_watts(st, time_s) if bank == 0 else _freed_by_others(st, time_s)
+    return bool(total + held_w <= cap_at(st, time_s) + ROUNDING_W)
 
 
 @kernel_part

@@ -56,6 +56,7 @@ def working_lists(
         "span_end": np.zeros(spans), "span_next": np.full(spans, -1),
         "soonest": np.zeros(MOST_SOONEST), "step": np.zeros(MOST_STEPS, np.int64),
         "held_begin": np.zeros(spans), "held_end": np.zeros(spans), "held_w": np.zeros(spans),
+        "held_sum": np.zeros(spans),
         "over_s": np.zeros(jobs + 1), "over_w": np.zeros(jobs + 1),
         "row_node": np.zeros(rows, np.int64), "row_cpus": np.zeros(rows, np.int64),
         "row_memory": np.zeros(rows, np.int64), "row_gres": np.zeros(rows * kinds, np.int64),

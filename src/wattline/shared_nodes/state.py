@@ -378,6 +378,7 @@ class Books(KernelArrays):
     held_begin: Any
     held_end: Any
     held_w: Any
+    held_sum: Any  # watts of all reservations at the time at which each begins
     over_s: Any  # see freed.py
     over_w: Any
     qos_no_reserve: Any

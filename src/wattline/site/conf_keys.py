@@ -36,6 +36,9 @@ NOT_MODELLED: Mapping[str, str] = {
     "maxarraysize": "arrays with higher numbers of tasks are refused at their submission",
     "maxtaskspernode": "jobs of more tasks per node are refused",
     "mcsplugin": "jobs of other labels do not share nodes",
+    "mcsparameters": "how labels keep jobs from sharing nodes",
+    "preemptparameters": "which running jobs give way, and in which order",
+    "priorityparameters": "what a plugin for priorities is told",
     "preemptexempttime": "jobs cannot be preempted before this time",
     "prioritysitefactorplugin": "a plugin adds to priorities",
     "prolog": "jobs begin only when their prolog has ended",
@@ -44,6 +47,7 @@ NOT_MODELLED: Mapping[str, str] = {
     "schedulertimeslice": "suspended jobs take turns",
     "slurmctldparameters": "some of them change when decisions are made",
     "suspendrate": "only so many nodes go to sleep per minute",
+    "suspendexcstates": "nodes in these states never sleep",
     "suspendexcparts": "nodes of these partitions never sleep",
     "suspendtimeout": "a node that falls asleep wakes only after this time; here at once",
     "trackwckey": "usage is counted by key too",
@@ -93,7 +97,8 @@ HARMLESS = frozenset({
     "tokentype", "topologyparam", "unkillablestepprogram", "usepam", "x11parameters",
     "enforceassociation", "defaultstorageport", "defaultstoragehost", "defaultstoragetype",
     "defaultstorageloc", "defaultstorageuser", "defaultstoragepass", "certmgrtype", "tlstype",
-    "dataparserparameters", "namespacetype",
+    "dataparserparameters", "namespacetype", "treewidth", "epilogtimeout", "prologtimeout",
+    "metricstype", "licenseparameters", "burstbufferparameters",
 })
 """Settings that change no start of a job: paths, logs, ports, accounting."""
 
@@ -132,14 +137,19 @@ NODE_NOT_MODELLED: Mapping[str, str] = {
 }
 SCHEDULER_NOT_MODELLED: Mapping[str, str] = {
     "assoc_limit_stop": "a job over a limit of its association holds up lower ones",
+    "bf_allow_magnetic_slot": "jobs that a reservation draws in are planned for too",
     "bf_busy_nodes": "backfill prefers nodes in use",
     "bf_hetjob_immediate": "parts of one job start as soon as they can",
     "bf_hetjob_prio": "parts of one job are planned by one priority",
     "bf_job_part_count_reserve": "only so many jobs of a partition reserve",
+    "bf_max_job_user_part": "only so many jobs of a user in a partition are looked at",
     "bf_min_prio_reserve_extra": "",
     "bf_node_space_size": "a cycle plans for at most so many different times",
     "bf_running_job_reserve": "running jobs reserve whole nodes",
     "bf_topopt_enable": "backfill waits for better places",
+    "bf_topopt_iterations": "how long backfill waits for better places",
+    "bf_window_linear": "running jobs are let end in steps of so many seconds when a start is "
+                        "looked for, where here the steps double",
     "bf_yield_interval": "backfill lets others in at times",
     "bf_yield_sleep": "backfill lets others in for a while",
     "build_queue_timeout": "long queues are looked at in part",

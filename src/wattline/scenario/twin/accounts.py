@@ -42,6 +42,11 @@ _TO_USERS = (*_TO_ACCOUNTS, "maxjobs", "maxsubmit", "maxtres", "maxwall")
 _NOT_KEPT = {"grptresmins": "no further job starts once so much was used",
              "grpwall": "no further job starts once its jobs have run for so long together"}
 _CHANGES = {"preemptexempttime": "jobs cannot be preempted before this time",
+            "mintres": "jobs that ask for less wait for ever",
+            "maxtresmins": "jobs that could use more by their limits wait for ever",
+            "grptresrunmins": "no further job starts while those that run could use so much by "
+                              "their limits",
+            "maxtrespernode": "no job has more of it on a node",
             "limitfactor": "limits are scaled by it", "usagethres": "jobs below it are refused"}
 
 
@@ -246,8 +251,8 @@ def limits_of(listed: Sequence[Given], kinds: Kinds, told: Told) -> SharedLimits
         for given in listed:
             row, left = limits_row(tres_of(given.get(key), given.at(key)), kinds)
             rows.append(row)
-            told.not_modelled += [f"{given.at(key)}: {given.name(key)} of {resource}: no node has "
-                                  "it" for resource in left]
+            told.not_modelled += [f"{given.at(key)}: {given.name(key)} of {resource}: "
+                                  f"{_why_left(resource)}" for resource in left]
             if name in OF_SEVERAL and row[NODES] < NO_LIMIT:
                 told.not_modelled.append(f"{given.at(key)}: {given.name(key)}=node={row[NODES]}: "
                                          f"{EACH_JOBS_NODES}")
@@ -262,6 +267,13 @@ def limits_of(listed: Sequence[Given], kinds: Kinds, told: Told) -> SharedLimits
         told.not_modelled += [_said(given, key, change)
                               for key, change in _NOT_KEPT.items() if given.get(key)]
     return SharedLimits(**tables)
+
+
+def _why_left(resource: str) -> str:
+    """Why nothing is held against a limit on it."""
+    if resource.lower().startswith("gres/"):
+        return "no node has it"
+    return "jobs are not counted by it, and none waits for it"
 
 
 def _said(given: Given, key: str, change: str) -> str:

@@ -293,7 +293,8 @@ class Builder:
     def _size(self, row: int, job: Asked, room: BoolArray, cpus: IntArray,
               memory: IntArray) -> None:
         if not room.any():
-            self._reject(row, "no node of its partitions has its features")
+            self._reject(row, "no node of its partitions has its features" if job.constraint
+                         else "its partitions have no nodes")
             return
         if job.memory_per_node_mb > int(memory[room].max()):
             self._reject(row, f"more memory than any node has ({job.memory_per_node_mb:,} MB, the "
