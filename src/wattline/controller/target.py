@@ -36,6 +36,8 @@ Said = tuple[str, float]
 class FileSource:
     """What a file says, since it was last written."""
 
+    kept = False
+
     def __init__(self, file: Path) -> None:
         self.file, self.name = file, str(file)
 
@@ -57,7 +59,9 @@ class TopicSource:
         self.name = topic
         self._lock = threading.Lock()
         self._last: Said | None = None
-        self._link = Link(broker, client, [topic], self._hear)
+        self.kept = False
+        """Whether the broker has sent what it kept: how old that is nobody knows."""
+        self._link = Link(broker, client, [topic], self._hear, retained=self._hear_kept)
 
     def last(self) -> Said | None:
         with self._lock:
@@ -69,6 +73,9 @@ class TopicSource:
     def _hear(self, topic: str, payload: bytes) -> None:
         with self._lock:
             self._last = payload[:MOST_BYTES].decode("utf-8", "replace"), time.time()
+
+    def _hear_kept(self, topic: str, payload: bytes) -> None:
+        self.kept = True
 
 
 @dataclass
@@ -93,9 +100,15 @@ class Target:
     def watts(self, now_s: float) -> float:
         """Infinite where nothing is to be followed."""
         last = self.source.last()
+        if last is None and self.source.kept:
+            return self._none(f"{self.source.name}: what the broker has kept (retain) is of no "
+                              "known age: no target is followed, the cap holds")
         if last is None or now_s - last[1] > self.age_s:
             return self._none(f"{self.source.name} has said nothing for {self.age_s:g} s: no "
                               "target is followed, the cap holds")
+        if last[1] - now_s > self.age_s:
+            return self._none(f"{self.source.name} was written {last[1] - now_s:,.0f} s ahead of "
+                              "this machine's clock: no target is followed, the cap holds")
         try:
             watts = parse_power(last[0].strip())
         except InputError as error:

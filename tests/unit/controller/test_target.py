@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.controller.test_keeping_cap import Site
 
+from wattline.controller import target as target_module
 from wattline.controller.configuration import read_configuration
-from wattline.controller.target import FileSource, Target
+from wattline.controller.target import FileSource, Target, TopicSource
 from wattline.model.errors import InputError
 
 
@@ -28,6 +31,39 @@ def test_a_target_holds_until_it_is_old(tmp_path: Path) -> None:
     assert [here.watts(111.0), here.watts(112.0)] == [math.inf, math.inf]
     assert len(here.notes) == 1
     assert "has said nothing for 10 s" in here.notes[0]
+
+
+@pytest.mark.parametrize(("ahead_s", "followed"), [(1.0, True), (9.9, True), (10.1, False),
+                                                   (86400.0, False)])
+def test_a_target_from_far_ahead_of_the_clock_is_of_no_known_age(
+    tmp_path: Path, ahead_s: float, followed: bool
+) -> None:
+    here = target(tmp_path, at_s=100.0 + ahead_s)
+    assert [here.watts(100.0), here.watts(100.01)] == [900.0 if followed else math.inf] * 2
+    assert len(here.notes) == (not followed)
+    assert followed or "ahead of this machine's clock" in here.notes[0]
+
+
+def test_what_a_broker_kept_is_not_followed_until_something_new_is_said(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: dict[str, Any] = {}
+
+    class Linked:
+        def __init__(self, broker, client, topics, hear, *, retained) -> None:
+            heard.update(new=hear, kept=retained)
+
+    monkeypatch.setattr(target_module, "Link", Linked)
+    here = Target(TopicSource(None, "grid/target", "me"), 1300.0, 10.0, [])
+    heard["kept"]("grid/target", b"900W")
+    now_s = time.time()
+    assert [here.watts(now_s), here.watts(now_s)] == [math.inf, math.inf]
+    assert len(here.notes) == 1
+    assert "what the broker has kept (retain)" in here.notes[0]
+    heard["new"]("grid/target", b"800W")
+    assert here.watts(time.time()) == 800.0
+    heard["kept"]("grid/target", b"900W")  # connected anew
+    assert here.watts(time.time()) == 800.0
 
 
 @pytest.mark.parametrize("said", ["", "much", "0", "-5", "nan", "1.4kW", "9" * 200])

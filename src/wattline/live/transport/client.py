@@ -14,11 +14,13 @@ from typing import Any
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
 
+Hear = Callable[[str, bytes], None]
+"""Is told the topic and the payload of a message."""
 MOST_AT_ONCE = 1000
 """Reads before the client looks after everything else again."""
 MOST_BYTES = 16384
 """Of one read: no more are in a record of TLS."""
-KIND_AND_QOS, PLAIN_MESSAGE = 0xF6, 0x30
+KIND_AND_QOS, PLAIN_MESSAGE, RETAINED = 0xF6, 0x30, 0x01
 LONG = 0x80
 """A byte of a packet's length after which another one follows, of which there are four at most."""
 LENGTH_BYTES = 4
@@ -27,9 +29,11 @@ LENGTH_BYTES = 4
 class _Client(Client):
     """Hands on topics and payloads of plain messages without making messages of them."""
 
-    def __init__(self, name: str, hear: Callable[[str, bytes], None]) -> None:
+    def __init__(self, name: str, hear: Hear, retained: Hear | None) -> None:
         super().__init__(CallbackAPIVersion.VERSION2, client_id=name)
         self._hear = hear
+        self._told_by = KIND_AND_QOS if retained is None else KIND_AND_QOS | RETAINED
+        """Bits by which plain messages are known."""
         self._kept = b""
         """What has come and was not handed on."""
         self._for_library = b""
@@ -37,7 +41,8 @@ class _Client(Client):
         self._lost = False
 
         def take(_: Any, __: Any, message: Any) -> None:
-            hear(message.topic, bytes(message.payload))
+            heard = retained if retained is not None and message.retain else hear
+            heard(message.topic, bytes(message.payload))
 
         self.on_message = take
 
@@ -83,7 +88,7 @@ class _Client(Client):
                 break
             topic = body + 2
             split = topic + (came[body] << 8 | came[body + 1]) if length >= 2 else end + 1
-            if came[at] & KIND_AND_QOS == PLAIN_MESSAGE and split <= stop:
+            if came[at] & self._told_by == PLAIN_MESSAGE and split <= stop:
                 self._hear(came[topic:split].decode(errors="replace"), came[split:stop])
             else:
                 self._for_library = came[at:stop]
@@ -107,6 +112,10 @@ def long_length(came: bytes, at: int) -> tuple[int, int]:
     return (len(came) - at, at) if endless else (0, 0)
 
 
-def client_of(name: str, hear: Callable[[str, bytes], None]) -> Client:
-    """A client that hands on topics and payloads."""
-    return _Client(name, hear)
+def client_of(name: str, hear: Hear, retained: Hear | None = None) -> Client:
+    """A client that hands on topics and payloads.
+
+    `retained` gets those that the broker has kept for whoever comes, of which nobody knows how old
+    they are; where it is not given they are like all others.
+    """
+    return _Client(name, hear, retained)

@@ -79,15 +79,17 @@ class Link:
         self, broker: BrokerSettings, name: str, topics: Sequence[str],
         hear: Callable[[str, bytes], None], *, say: Callable[[str], None] = lambda _: None,
         state: str = "", greeting: bytes = b"up", will: bytes = b"gone",
+        retained: Callable[[str, bytes], None] | None = None,
     ) -> None:
-        """`state` is the topic that says, to all who come later, whether this client is there."""
+        """`state` is the topic that says, to all who come later, whether this client is there;
+        `retained` hears what the broker has kept, where that is to be told from what is new."""
         from wattline.live.transport.client import client_of
 
         self._hear, self._say, self._topics = hear, say, topics
         self._state, self._greeting = state, greeting
         self._connected = self._failing = False
         self._place = f"{broker.host}:{broker.port}"
-        self._client = client_of(name, hear)
+        self._client = client_of(name, hear, retained)
         self._client.tls_set_context(broker.context())
         self._client.reconnect_delay_set(SHORTEST_WAIT_S, LONGEST_WAIT_S)
         if state:

@@ -92,6 +92,20 @@ def test_messages_are_heard_in_order_however_they_are_cut(seed: int, most: int) 
     assert done == MQTTErrorCode.MQTT_ERR_SUCCESS
 
 
+@pytest.mark.parametrize("most", [1, 3, 1000])
+def test_what_the_broker_kept_is_told_from_what_is_new_where_somebody_asks(most: int) -> None:
+    new: list[bytes] = []
+    kept: list[bytes] = []
+    client = client_of("test", lambda topic, payload: new.append(payload),
+                       lambda topic, payload: kept.append(payload))
+    stream = b"".join(message("a/b", b"%d" % number, retain=number % 3 == 0)
+                      for number in range(9))
+    client._sock = broker = Broker(cut(stream, random.Random(0), most))
+    while broker.pieces:
+        client.loop_read()
+    assert (b"".join(kept), b"".join(new)) == (b"036", b"124578")
+
+
 def test_a_message_that_wants_an_answer_is_answered_by_the_library() -> None:
     broker = Broker([message("a/b", b"1") + message("a/b", b"2", qos=1) + message("a/b", b"3")])
     heard, done = heard_of(broker)
