@@ -8,11 +8,13 @@ it, unless we do so ourselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from wattline.controller.kept_names import keep_names, kept_names
 from wattline.live.slurm.reading import WAITING, SlurmJob
+from wattline.model.errors import InputError
 
 FILE = "released.json"
 
@@ -47,10 +49,15 @@ class Freed:
     def take_back(self, labels: Iterable[str]) -> None:
         """We are about to hold these: that is on disk before, or a kill would leave them held."""
         self.labels.difference_update(labels)
-        self.flush()
+        self._write()
 
     def flush(self) -> None:
-        """Write them where they have changed."""
+        """Write them where they have changed. On a full disk, or where no controller has been yet,
+        jobs are passed on all the same: all that is lost is whose a later hold is."""
+        with suppress(InputError):
+            self._write()
+
+    def _write(self) -> None:
         if self.folder is not None and self.labels != self._kept:
             keep_names(self.folder / FILE, self.labels)
             self._kept = set(self.labels)

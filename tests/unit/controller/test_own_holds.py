@@ -13,6 +13,7 @@ from wattline.controller.configuration import SiteConfig
 from wattline.controller.freed import FILE, Freed
 from wattline.controller.lease import hand_over
 from wattline.controller.serving import serving
+from wattline.model.errors import InputError
 
 
 @pytest.fixture
@@ -158,3 +159,17 @@ def test_a_hand_over_notes_what_it_released_and_what_not(site: SiteConfig, full:
     hold(full, "1")
     hand_over(site, full, 900.0)
     assert full.jobs["1"].held
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_jobs_are_passed_on_also_where_nothing_can_be_written(tmp_path: Path, there: bool) -> None:
+    """As the watchdog of a site whose controller never ran, or on a full disk; to hold jobs again
+    is another matter."""
+    folder = tmp_path if there else tmp_path / "nowhere"
+    freed = Freed.of(folder)
+    freed.add("7")
+    freed.flush()
+    assert ("7" in Freed.of(folder)) is there
+    if not there:
+        with pytest.raises(InputError, match="cannot be written"):
+            freed.take_back(["8"])
