@@ -127,8 +127,7 @@ def _print(found: SweepResult, objectives: list[str]) -> None:
         if len(front) > MOST_ROWS:
             click.echo(f"and {len(front) - MOST_ROWS:,} more, which the table has")
     counts = found.counts
-    click.echo(f"{counted(counts.points, 'point')}: {counts.computed:,} computed, "
-               f"{counts.cached:,} known before, {counts.failed:,} failed, in "
+    click.echo(f"{counted(counts.points, 'point')}: {counts}, in "
                f"{found.seconds:.3g} s, {found.seconds_in_all:.3g} s with table and report")
     _print_errors(row["error"] for row in found.rows if "error" in row)
     for line in found.sentences:

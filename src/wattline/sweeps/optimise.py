@@ -191,9 +191,8 @@ class _Search:
         draws = np.random.SeedSequence([self.seed, number])
         if repeats >= MOST_REPEATS:
             return fixed_sampler(optuna, self.tried.any_left(np.random.default_rng(draws)))
-        several = len(self.goals) > 1
-        kind = optuna.samplers.NSGAIISampler if several else optuna.samplers.TPESampler
-        return kind(seed=int(draws.generate_state(1)[0]))
+        # Of several objectives as well: a genetic one would draw its first fifty at random.
+        return optuna.samplers.TPESampler(seed=int(draws.generate_state(1)[0]))
 
     def _say_how_many(self, tried: int, trials: int) -> None:
         if self.tried.is_all:

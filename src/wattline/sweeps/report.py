@@ -67,8 +67,7 @@ def write_report(found: SweepResult, path: Path, objectives: Sequence[str] = OBJ
 def _sentences(found: SweepResult) -> list[str]:
     counts = found.counts
     said = [f"{counted(counts.points, 'point')} along {', '.join(found.fields)}: "
-            f"{counts.computed:,} computed, {counts.cached:,} known before, {counts.failed:,} "
-            f"failed, in {time_text(found.seconds)}."]
+            f"{counts}, in {time_text(found.seconds)}."]
     sets = {frozenset(map(str, each.seeds)) for each in found.settings}
     seeds = {each.runs + each.failed for each in found.settings}
     if max(seeds, default=1) > 1:

@@ -313,7 +313,8 @@ class SweepResult:
         """What `wattline sweep --json` prints."""
         return {
             "name": self.name, "points": self.counts.points, "computed": self.counts.computed,
-            "cached": self.counts.cached, "failed": self.counts.failed, "seconds": self.seconds,
+            "cached": self.counts.cached, "no_scenario": self.counts.no_scenario,
+            "failed": self.counts.failed, "seconds": self.seconds,
             "seconds_in_all": self.seconds_in_all,
             "table": None if self.folder is None else str(self.folder / "results.parquet"),
             "report": None if self.page is None else str(self.page),

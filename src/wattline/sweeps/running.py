@@ -49,7 +49,16 @@ class Counts:
     cached: int = 0
     """Known from an earlier sweep, from this one before it was interrupted, or from an equal
     point."""
+    no_scenario: int = 0
+    """Their settings make none, so nothing was computed. Every point is one of these three."""
     failed: int = 0
+    """Those that have an error instead of figures: of these last, and of those computed or known.
+    """
+
+    def __str__(self) -> str:
+        apart = f", {self.no_scenario:,} without a scenario" if self.no_scenario else ""
+        return (f"{self.computed:,} computed, {self.cached:,} known before{apart}; "
+                f"{self.failed:,} failed")
 
 
 @dataclass
@@ -78,6 +87,7 @@ class Sweeping:
         for point in points:
             if point.scenario is None:
                 found[point.number] = {"number": point.number, "error": point.error, "seconds": 0.0}
+                self.counts.no_scenario += 1
             elif point.key and point.key in known:
                 found[point.number] = {**known[point.key], "number": point.number}
                 self.counts.cached += 1
