@@ -57,11 +57,11 @@ MARKED = {
 """The marks of which a test of a step has one; they stand in the file itself."""
 SHARED = {"servers": "loadfile", "browser": "loadfile"}
 """What is dear to start is started once: all tests of a file on one worker."""
-WORKING = {"plain": CORES + 1, "compiled": max(1, CORES // 2)}
-"""Of other steps as many as there are cores. A fifth of what plain tests take they wait for clocks,
-sockets and other processes: one more of them keeps the cores busy, and so do the compiled ones,
-which run at the same time. The plain ones give way: the compiled ones, which have one worker on
-two cores, would else be alone at the end."""
+WORKING = {"compiled": max(1, CORES // 2)}
+"""Of other steps as many as there are cores. Plain and compiled tests run at the same time:
+together they have more workers than cores, as some tests wait for clocks, sockets and other
+processes; and while one worker compiles what only its tests need, no core is idle. The plain ones
+give way: the compiled ones, which have one worker on two cores, would else be alone at the end."""
 KEPT = {"PYTHONDONTWRITEBYTECODE": ""}
 """What pytest makes of the tests' sources is kept, also where a shell says that Python keeps
 nothing: to make it anew takes every worker of every step a quarter of a minute."""
