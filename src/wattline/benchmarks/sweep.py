@@ -182,8 +182,8 @@ def _looked(now: Now, caps_w: tuple[float, ...]) -> dict[str, Any]:
     from wattline.advice.futures.side_by_side import figures_of_all
 
     names = [f"{order} {power} cap={watts}" for order in ("fcfs", "sjf") for power in POLICIES
-             for watts in caps_w][: CANDIDATES - 1]
-    choices = read_choices(names, now.plan.scenario)
+             for watts in caps_w]
+    choices = read_choices(names, now.plan.scenario)[:CANDIDATES]  # less what is there already
     for choice in choices:  # once beforehand, so that all is compiled
         candidate_of(now, choice).run(now.moment.jobs.run_s)
     begin_s, begin_cpu_s = time.perf_counter(), time.process_time()
