@@ -16,13 +16,16 @@ from numba.np import arrayobj
 OWN = tuple(f"_ZN8wattline{len(room)}{room}" for room in ("books", "engine", "policies"))
 """How numba's names for functions of these rooms begin."""
 
-_counted_from_either_end = arrayobj.fix_integer_index
+_counted_from_either_end = getattr(arrayobj, "fix_integer_index", None)
+"""None of a numba that does it elsewhere: kernels are then compiled as it does."""
 
 
 def _place(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
+    assert _counted_from_either_end is not None
     if isinstance(index, ir.Constant) or not builder.function.name.startswith(OWN):
         return _counted_from_either_end(context, builder, kind, index, size)
     return context.cast(builder, index, kind, types.intp)
 
 
-arrayobj.fix_integer_index = _place
+if _counted_from_either_end is not None:
+    arrayobj.fix_integer_index = _place
