@@ -60,8 +60,10 @@ def processes_of(folder: Path) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def empty(bed: Bed) -> Iterator[None]:
-    """Jobs of other tests are gone, and so are their controllers and what these left of the cap."""
+    """Jobs of other tests are gone, and so are their controllers and what these left: the cap, and
+    the journal of the bed's own one."""
     slurm(bed, "scancel", "-p", "batch")
+    shutil.rmtree(bed.folder / "controller", ignore_errors=True)
     until(lambda: not slurm(bed, "squeue", "-h"))
     # One node that the last test lost is not to fail all that follow; it is told all the same.
     daemons = Daemons(bed)
