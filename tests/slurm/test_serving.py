@@ -368,7 +368,7 @@ def test_the_watchdog_hands_jobs_to_slurm_when_the_controller_is_silent(
 def test_the_watchdog_keeps_the_cap_that_the_silent_controller_kept(
     bed: Bed, tmp_path: Path
 ) -> None:
-    here = site(bed, tmp_path, "lease = 0.5\n")
+    here = site(bed, tmp_path, "lease = 0.5\ncycle = 0.25\n")
     Path(here.folder).mkdir()
     renew(Path(here.folder), "decide", 800.0)  # one job and five idle nodes: 750 W; two: 960 W
     time.sleep(0.6)
