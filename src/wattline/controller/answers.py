@@ -51,8 +51,9 @@ def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any
     if seen is None and not ours:
         raise InputError(_unknown(controller, label))
     if name in told and told[name].untold:
-        found = Explanation(label, "running", "it runs, and the books did not take that: they count "
-                            "its nodes for others, such as a suspended job, or less power than its")
+        found = Explanation(label, "running", "it runs, and the books did not take that: they "
+                            "count its nodes for others, such as a suspended job, or its watts are "
+                            "above the highest cap")
     elif name in controller.turned_away:
         found = Explanation(label, "refused", f"it was refused: {controller.turned_away[name]}")
     elif seen is not None and (not ours or _released_by_others(controller, name, seen)):

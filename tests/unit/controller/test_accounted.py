@@ -28,8 +28,8 @@ def test_lost_doubled_and_requeued_jobs_are_told_apart() -> None:
 
 def test_a_job_that_slurm_ended_at_its_own_limit_is_not_lost() -> None:
     """One that had room for its work, and ran into its limit all the same, is."""
-    text = "".join(f"{label}|TIMEOUT|2026-11-16T06:00:00|2026-11-16T06:00:01|2026-11-16T06:01:23|1\n"
-                   for label in ("1", "2"))
+    row = "|TIMEOUT|2026-11-16T06:00:00|2026-11-16T06:00:01|2026-11-16T06:01:23|1"
+    text = f"1{row}\n2{row}\n"
     jobs = {"1": BedJob(1, 0.0, 200.0, 60.0, 1, 250.0), "2": BedJob(2, 0.0, 40.0, 60.0, 1, 250.0)}
     found = Accounted.read(text, jobs)
     assert (found.timed_out, found.lost) == (("1",), ("2",))

@@ -18,7 +18,8 @@ from wattline.live.slurm.reading import moment_s
 
 @dataclass(frozen=True)
 class SeenJob:
-    """A job that completed, or ran into its limit as it had to; times are seconds since the beginning of the run."""
+    """A job that completed, or ran into its limit as it had to; times are seconds since the
+    beginning of the run."""
 
     number: int
     submit_s: float
