@@ -17,6 +17,7 @@ import pytest
 import tomli_w
 
 from tests.slurm.bedside import OURS, STARTED, finish, runs, slurm, submit, until
+from wattline.controller.answers import explained
 from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.controller import Controller
 from wattline.controller.lease import age_s, renew, watchdog
@@ -182,6 +183,45 @@ def test_where_caps_are_not_enough_the_last_job_is_requeued_and_begins_again(
     assert "Restarts=1" in slurm(bed, "scontrol", "show", "job", last)
     journal, = (tmp_path / "controller").glob("*.journal")
     assert replays(journal)
+
+
+def test_of_others_jobs_one_that_can_be_is_requeued_for_slurm_to_start_again(
+    bed: Bed, tmp_path: Path
+) -> None:
+    """The last, which Slurm must not requeue, is passed over; without our mark nobody would release
+    the other one if it were held."""
+    cap = tmp_path / "cap"
+    cap.write_text("1300")
+    more = 'cap_file = "cap"\nwhen_short = "requeue"\n'
+    with serving(site(bed, tmp_path, more), act=True) as here:
+        first, last = (submit(bed, 60, 240, "-N", "2", "-t", "5", may) for may in (
+            "--requeue", "--no-requeue"))
+        cycles(here, lambda: runs(bed, first) and runs(bed, last) and drawn_w(bed) >= 1140.0)
+        cap.write_text("650")  # four busy nodes cannot draw less than 660 W
+        said = cycles(here, lambda: drawn_w(bed) <= 650.0, 20.0)
+        said += here.cycle().remarks
+        assert sum(f"job {last} could not be put aside" in each for each in said) == 1, said
+        assert f"job {first} was requeued: caps of nodes are not enough" in said
+        assert runs(bed, last)
+        waits = slurm(bed, "squeue", "-h", "-j", first, "-O", "State:9,PriorityLong").split()
+        assert waits[0] == "PENDING"
+        assert int(waits[1]) > 0
+
+
+def test_a_job_on_the_nodes_of_a_suspended_one_is_counted_and_capped(
+    bed: Bed, tmp_path: Path
+) -> None:
+    """Slurm gives the nodes of a job that an operator suspends to others."""
+    with serving(site(bed, tmp_path), act=True) as here:
+        aside = submit(bed, 60, 120, "-N", "6", "-t", "5")
+        cycles(here, lambda: runs(bed, aside))
+        slurm(bed, "scontrol", "suspend", aside)
+        loud = submit(bed, 60, 300, "-N", "5", "-t", "5")
+        cycles(here, lambda: runs(bed, loud))
+        cycles(here, lambda: min(map(partial(cap_w, bed), bed.names[:5])) < 300.0, 5.0)
+        cycles(here, lambda: 1200.0 < drawn_w(bed) <= 1300.0, 5.0)
+        found = explained(here, site(bed, tmp_path), {"job": loud}).result
+        assert found["reason"] == "running", found
 
 
 def test_jobs_that_draw_more_than_they_say_are_brought_down_and_counted(
@@ -368,7 +408,7 @@ def test_the_watchdog_hands_jobs_to_slurm_when_the_controller_is_silent(
 def test_the_watchdog_keeps_the_cap_that_the_silent_controller_kept(
     bed: Bed, tmp_path: Path
 ) -> None:
-    here = site(bed, tmp_path, "lease = 0.5\n")
+    here = site(bed, tmp_path, "lease = 0.5\ncycle = 0.25\n")
     Path(here.folder).mkdir()
     renew(Path(here.folder), "decide", 800.0)  # one job and five idle nodes: 750 W; two: 960 W
     time.sleep(0.6)

@@ -16,6 +16,7 @@ from wattline.cli.output import json_option, print_json
 from wattline.model.units import fold_hosts, format_duration
 
 if TYPE_CHECKING:
+    from wattline.books import Decision
     from wattline.controller.controller import Controller, Cycle
 
 config_option = click.option(
@@ -132,6 +133,16 @@ def mode(mode: str | None, file: Path, as_json: bool) -> None:
         order(file, "set_mode", {"mode": mode}, as_json)
 
 
+def _where(controller: Controller, decision: Decision) -> str:
+    """The nodes that Slurm was told, which are others than the books chose where a job may not have
+    those, or none."""
+    told = controller.watcher.told.get(str(decision.job))
+    if told is not None and told.anywhere:
+        return f"{len(decision.control.nodes)} nodes of Slurm's choice"
+    nodes = told.nodes if told is not None and told.nodes else decision.control.nodes
+    return fold_hosts(controller.watcher.node_names(nodes))
+
+
 def _printer(as_json: bool, controller: Controller) -> Callable[[Cycle], None]:
     names = controller.watcher.node_names
 
@@ -145,8 +156,8 @@ def _printer(as_json: bool, controller: Controller) -> Callable[[Cycle], None]:
             return
         for decision in cycle.decisions if controller.act else ():  # a dry run remarks them
             if decision.kind == "start":
-                click.echo(f"start {decision.job} on {fold_hosts(names(decision.control.nodes))}, "
-                           f"{decision.power_w:.0f} W")
+                where = _where(controller, decision)
+                click.echo(f"start {decision.job} on {where}, {decision.power_w:.0f} W")
         for remark in cycle.remarks:
             click.echo(remark)
 

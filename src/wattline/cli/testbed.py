@@ -152,6 +152,7 @@ def _figures(tried: TriedRun) -> list[list[object]]:
         ["jobs", found.jobs], ["finished", found.finished], ["lost", len(found.lost)],
         ["completed twice", len(found.doubled)],
         ["finished, forgotten by a Slurm that was killed", len(found.end_forgotten)],
+        ["finished, ended by Slurm at their limit", len(found.timed_out)],
         ["requeued", len(found.requeued)],
         ["refused", len(found.refused)], ["left waiting", len(found.left)],
         ["faults", len(found.faults)],

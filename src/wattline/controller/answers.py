@@ -50,7 +50,11 @@ def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any
     ours = name in books.roll or name in books.roll.over
     if seen is None and not ours:
         raise InputError(_unknown(controller, label))
-    if name in controller.turned_away:
+    if name in told and told[name].untold:
+        found = Explanation(label, "running", "it runs, and the books did not take that: they "
+                            "count its nodes for others, such as a suspended job, or its watts are "
+                            "above the highest cap")
+    elif name in controller.turned_away:
         found = Explanation(label, "refused", f"it was refused: {controller.turned_away[name]}")
     elif seen is not None and (not ours or _released_by_others(controller, name, seen)):
         found = _not_ours(controller, seen)
@@ -108,9 +112,10 @@ def _not_ours(controller: Controller, job: SlurmJob) -> Explanation:
     """Why a job that Slurm has is none of the controller's."""
     managed = controller.watcher.partitions
     figures = {"partition": job.partition, "state": job.state, "slurm_reason": job.reason}
-    if managed and job.partition not in managed:
+    if not job.is_in(managed):
+        held = " and does not start while it is held (scontrol release)" if job.held else ""
         return Explanation(job.label, "not ours", f"it is in the partition {job.partition}, which "
-                           "is left to Slurm", figures)
+                           f"is left to Slurm{held}", figures)
     if job.state not in WAITING:
         return Explanation(job.label, "over", f"Slurm says {job.state}", figures)
     obstacle = controller.watcher.obstacles.get(job.label)

@@ -77,7 +77,7 @@ class BareJobs:
     def _may_start(self, job: SlurmJob, now_s: float) -> bool:
         return (job.state == PENDING and not job.held and WATTS not in job.licenses
                 and job.reason in MAY_START and not job.eligible_s > now_s
-                and (not self.partitions or job.partition in self.partitions))
+                and job.is_in(self.partitions))
 
     def say(self, jobs: Iterable[SlurmJob], ours: Collection[str], counted: str) -> None:
         """Once of each that runs on our nodes; `counted` says what it counts with."""

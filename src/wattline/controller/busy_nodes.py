@@ -29,7 +29,7 @@ class BusyNodes:
         """What each busy node would draw if nothing slowed it; `job_w` is what a job would."""
         found: dict[str, float] = {}
         for name, told in self.told.items():
-            if told.running and not told.suspended and told.nodes:
+            if told.draws and told.nodes:
                 node_w = job_w(name, told) / len(told.nodes)
                 for number in told.nodes:
                     found[self.names[number]] = node_w

@@ -16,6 +16,9 @@ from wattline.model.mistakes import first_mistake
 from wattline.model.reading import read_toml
 from wattline.model.units import fold_hosts, parse_hosts
 
+LEASE_CYCLES = 2
+"""A lease that a single slow cycle outlasts says nothing of the controller."""
+
 
 class Policies(Section):
     """Along each axis, as in a scenario's `[policy]`."""
@@ -178,9 +181,7 @@ def read_configuration(path: str | Path) -> SiteConfig:
         site = SiteConfig.model_validate(found)
     except ValidationError as error:
         raise InputError(f"{path}: {first_mistake(error, SiteConfig)}") from None
-    if site.node_active_w < site.node_idle_w:
-        raise InputError(f"{path}: node_active_w ({site.node_active_w:g} W) is below node_idle_w "
-                         f"({site.node_idle_w:g} W)")
+    _check_figures(path, site)
     if site.broker is not None and not site.order_key:
         raise InputError(f"{path}: order_key is missing: agents obey signed orders alone")
     _check_target(path, site)
@@ -194,6 +195,23 @@ def read_configuration(path: str | Path) -> SiteConfig:
     for name, parts in (("racks", site.racks), ("feeds", site.feeds)):
         _check_parts(path, site, name, parts)
     return site
+
+
+def _check_figures(path: str | Path, site: SiteConfig) -> None:
+    """What is possible alone, and not together."""
+    if site.node_active_w < site.node_idle_w:
+        raise InputError(f"{path}: node_active_w ({site.node_active_w:g} W) is below node_idle_w "
+                         f"({site.node_idle_w:g} W)")
+    if site.least_w > site.node_active_w:
+        raise InputError(f"{path}: node_least_w ({site.least_w:g} W) is above node_active_w "
+                         f"({site.node_active_w:g} W): no cap could lower a node")
+    if site.lease < LEASE_CYCLES * site.cycle:
+        raise InputError(f"{path}: lease ({site.lease:g} s) is shorter than {LEASE_CYCLES} cycles "
+                         f"({site.cycle:g} s each), which renew it: nodes and the watchdog would "
+                         "act alone beside a controller that lives")
+    if len(site.mark.split()) > 1:
+        raise InputError(f"{path}: mark is '{site.mark}', must be one word: that with which the "
+                         "comment of a job begins")
 
 
 def _with_twin(path: str | Path, found: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from wattline.controller.changing_policy import SET_POLICY, PolicyChanges
 from wattline.controller.mode_orders import MODE_ORDERS, SET_MODE
 from wattline.controller.modes import ModeKeeper, open_modes
 from wattline.controller.orders import PATIENCE_S, Inbox, Order, OrderOutcome
+from wattline.controller.resting import NAME as RESTING
 from wattline.controller.resting import resting_w
 from wattline.controller.status import StatusWriter, ahead
 from wattline.model.errors import InputError, WattlineError
@@ -177,6 +178,9 @@ def _set_cap(fields: Mapping[str, Any], controller: Controller, now_s: float) ->
 
 def _reserve(fields: Mapping[str, Any], controller: Controller, now_s: float) -> Event:
     name = str(fields.get("name") or f"reserved-{now_s:.0f}")
+    if name == RESTING:
+        raise InputError(f"the controller keeps watts by the name {name} for nodes that take no "
+                         "jobs: take another name")
     start_s = _figure(fields, "start_s", none=now_s)
     if start_s < now_s - PATIENCE_S:  # an order for now takes a moment to come
         raise InputError(f"it would begin at {_moment(start_s)}, which is past")
@@ -218,6 +222,9 @@ def _unreserve(fields: Mapping[str, Any], controller: Controller, now_s: float) 
     if name not in known:
         raise InputError(f"there is no reservation '{name}'; there "
                          f"{'are: ' + ', '.join(known) if known else 'is none'}")
+    if name == RESTING:
+        raise InputError(f"the controller keeps {name} for nodes that take no jobs, as long as "
+                         "they take none")
     return ReservationRemoved(name)
 
 

@@ -203,7 +203,12 @@ class Hands:
         return []
 
     def refuse(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
-        label = controller.watcher.told[str(decision.job)].label
+        told = controller.watcher.told[str(decision.job)]
+        label = told.label
+        if told.row is not None and told.row.node_list:
+            # Slurm has started it: whose it is, and that it runs, is not for us to change.
+            return [f"job {label} runs, and with its watts it {REFUSED}: its nodes are capped by "
+                    "what they draw"]
         controller.slurm.explain(label, controller.watcher.comment(REFUSED))
         return [f"job {label} {REFUSED}; it stays held"]
 

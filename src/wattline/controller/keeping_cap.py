@@ -68,6 +68,8 @@ class CapKeeper:
     """Since when caps of nodes are not enough."""
     _said_short: tuple[float, str] = (math.nan, "")
     """Under which cap it was last said, and why, that the cap cannot be kept."""
+    _refused: set[str] = field(default_factory=set)
+    """Jobs that Slurm would not put aside since caps of nodes were last enough."""
 
     def keep(self, now_s: float, *, heard: bool = False) -> None:
         """Look at what is drawn and wanted, and order caps accordingly.
@@ -97,6 +99,7 @@ class CapKeeper:
                 self._shed(now_s, short_w)
         else:
             self._short_s, self._said_short = math.nan, (math.nan, "")
+            self._refused.clear()
             self._bring_back(-short_w)
 
     def restore(self) -> None:
@@ -173,32 +176,43 @@ class CapKeeper:
 
     def _shed(self, now_s: float, short_w: float) -> None:
         """One job at a time, the lowest priority first: what it drew is seen before the next."""
-        running = [told for told in self.watcher.told.values()
-                   if told.running and not told.suspended and math.isnan(told.asked_s)]
         if not self.when_short:
             self._say_short(short_w, "the site lets no job be suspended or requeued (when_short)")
             return
-        if not running:
-            self._say_short(short_w, f"no running job is left to {self.when_short}")
+        left = [told for told in self.watcher.told.values()
+                if told.draws and math.isnan(told.asked_s) and told.label not in self._refused]
+        if not left:
+            beside = f" beside {len(self._refused)} that Slurm refuses to" if self._refused else ""
+            self._say_short(short_w, f"no running job is left to {self.when_short}{beside}")
             return
-        least = _by_priority(running, self.watcher.seen)[-1]
+        least = _by_priority(left, self.watcher.seen)[-1]
         if not self.act:
             self._say_short(short_w, f"a dry run leaves jobs alone: it would {self.when_short} "
                                      f"job {least.label} first")
             return
         try:
-            if self.when_short == "requeue":
-                self.slurm.requeue(least.label, hold=True)
-            else:
-                self.slurm.suspend(least.label)
-                least.suspended = least.aside = True
-                self.slurm.explain(least.label, self.watcher.comment(ASIDE))
+            self._put_aside(least)
         except SlurmError as error:
+            # Such as one that was submitted with --no-requeue: the next one has to go instead.
+            self._refused.add(least.label)
             self.remarks.append(f"job {least.label} could not be put aside: {error}")
             return
         self._short_s = now_s + SETTLE_S
         did = "suspended" if self.when_short == "suspend" else "requeued"
         self.remarks.append(f"job {least.label} was {did}: caps of nodes are not enough")
+
+    def _put_aside(self, told: Told) -> None:
+        if self.when_short == "requeue":
+            self.slurm.requeue(told.label, hold=self._starts_it_again(told.label))
+            return
+        self.slurm.suspend(told.label)
+        told.suspended = told.aside = True
+        self.slurm.explain(told.label, self.watcher.comment(ASIDE))
+
+    def _starts_it_again(self, label: str) -> bool:
+        """Whether a job that is queued again waits for us. Any other nobody would release: Slurm
+        starts it, by its licences if it has some."""
+        return any(job.label == label and self.watcher.ours(job) for job in self.watcher.seen)
 
     def _say_short(self, short_w: float, why: str) -> None:
         """Once for each cap and reason: what is lacking changes with every reading."""

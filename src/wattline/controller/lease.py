@@ -182,7 +182,7 @@ def with_licences(site: SiteConfig, job: SlurmJob) -> SlurmJob:
 
 def ours_and_held(site: SiteConfig, job: SlurmJob) -> bool:
     return (job.held and not job.held_by_operator and (not site.mark or job.marked(site.mark))
-            and (not site.partitions or job.partition in site.partitions))
+            and job.is_in(site.partitions))
 
 
 def watchdog(

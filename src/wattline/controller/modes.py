@@ -116,7 +116,7 @@ class ModeKeeper:
     def _waiting(self) -> dict[str, Any]:
         managed = self.watcher.partitions
         found = [job for job in self.watcher.seen
-                 if job.state in WAITING and (not managed or job.partition in managed)
+                 if job.state in WAITING and job.is_in(managed)
                  and (not job.held or ours_and_held(self.site, job))]
         waiting = self._listed([job for job in found if not self.starting(job.label)])
         if not self.site.twin:
@@ -148,7 +148,7 @@ class ModeKeeper:
         managed = self.watcher.partitions
         return [job for job in self.watcher.seen
                 if job.state in WAITING and not job.held and not self.watcher.ours(job)
-                and (not managed or job.partition in managed)]
+                and job.is_in(managed)]
 
     def _starts(self, job: SlurmJob) -> bool:
         """Whether it was told to start a moment ago: it is seen to, or taken back."""
@@ -209,6 +209,10 @@ def _at_start(
         remarks.append(f"{ordered} mode was ordered and holds, though the site's file says "
                        f"{site.mode}")
     name = given or ordered or site.mode
+    if name == GUARD and not site.licences:
+        remarks.append("in guard mode Slurm starts jobs by licences called watts, which do not "
+                       "follow the cap here (licences = false): jobs that are held for the "
+                       "controller stay held, and only caps of nodes keep the cap")
     if before is not None and before.name == name:
         return replace(before, ordered=before.ordered and name != site.mode), remarks
     return Mode(name, now_s, taking_back=before is not None and name == DECIDE), remarks

@@ -49,6 +49,12 @@ class Told:
     row: SlurmJob | None = None
     """As Slurm showed it when it was last told of."""
 
+    @property
+    def draws(self) -> bool:
+        """Whether it runs, as far as the nodes are concerned: also one that the books did not take,
+        such as a job that Slurm has started on the nodes of a suspended one."""
+        return (self.running or self.untold) and not self.suspended
+
     def is_news(self, job: SlurmJob) -> bool:
         """Whether there may be something to tell: most jobs are as they were at the last look."""
         settled = (job.state == RUNNING if self.running else job.state == PENDING)

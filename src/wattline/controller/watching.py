@@ -294,8 +294,7 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
 
     def ours(self, job: SlurmJob) -> bool:
         """Whether it is in a partition of ours and carries our mark."""
-        return ((not self.partitions or job.partition in self.partitions)
-                and (not self.mark or job.marked(self.mark)))
+        return job.is_in(self.partitions) and (not self.mark or job.marked(self.mark))
 
     def _known(
         self, name: str, job: SlurmJob, before: SlurmJob | None, now_s: float, found: News

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from wattline.controller.testbed.accounted import Accounted, longest_above, worked_jobs
+from wattline.controller.testbed.workload import BedJob
 
 TEXT = """1|COMPLETED|2026-11-16T06:00:00|2026-11-16T06:00:01|2026-11-16T06:00:05|1000
 2|NODE_FAIL|2026-11-16T06:00:00|2026-11-16T06:00:01|2026-11-16T06:00:05|10
@@ -16,12 +17,23 @@ TEXT = """1|COMPLETED|2026-11-16T06:00:00|2026-11-16T06:00:01|2026-11-16T06:00:0
 
 
 def test_lost_doubled_and_requeued_jobs_are_told_apart() -> None:
-    found = Accounted.read(TEXT, dict.fromkeys(("1", "2", "3", "4", "5")))
+    found = Accounted.read(TEXT, {label: BedJob(int(label), 0.0, 4.0, 60.0, 1, 200.0)
+                                  for label in ("1", "2", "3", "4", "5")})
     assert found.lost == ("4", "5")
     assert found.doubled == ("3",)
     assert found.requeued == ("2", "3")
     assert found.begun_s["2"] - found.begun_s["1"] == 10.0
     assert found.energy_error({"1.0": 1020.0, "2.0": 1.0}) == abs(1000 / 1020 - 1)
+
+
+def test_a_job_that_slurm_ended_at_its_own_limit_is_not_lost() -> None:
+    """One that had room for its work, and ran into its limit all the same, is."""
+    row = "|TIMEOUT|2026-11-16T06:00:00|2026-11-16T06:00:01|2026-11-16T06:01:23|1"
+    text = f"1{row}\n2{row}\n"
+    jobs = {"1": BedJob(1, 0.0, 200.0, 60.0, 1, 250.0), "2": BedJob(2, 0.0, 40.0, 60.0, 1, 250.0)}
+    found = Accounted.read(text, jobs)
+    assert (found.timed_out, found.lost) == (("1",), ("2",))
+    assert found.ended_s["1"] - found.begun_s["1"] == 82.0
 
 
 def test_the_longest_time_above_a_cap_that_changes() -> None:

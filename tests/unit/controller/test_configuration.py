@@ -38,6 +38,10 @@ def test_classes_of_nodes_are_those_of_the_site_in_their_order(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("change", "reason"), [
+    (('cap = "1.2kW"', 'cap = 1200\ncycle = "20s"\nlease = "5s"'),
+     r"lease \(5 s\) is shorter than 2 cycles \(20 s each\)"),
+    (('cap = "1.2kW"', 'cap = 1200\nmark = "our mark"'), "must be one word"),
+    (('cap = "1.2kW"', 'cap = 1200\nnode_least_w = 500'), r"above node_active_w \(300 W\)"),
     (("cap = \"1.2kW\"", ""), "cap"), (("cap = \"1.2kW\"", "cap = 0"), "cap"),
     (("300", "80"), "below node_idle_w"), (("cn1-cpu-01", "cn1-gpu-01"), "named twice"),
     (("cn1-cpu-01", "cn1-[x"), "nodes"), (("node_idle_w", "node_idle"), "node_idle_w"),

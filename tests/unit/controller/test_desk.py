@@ -17,6 +17,7 @@ import pytest
 from wattline.books.journal import read_journal
 from wattline.books.replay import replay
 from wattline.cli.main import main
+from wattline.controller import desk
 from wattline.controller.asking import watts_of_licences
 from wattline.controller.configuration import read_configuration
 from wattline.controller.controller import Controller
@@ -130,10 +131,11 @@ def run(*words: str) -> int:
 
 
 def test_the_cap_that_is_shown_is_the_one_that_was_set_also_with_nodes_that_take_no_jobs(
-    going: Site, capsys: pytest.CaptureFixture[str]
+    going: Site, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = ("--config", str(going.file))
     live_order(going.file, "set_cap", watts=1200.0)
+    monkeypatch.setattr(desk, "RESTING", "")  # by an order instead of by nodes that Slurm drains
     live_order(going.file, "reserve", name=NAME, duration_s=3600.0, watts=90.0)
     assert live_status(going.file)["cap_w"] == 1110.0
     assert run("power", "show", "--live", *config) == 0
@@ -187,6 +189,8 @@ def test_a_window_ahead_is_reserved_and_withdrawn(going: Site) -> None:
     with pytest.raises(InputError, match="there already"):
         live_order(going.file, "reserve", start_s=start_s, duration_s=600.0, watts=1.0, name="noon")
     assert sum('["reserved"' in line for line in going.lines) == 1
+    with pytest.raises(InputError, match="for nodes that take no jobs: take another name"):
+        live_order(going.file, "reserve", name="nodes-without-jobs", duration_s=60.0, watts=10.0)
     live_order(going.file, "unreserve", name="noon")
     assert live_status(going.file)["ahead"] == []
     with pytest.raises(InputError, match="no reservation 'noon'; there is none"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+from dataclasses import replace
 
 import pytest
 from tests.unit.controller.fakes import FakeFleet, FakeSlurm
@@ -13,6 +14,7 @@ from wattline.controller.keeping_cap import CapKeeper, shared
 from wattline.controller.metering import Meters
 from wattline.controller.told import Told
 from wattline.controller.watching import Watcher
+from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.reading import SlurmJob
 
 
@@ -47,6 +49,23 @@ class Site:
         self.fleet.now_s = now_s
         self.keeper.keep(now_s)
         return {name: cap for name, cap in self.fleet.caps_w.items() if math.isfinite(cap)}
+
+
+def seen_job(label: str) -> SlurmJob:
+    return SlurmJob(label, int(label), 0, "RUNNING", 1, 1, 60.0, 0.0, math.nan, 0.0)
+
+
+class RefusesOne(FakeSlurm):
+    """As of a job that was submitted with --no-requeue."""
+
+    def __init__(self, label: str) -> None:
+        super().__init__()
+        self.refused = label
+
+    def requeue(self, label: str, *, hold: bool = False) -> None:
+        if label == self.refused:
+            raise SlurmError("requested operation is presently disabled")
+        self.told.append(("requeue", label, hold))
 
 
 def test_a_lowered_cap_lowers_nodes_at_once_and_a_raised_one_lifts_them() -> None:
@@ -142,6 +161,7 @@ def test_a_job_comes_back_only_with_room_to_spare(cap_w: float, comes_back: bool
 
 def test_a_site_may_have_jobs_requeued_or_left_alone() -> None:
     site = Site("requeue", cap_w=215.0)
+    site.watcher.seen = (replace(seen_job("1"), comment="ours"),)
     site.keep(10.0)
     site.keep(11.5)
     assert site.slurm.told == [("requeue", "1", True)]
@@ -153,6 +173,42 @@ def test_a_site_may_have_jobs_requeued_or_left_alone() -> None:
     assert [said for said in site.keeper.remarks if "when_short" in said] == [
         "the cap of 215 W cannot be kept: at the lowest caps of nodes 240 W are drawn, 25 W more, "
         "and the site lets no job be suspended or requeued (when_short)"]
+
+
+def test_a_job_of_others_is_requeued_without_a_hold_that_nobody_would_lift() -> None:
+    site = Site("requeue", cap_w=215.0)
+    site.watcher.seen = (seen_job("1"),)
+    site.keep(10.0)
+    site.keep(11.5)
+    assert site.slurm.told == [("requeue", "1", False)]
+
+
+def test_where_slurm_refuses_to_put_a_job_aside_the_next_has_to_go_and_it_is_said_once() -> None:
+    site = Site("requeue", cap_w=215.0)
+    site.slurm = site.keeper.slurm = RefusesOne("1")
+    for at_s in range(10, 30):
+        site.keep(float(at_s))
+    assert site.slurm.told[0][:2] == ("requeue", "0")
+    said = [each for each in site.keeper.remarks if "could not be put aside" in each]
+    assert len(said) == 1, said
+    site.cap_w = 600.0
+    site.keep(31.0)
+    site.cap_w = 215.0
+    site.keep(32.0)
+    site.keep(33.5)
+    assert len([each for each in site.keeper.remarks if "could not be put aside" in each]) == 2
+
+
+def test_a_running_job_that_the_books_did_not_take_is_slowed_and_put_aside_like_others() -> None:
+    """Slurm gives the nodes of a suspended job to others; the books count them for that one."""
+    site = Site("suspend", cap_w=500.0)
+    site.watcher.told["0"].suspended = True
+    site.watcher.told["2"] = Told("2", 1, 60.0, 300.0, (0,), running=False, untold=True)
+    assert set(site.keep(10.0)) == {"n1", "n2"}
+    site.cap_w = 215.0
+    site.keep(11.0)
+    site.keep(12.5)
+    assert ("suspend", "2") in site.slurm.told
 
 
 def test_a_cap_that_cannot_be_kept_is_said_once_when_no_job_is_left_and_again_of_another() -> None:

@@ -19,10 +19,11 @@ from wattline.controller import serving as serving_module
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller
 from wattline.controller.lease import age_s
-from wattline.controller.modes import FILE, mode_at_start, read_mode
+from wattline.controller.modes import FILE, mode_at_start, open_modes, read_mode
 from wattline.controller.orders import DONE, ORDERS, OrderOutcome
 from wattline.controller.serving import serving
 from wattline.controller.status import ahead, read_status
+from wattline.controller.watching import Watcher
 from wattline.live.slurm.client import Seen, Slurm
 from wattline.live.slurm.commands import Commands, SlurmError
 from wattline.live.slurm.reading import SlurmJob, SlurmNode
@@ -371,3 +372,13 @@ def test_the_command_says_the_mode_and_since_when(
     assert '"mode": "decide"' in said
     assert '"mode_by": "file"' in said
     assert re.search("^decide mode since 20.*Z, as the site's file says$", said, re.M)
+
+
+@pytest.mark.parametrize("licences", [False, True])
+def test_guard_mode_without_licences_says_at_the_start_what_that_means(
+    site: SiteConfig, licences: bool
+) -> None:
+    guard = site.model_copy(update={"mode": "guard", "licences": licences})
+    made = open_modes(guard, Watcher(NAMES), 0.0, act=False)
+    assert any("jobs that are held for the controller stay held" in said
+               for said in made.remarks) is not licences

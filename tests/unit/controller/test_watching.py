@@ -6,6 +6,8 @@ import math
 from dataclasses import replace
 
 from wattline.books import Cancelled, Changed, Ended, NodesDown, NodesUp, NotStarted, Started
+from wattline.controller.configuration import SiteConfig
+from wattline.controller.lease import ours_and_held
 from wattline.controller.watching import PATIENCE_S, Watcher
 from wattline.live.slurm.client import Seen
 from wattline.live.slurm.reading import SlurmJob, SlurmNode
@@ -26,6 +28,16 @@ def test_the_same_look_again_tells_nothing() -> None:
         first = looked(watcher, job)
         assert first.events
         assert looked(watcher, job).events == []
+
+
+def test_a_job_of_several_partitions_is_ours_where_all_of_them_are() -> None:
+    watcher = Watcher(["n1", "n2"], ["batch", "other"])
+    for partition, ours in (("batch,other", True), ("other", True), ("batch,more", False)):
+        assert watcher.ours(replace(WAITS, partition=partition)) is ours
+        site = SiteConfig.model_construct(partitions=("batch", "other"), mark="")
+        held = replace(WAITS, partition=partition, priority=0, reason="JobHeldUser")
+        assert ours_and_held(site, held) is ours
+    assert Watcher(["n1", "n2"]).ours(replace(WAITS, partition="batch,more"))
 
 
 def test_a_job_that_was_asked_to_start_is_confirmed_once() -> None:

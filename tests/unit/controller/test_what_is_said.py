@@ -9,6 +9,7 @@ import pytest
 from tests.unit.controller.test_modes import OneSlurm, ordered
 
 from wattline.cli.main import main
+from wattline.controller.answers import explained
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller
 from wattline.controller.orders import owner
@@ -135,3 +136,19 @@ def test_a_start_says_which_nodes_and_partitions_slurm_does_not_have(
            "same: n5, n6, n7, n8 ..."] if nodes == "n[1-9]" else []),
         *(["no node of Slurm's is in a partition of the site's file: nope"]
           if "nope" in partitions else [])]
+
+
+def test_a_running_job_of_others_that_is_above_the_highest_cap_is_left_as_it_is(
+    slurm: OneSlurm, site: SiteConfig
+) -> None:
+    """Four nodes as nodes usually draw are 1,200 W, and the cap is 900 W."""
+    slurm.submit("1", 4, comment="", licenses={})
+    slurm.run("1", "n1", "n2", "n3", "n4")
+    with serving(site, act=True) as here:
+        said = listening(here)
+        here.cycle()
+        here.cycle()
+        assert explained(here, site, {"job": "1"}).result["reason"] == "running"
+    assert slurm.jobs["1"].admin_comment == ""  # our mark in it would make the job ours
+    assert not [line for line in said if "held" in line]
+    assert len([line for line in said if "job 1 runs" in line]) == 1, said

@@ -105,7 +105,7 @@ class SharedStarter:
     def _let_go(self, seen: Mapping[str, SlurmJob]) -> None:
         """Release what waited for us until it was moved to a partition of Slurm's."""
         moved = [seen[label] for label in sorted(self._had & seen.keys())
-                 if self.site.partitions and seen[label].partition not in self.site.partitions]
+                 if not seen[label].is_in(self.site.partitions)]
         self.controller.notes += let_go(self.controller, [
             job for job in moved if job.held and not job.held_by_operator
             and (not self.site.mark or job.marked(self.site.mark))])

@@ -95,7 +95,7 @@ class SharedWatcher(Watcher):
 
     def _at_work(self) -> Iterable[tuple[str, Told]]:
         return ((name, told) for name, told in self.told.items()
-                if told.running and not told.suspended)
+                if told.draws)
 
     def _in_order(self, now: Mapping[str, SlurmJob]) -> Iterable[tuple[str, SlurmJob]]:
         """Those that are over first: others may have their CPUs by now."""

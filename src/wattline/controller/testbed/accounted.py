@@ -18,7 +18,8 @@ from wattline.live.slurm.reading import moment_s
 
 @dataclass(frozen=True)
 class SeenJob:
-    """A job that completed; times are seconds since the beginning of the run."""
+    """A job that completed, or ran into its limit as it had to; times are seconds since the
+    beginning of the run."""
 
     number: int
     submit_s: float
@@ -47,6 +48,8 @@ class Accounted:
     """Completed more than once."""
     requeued: tuple[str, ...]
     """Those that had more than one life, of which one at most completed."""
+    timed_out: tuple[str, ...] = ()
+    """Those with more work than their limit has room for, which Slurm ended there."""
 
     @classmethod
     def ask(cls, bed: Bed, labels: Mapping[str, BedJob]) -> Accounted:
@@ -62,7 +65,9 @@ class Accounted:
         for line in text.splitlines():
             cells = line.split("|")
             rows.setdefault(cells[0], []).append(cells)
-        whole = {label: [row for row in lives if row[1] == "COMPLETED"]
+        too_long = {label for label, job in labels.items() if job.run_s > job.limit_s}
+        whole = {label: [row for row in lives if row[1] == "COMPLETED"
+                         or (row[1] == "TIMEOUT" and label in too_long)]
                  for label, lives in rows.items()}
         done = {label: lives[-1] for label, lives in whole.items() if lives}
         return cls(
@@ -73,13 +78,14 @@ class Accounted:
             tuple(label for label in labels if label not in done),
             tuple(label for label, lives in whole.items() if len(lives) > 1),
             tuple(label for label, lives in rows.items() if len(lives) > 1),
+            tuple(label for label, row in done.items() if row[1] == "TIMEOUT"),
         )
 
     def jobs(
         self, labels: Mapping[str, BedJob], begin_s: float, held: Mapping[str, float],
         heard: Mapping[str, float], delay: Mapping[str, float],
     ) -> tuple[SeenJob, ...]:
-        """Those that completed, in the order of their numbers."""
+        """Those that completed or ran into their limit, in the order of their numbers."""
         found = [SeenJob(job.number, self.submit_s[label] - begin_s, self.begun_s[label] - begin_s,
                          self.ended_s[label] - begin_s, held.get(label, math.nan),
                          heard.get(label, math.nan) - begin_s, delay.get(label, math.nan))

@@ -79,6 +79,9 @@ class BedRun:
     end_forgotten: tuple[str, ...] = ()
     """Of those that finished, jobs that did their work and whose end Slurm has forgotten: one that
     is killed comes back with what it had saved, and lets them run into their limit."""
+    timed_out: tuple[str, ...] = ()
+    """Of those that finished, jobs with more work than their limit has room for: Slurm ended them
+    there, up to half a minute late."""
     joules: tuple[LifeJoules, ...] = ()
     """Each life of each job, by the emulator, by our ledger, and by Slurm."""
     faults: tuple[str, ...] = ()
@@ -88,8 +91,8 @@ class BedRun:
     """Jobs that still waited when the run ended, because none could start any more."""
 
     def to_dict(self) -> dict[str, Any]:
-        lists = ("lost", "doubled", "refused", "requeued", "end_forgotten", "faults", "remarks",
-                 "left")
+        lists = ("lost", "doubled", "refused", "requeued", "end_forgotten", "timed_out", "faults",
+                 "remarks", "left")
         return {name: getattr(self, name) for name in self.__dataclass_fields__} | {
             name: list(getattr(self, name)) for name in lists} | {
             "seen": [vars(job) for job in self.seen],
@@ -164,6 +167,7 @@ def _result(
     waits = [job.start_s - job.submit_s for job in done]
     return BedRun(
         jobs=len(submitter.jobs), finished=len(done) + len(worked), end_forgotten=worked,
+        timed_out=told.timed_out,
         above_cap_s_max=longest_above(curve, conditions.caps()),
         energy_error_max=worst(joules), joules=joules,
         slurm_energy_error_max=told.energy_error({

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
@@ -107,6 +107,10 @@ class SlurmJob:
         begins = self.eligible_s != before.eligible_s and not (
             math.isnan(self.eligible_s) and math.isnan(before.eligible_s))
         return [*found, "begin time"] if begins and not self.restarts else found
+
+    def is_in(self, partitions: Collection[str]) -> bool:
+        """Whether it can start in these partitions alone (`-p a,b` names several); none: any."""
+        return not partitions or all(name in partitions for name in self.partition.split(","))
 
     def marked(self, mark: str) -> bool:
         """Whether one of its comments begins with this word."""
