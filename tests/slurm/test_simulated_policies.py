@@ -213,6 +213,12 @@ def test_a_moldable_job_gets_nodes_of_its_range_and_a_cap(
     assert "AdminComment=wattline: cores=16 cap_w=65" in said
     assert "Licenses=watts:720" in said
     assert "there is no application" in slurm(bed, "scontrol", "show", "job", strange)
+    # Slurm takes the most of a range for as many nodes as there are.
+    slurm(bed, "scancel", wide, narrow)
+    open_ended = submit(bed, 60, 240, *OURS, "-N", "2-100", "-t", "1", "-L", "watts:960", "-J",
+                        "lu")
+    cycles(here, lambda: runs(bed, open_ended))
+    assert nodes_of(bed, open_ended) == "n[0001-0004]"
 
 
 def test_claims_choose_the_class_of_node_the_threads_and_the_cap(

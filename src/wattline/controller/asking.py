@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from wattline.books import Submitted
+from wattline.controller.where import of_partition
 from wattline.live.slurm.reading import WATTS, SlurmJob
 from wattline.policies.configuration.offers import NODES_MAX, NODES_MIN
 
@@ -21,14 +22,22 @@ def submission(
     watcher: Watcher, name: str, job: SlurmJob, held: tuple[int, ...] = ()
 ) -> Submitted:
     """Of a job that waits, as its user asks for it, or that runs on what it holds."""
-    least, most = job.nodes, max(job.most_nodes, job.nodes)
     chosen = watcher.molds and not held
+    least = most = job.nodes
+    if chosen:
+        most = most_nodes(job, len(of_partition(watcher, job.partition)))
     return Submitted(
-        name, units=len(held) or (most if watcher.molds else least), requested_s=limit_s(job),
+        name, units=len(held) or most, requested_s=limit_s(job),
         watts=watcher.watts(job), names={"user": job.user, "partition": job.partition},
         account=job.account, application=job.name,
         logged={NODES_MIN: least, NODES_MAX: most} if chosen else {},
         place=None if held else watcher.places.get(job.label))
+
+
+def most_nodes(job: SlurmJob, there: int) -> int:
+    """What a job may get of so many nodes: Slurm takes the most of a range (`-N 2-100`) for as many
+    as there are."""
+    return max(min(job.most_nodes, there), job.nodes)
 
 
 def limit_s(job: SlurmJob) -> float:

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from wattline.controller.asking import most_nodes
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.freed import Freed
 from wattline.controller.licences import LicenceNet, allowed_w
@@ -173,8 +174,9 @@ def _allowed_w(site: SiteConfig, others: Sequence[SlurmJob], waiting: Sequence[S
 
 
 def with_licences(site: SiteConfig, job: SlurmJob) -> SlurmJob:
-    """The job with as many licences called watts as its nodes usually draw, if it has none."""
-    watts = (job.nodes * site.node_active_w if site.parts is None
+    """The job with as many licences called watts as its nodes usually draw, if it has none: all
+    that Slurm may give it."""
+    watts = (most_nodes(job, len(site.node_names)) * site.node_active_w if site.parts is None
              else site.parts.asked_w(job.cpus, devices_of(job.tres)))
     usual = {WATTS: math.ceil(watts - 1e-9)}
     return replace(job, licenses=usual | dict(job.licenses))

@@ -46,7 +46,7 @@ def where_to(watcher: Watcher, told: Told, chosen: Sequence[int]) -> Where:
     own = job.required_nodes
     if told.anywhere and not own:
         return Where(tuple(chosen), anywhere=True)
-    busy, allowed = _busy(watcher, told), _of_partition(watcher, job.partition)
+    busy, allowed = _busy(watcher, told), of_partition(watcher, job.partition)
     if not own and busy.isdisjoint(chosen) and allowed.issuperset(chosen):
         return Where(tuple(chosen))
     gone = watcher.down | watcher.off
@@ -70,7 +70,7 @@ def _busy(watcher: Watcher, told: Told) -> set[int]:
             for number in each.nodes}
 
 
-def _of_partition(watcher: Watcher, partition: str) -> set[int]:
+def of_partition(watcher: Watcher, partition: str) -> set[int]:
     """Our nodes of a partition, or of several (`a,b`); all where Slurm does not say."""
     known = watcher.in_partition.get(partition)
     if known is None:
