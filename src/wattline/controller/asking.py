@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from wattline.books import Submitted
+from wattline.controller.node_power import NodePower
 from wattline.controller.where import of_partition
 from wattline.live.slurm.reading import WATTS, SlurmJob
 from wattline.policies.configuration.offers import NODES_MAX, NODES_MIN
@@ -58,17 +59,21 @@ def held_for_us_once(watcher: Watcher, job: SlurmJob) -> bool:
             and job.label in watcher.left and job.label not in watcher.freed)
 
 
-def watts_of_licences(node_idle_w: float = 0.0) -> Callable[[SlurmJob], float]:
+def watts_of_licences(power: NodePower | None = None) -> Callable[[SlurmJob], float]:
     """What a job draws, by the licences called watts that it asks for.
 
-    At least what its nodes draw idle: a job that claims less would make room for others.
+    At least what its nodes draw idle, those that draw least while it waits: a job that claims less
+    would make room for others.
     """
+    nodes = power or NodePower()
 
     def watts(job: SlurmJob) -> float:
         licences: Mapping[str, int] = job.licenses
         if WATTS not in licences:
             return math.nan
-        return max(float(licences[WATTS]), (len(job.node_list) or job.nodes) * node_idle_w)
+        idle_w = (sum(nodes.idle_w.get(name, nodes.least_idle_w) for name in job.node_list)
+                  or job.nodes * nodes.least_idle_w)
+        return max(float(licences[WATTS]), idle_w)
 
     return watts
 

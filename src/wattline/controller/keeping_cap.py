@@ -215,7 +215,8 @@ class CapKeeper:
         aside = self._aside()
         if aside and self.act:
             nodes = self.watcher.node_names(aside[0].nodes)
-            needed_w = len(nodes) * (self.node_least_w - self.node_idle_w)
+            needed_w = sum(self.node_least_w - self.watcher.idle_w(name, self.node_idle_w)
+                           for name in nodes)
             spare_w = BAND * cap_w if (cap_w := self.cap_w()) < math.inf else 0.0
             if needed_w + spare_w <= room_w:
                 self._resume(aside[0])

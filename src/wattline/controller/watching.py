@@ -34,6 +34,7 @@ from wattline.controller.elsewhere import PartsHere
 from wattline.controller.freed import SeesHolds
 from wattline.controller.kept_jobs import tell_user
 from wattline.controller.naming import AGAIN, key, label_of
+from wattline.controller.node_power import NodePower
 from wattline.controller.told import News, Told
 from wattline.controller.writings import WrittenOn
 from wattline.live.slurm.client import Seen
@@ -70,9 +71,9 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
     def __init__(
         self, nodes: Sequence[str], partitions: Iterable[str] = (), *,
         watts: Callable[[SlurmJob], float] = lambda job: math.nan, node_w: float = math.nan,
-        mark: str = "", decides: bool = True, molds: bool = False,
+        mark: str = "", decides: bool = True, molds: bool = False, power: NodePower | None = None,
     ) -> None:
-        BusyNodes.__init__(self, nodes)
+        BusyNodes.__init__(self, nodes, power)
         WrittenOn.__init__(self)
         SeesHolds.__init__(self)
         self.partitions = set(partitions)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wattline.controller.beginning import Obstacles
+from wattline.controller.elsewhere import part_here
 from wattline.controller.kept_jobs import tell_user, tell_users
 from wattline.controller.lease import ours_and_held
 from wattline.controller.passing import let_go
@@ -145,7 +146,8 @@ class SharedStarter:
     def _decide(self, seen: Mapping[str, SlurmJob], running: list[SlurmJob],
                 waiting: list[SlurmJob], now_s: float) -> None:
         wishes = self.controller.slurm.wishes()
-        jobs = [self._running(job, wishes.get(job.label, Wish())) for job in running]
+        jobs = [self._running(job, wishes.get(job.label, Wish())) for job in running
+                if not self.watcher.parts.nodes.keys().isdisjoint(job.node_list)]
         jobs += [self._running(seen[label], wishes.get(label, Wish()), start, at_s)
                  for label, (at_s, start) in self.asked.items() if label in seen]
         jobs += [pictured(replace(self.watcher.as_asked(job), submit_s=self._came_s[job.label]),
@@ -201,7 +203,7 @@ class SharedStarter:
                             self._load(job))
         told = [each for each in self.watcher.told.values() if each.label == job.label]
         held = ({host: share.cpus for host, share in told[-1].shares.items()} if told
-                else dict.fromkeys(job.node_list, 1))
+                else dict.fromkeys(part_here(job, self.watcher.parts.nodes).node_list, 1))
         return pictured(job, wish, held, job.start_s, self._load(job))
 
     def _load(self, job: SlurmJob) -> float:
