@@ -239,6 +239,13 @@ def test_claims_choose_the_class_of_node_the_threads_and_the_cap(
     assert threads.read_text() == "4,2\n"
     cycles(here, lambda: cap_w(bed, "n0004") == 150.0, 5.0)
     assert math.isclose(cap_w(bed, "n0001"), bed.power.maximum_w)
+    # Of nodes that a job names itself the class is given.
+    named = ours(bed, 1, 240, "-J", "lu", "-w", "n0002")
+    both = ours(bed, 2, 240, "-J", "lu", "-w", "n0002,n0005")
+    cycles(here, lambda: runs(bed, named))
+    assert nodes_of(bed, named) == "n0002"
+    assert "wattline: class=big threads=8" in slurm(bed, "scontrol", "show", "job", named)
+    assert "of the classes big and small" in slurm(bed, "scontrol", "show", "job", both)
 
 
 def test_bounds_of_views_keep_jobs_apart(bed: Bed, serve: Serve, tmp_path: Path) -> None:

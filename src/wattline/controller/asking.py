@@ -31,7 +31,9 @@ def submission(
         name, units=len(held) or most, requested_s=limit_s(job),
         watts=watcher.watts(job), names={"user": job.user, "partition": job.partition},
         account=job.account, application=job.name,
-        logged={NODES_MIN: least, NODES_MAX: most} if chosen else {},
+        logged=({NODES_MIN: least, NODES_MAX: most} if chosen
+                else {} if held or watcher.classes is None
+                else watcher.classes.logged(watcher, job)),
         place=None if held else watcher.places.get(job.label))
 
 

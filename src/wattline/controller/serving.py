@@ -17,6 +17,7 @@ from wattline.books import Books, CapChanged, Event
 from wattline.controller.alone import alone_at
 from wattline.controller.asking import watts_of_licences
 from wattline.controller.bare_jobs import BareJobs, on_free_cpus, on_free_nodes, parts_w
+from wattline.controller.classes import Classes
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk, refuse_below_idle
@@ -58,6 +59,7 @@ from wattline.live.slurm.commands import PATIENCE_S, Commands, SlurmError
 from wattline.live.transport.link import read_key
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.units import parse_power, says_no_cap
+from wattline.policies.configuration.claimed import Claimed
 from wattline.policies.configuration.moldable import Moldable
 
 BACK = 120
@@ -215,7 +217,9 @@ def _watcher(site: SiteConfig, books: Books, slurm: Slurm) -> Watcher:
     power = NodePower.of(site)
     return Watcher(site.node_names, site.partitions, watts=watts_of_licences(power),
                    node_w=site.node_active_w, mark=site.mark, power=power,
-                   molds=isinstance(books.policy.configuration, Moldable))
+                   molds=isinstance(books.policy.configuration, Moldable),
+                   classes=(Classes.of(books.machine)
+                            if isinstance(books.policy.configuration, Claimed) else None))
 
 
 def _ledger(site: SiteConfig, controller: Controller) -> LedgerKeeper | None:

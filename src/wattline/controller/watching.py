@@ -30,6 +30,7 @@ from wattline.controller.asking import (
 )
 from wattline.controller.beginning import UNFIT, Obstacle, Obstacles
 from wattline.controller.busy_nodes import BusyNodes
+from wattline.controller.classes import Classes
 from wattline.controller.elsewhere import PartsHere
 from wattline.controller.freed import SeesHolds
 from wattline.controller.kept_jobs import tell_user
@@ -72,6 +73,7 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         self, nodes: Sequence[str], partitions: Iterable[str] = (), *,
         watts: Callable[[SlurmJob], float] = lambda job: math.nan, node_w: float = math.nan,
         mark: str = "", decides: bool = True, molds: bool = False, power: NodePower | None = None,
+        classes: Classes | None = None,
     ) -> None:
         BusyNodes.__init__(self, nodes, power)
         WrittenOn.__init__(self)
@@ -89,6 +91,8 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         """Whether the books have ever had a job of this name."""
         self.molds = molds
         """Whether the policy chooses how many nodes of a range a job gets; otherwise the least."""
+        self.classes = classes
+        """Those of nodes, where the policy chooses among them."""
         self.seen: tuple[SlurmJob, ...] = ()
         """All jobs of the last look."""
         self.nodes_seen: tuple[SlurmNode, ...] = ()
@@ -232,6 +236,8 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         """Whether something else than nodes and watts keeps a job of ours that is new."""
         unfit = self.unfit.get(job.label, ((),))[0] == job.asks
         obstacle = UNFIT if unfit else self._obstacles.of_new(job)
+        if obstacle is None and self.classes is not None:
+            obstacle = self.classes.obstacle(self, self.as_asked(job))
         tell_user(job, obstacle, self.kept_before.get(job.label), found)
         if obstacle is None:
             self._obstacles.tell(job)

@@ -38,8 +38,13 @@ class Where:
         return {name: True for name, holds in said.items() if holds}
 
 
-def where_to(watcher: Watcher, told: Told, chosen: Sequence[int]) -> Where:
-    """Where a job that was decided upon starts; raises `NotFree` where it cannot just now."""
+def where_to(
+    watcher: Watcher, told: Told, chosen: Sequence[int], kind: int | None = None
+) -> Where:
+    """Where a job that was decided upon starts; raises `NotFree` where it cannot just now.
+
+    `kind` is the class of node that was chosen for it: no node of another takes one's place.
+    """
     if told.row is None:  # of an earlier controller, and not seen since
         return Where(tuple(chosen))
     job = watcher.as_asked(told.row)
@@ -47,6 +52,8 @@ def where_to(watcher: Watcher, told: Told, chosen: Sequence[int]) -> Where:
     if told.anywhere and not own:
         return Where(tuple(chosen), anywhere=True)
     busy, allowed = _busy(watcher, told), of_partition(watcher, job.partition)
+    if kind is not None and watcher.classes is not None:
+        allowed = allowed & watcher.classes.nodes(kind)
     if not own and busy.isdisjoint(chosen) and allowed.issuperset(chosen):
         return Where(tuple(chosen))
     gone = watcher.down | watcher.off
