@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.slurm.bedside import OURS, runs, slurm, submit, until
-from tests.slurm.test_serving import cap_w, cycles, drawn_w, site
+from tests.slurm.bedside import OURS, cap_w, runs, slurm, submit, until
+from tests.slurm.test_serving import cycles, drawn_w, site
 from wattline.books import explain
 from wattline.controller.answers import fairshare
 from wattline.controller.configuration import read_configuration

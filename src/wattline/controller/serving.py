@@ -76,8 +76,8 @@ def serving(
     `mode` holds whatever the site's file says, and whatever was ordered before; `slurm` and `fleet`
     take the place of those that the file names. Differences between
     those books and what Slurm shows are found by the first look, as at any other time. At the end
-    caps are restored and the books saved; after a failure nothing is saved, the journal has what
-    the next start needs, and what waits is left to Slurm.
+    caps are restored, as far as the cap has room for that, and the books saved; after a failure
+    nothing is saved, the journal has what the next start needs, and what waits is left to Slurm.
     """
     folder = Path(site.folder)
     refused = f"another controller holds {folder}: two would start the same jobs"
@@ -94,7 +94,7 @@ def serving(
                 with leaving_to_slurm(site, controller, modes), _settled():
                     yield controller
                 if keeper is not None:
-                    keeper.restore()
+                    keeper.leave(clock())
                     keeper.meters.hear(clock())
             if ledger is not None:
                 ledger.close()
