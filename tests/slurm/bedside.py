@@ -60,6 +60,12 @@ def finish(bed: Bed, job: str, nodes: int) -> None:
         os.close(opened)
 
 
+def cap_w(bed: Bed, node: str) -> float:
+    limit = bed.meters / node / "powercap" / "intel-rapl:0" / "constraint_0_power_limit_uw"
+    until(lambda: bool(limit.read_text().strip()))  # a file is empty while it is written
+    return float(limit.read_text() or "nan") / 1e6
+
+
 def truth(bed: Bed, job: str) -> dict[str, Any]:
     """What the emulator says of a job that has ended."""
     lines = (bed.logs / "emulator.jsonl").read_text().splitlines()

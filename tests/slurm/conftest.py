@@ -8,13 +8,15 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from tests.slurm.bedside import STARTED, runs, slurm, submit, until
+from tests.slurm.bedside import STARTED, cap_w, runs, slurm, submit, until
+from wattline.controller.configuration import read_configuration
 from wattline.controller.licences import LicenceNet
+from wattline.controller.serving import fleet_of
 from wattline.controller.testbed.bed import bring_up, take_down
 from wattline.controller.testbed.daemons import Daemons, missing_programs
 from wattline.controller.testbed.layout import Bed
@@ -76,3 +78,16 @@ def empty(bed: Bed) -> Iterator[None]:
         process.kill()
         process.communicate()
     LicenceNet(Commands(bed.environment)).lift()
+    lift_caps(bed)
+
+
+def lift_caps(bed: Bed) -> None:
+    """Those that a controller left to its nodes because its jobs needed them."""
+    if {cap_w(bed, name) for name in bed.names} == {bed.power.maximum_w}:
+        return
+    fleet = fleet_of(read_configuration(bed.folder / "site.toml"), act=True)
+    assert fleet is not None
+    with closing(fleet):
+        until(lambda: fleet.connected)
+        fleet.restore()
+        until(lambda: {cap_w(bed, name) for name in bed.names} == {bed.power.maximum_w})

@@ -119,7 +119,14 @@ def test_none_starts_before_it_may_and_others_do_not_starve(
         assert time.time() >= begins_s
         assert not any(running >= set(tasks) or running >= {first, after}
                        for running in seen.together)
-        assert (seen.why(wrong), seen.why(never)) == ("dependency", "begin time")
+        assert (seen.why(wrong), seen.why(never)) == ("dependency failed", "begin time")
         assert not seen.begun & {wrong, never, *components}
         said = slurm(bed, "squeue", "-h", "-j", components[0], "-O", "admin_comment:200")
         assert "heterogeneous" in said
+
+        # Slurm calls the hold of such a job an operator's, though not at once.
+        slurm(bed, "scontrol", "hold", wrong)
+        here.cycle()
+        assert seen.why(wrong) == "dependency failed"
+        slurm(bed, "scontrol", "update", f"JobId={wrong}", "Dependency=")
+        seen.until(wrong)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from tests.slurm.bedside import OURS, STARTED, finish, runs, slurm, submit, until
+from tests.slurm.bedside import OURS, STARTED, cap_w, finish, runs, slurm, submit, until
 from wattline.controller.answers import explained
 from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.controller import Controller
@@ -72,12 +72,6 @@ def drawn_w(bed: Bed) -> float:
     """Of the whole machine, by its counters."""
     return sum(float((bed.meters / name / "pm_counters" / "power").read_text().split()[0])
                for name in bed.names)
-
-
-def cap_w(bed: Bed, node: str) -> float:
-    limit = bed.meters / node / "powercap" / "intel-rapl:0" / "constraint_0_power_limit_uw"
-    until(lambda: bool(limit.read_text().strip()))  # a file is empty while it is written
-    return float(limit.read_text() or "nan") / 1e6
 
 
 def started(bed: Bed, here: Controller, count: int, nodes: int, watts: int) -> list[str]:
@@ -138,8 +132,17 @@ def test_a_lowered_cap_lowers_nodes_within_two_seconds_and_a_raised_one_lifts_th
         cap.write_text("900")
         here.cycle()
         until(lambda: cap_w(bed, "n0001") < 240.0)
+        cycles(here, lambda: drawn_w(bed) <= 900.0, 5.0)
     assert took_s < 2.0
-    until(lambda: {cap_w(bed, name) for name in bed.names} == {400.0})  # a clean stop restores
+    # A stop lifts no cap that the jobs which go on need.
+    assert any("W at full speed, above the cap of 900 W" in line for line in here.notes)
+    until(lambda: cap_w(bed, bed.names[-1]) == 400.0)  # the one without a job
+    time.sleep(1.0)
+    assert drawn_w(bed) <= 900.0
+    cap.write_text("1300")
+    with serving(site(bed, tmp_path, 'cap_file = "cap"\n'), act=True) as here:
+        here.cycle()
+    until(lambda: {cap_w(bed, name) for name in bed.names} == {400.0})  # now it restores
 
 
 def test_where_caps_are_not_enough_the_last_job_is_suspended_and_goes_on_later(
@@ -156,10 +159,14 @@ def test_where_caps_are_not_enough_the_last_job_is_suspended_and_goes_on_later(
         assert slurm(bed, "squeue", "-h", "-j", last, "-o", "%T") == "SUSPENDED"
         assert runs(bed, first)
         here.cycle()
-    until(lambda: runs(bed, last))  # the stop has let it go on
+    # The stop has not let it go on, which would break the cap; the next start does.
+    assert any(f"job {last} stays suspended" in line for line in here.notes)
+    assert slurm(bed, "squeue", "-h", "-j", last, "-o", "%T") == "SUSPENDED"
+    assert drawn_w(bed) <= 620.0
     cap.write_text("1300")
     with serving(site(bed, tmp_path, more), act=True) as here:
         cycles(here, lambda: drawn_w(bed) >= 1140.0, 10.0)
+    assert runs(bed, last)
 
 
 def test_where_caps_are_not_enough_the_last_job_is_requeued_and_begins_again(

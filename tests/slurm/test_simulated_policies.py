@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.slurm.bedside import OURS, runs, slurm, submit, until
-from tests.slurm.test_serving import cap_w, cycles, drawn_w, site
+from tests.slurm.bedside import OURS, cap_w, runs, slurm, submit, until
+from tests.slurm.test_serving import cycles, drawn_w, site
 from wattline.books import explain
 from wattline.controller.answers import fairshare
 from wattline.controller.configuration import read_configuration
@@ -213,6 +213,12 @@ def test_a_moldable_job_gets_nodes_of_its_range_and_a_cap(
     assert "AdminComment=wattline: cores=16 cap_w=65" in said
     assert "Licenses=watts:720" in said
     assert "there is no application" in slurm(bed, "scontrol", "show", "job", strange)
+    # Slurm takes the most of a range for as many nodes as there are.
+    slurm(bed, "scancel", wide, narrow)
+    open_ended = submit(bed, 60, 240, *OURS, "-N", "2-100", "-t", "1", "-L", "watts:960", "-J",
+                        "lu")
+    cycles(here, lambda: runs(bed, open_ended))
+    assert nodes_of(bed, open_ended) == "n[0001-0004]"
 
 
 def test_claims_choose_the_class_of_node_the_threads_and_the_cap(
@@ -233,6 +239,13 @@ def test_claims_choose_the_class_of_node_the_threads_and_the_cap(
     assert threads.read_text() == "4,2\n"
     cycles(here, lambda: cap_w(bed, "n0004") == 150.0, 5.0)
     assert math.isclose(cap_w(bed, "n0001"), bed.power.maximum_w)
+    # Of nodes that a job names itself the class is given.
+    named = ours(bed, 1, 240, "-J", "lu", "-w", "n0002")
+    both = ours(bed, 2, 240, "-J", "lu", "-w", "n0002,n0005")
+    cycles(here, lambda: runs(bed, named))
+    assert nodes_of(bed, named) == "n0002"
+    assert "wattline: class=big threads=8" in slurm(bed, "scontrol", "show", "job", named)
+    assert "of the classes big and small" in slurm(bed, "scontrol", "show", "job", both)
 
 
 def test_bounds_of_views_keep_jobs_apart(bed: Bed, serve: Serve, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -180,7 +180,7 @@ class QueueFleet:
     def cap(self, order: int, caps_w: Mapping[str, float], lease_s: float) -> None:
         self.orders += 1
 
-    def restore(self) -> None:
+    def restore(self, nodes: Collection[str] | None = None) -> None:
         pass
 
     def close(self) -> None:

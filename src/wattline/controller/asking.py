@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from wattline.books import Submitted
+from wattline.controller.node_power import NodePower
+from wattline.controller.where import of_partition
 from wattline.live.slurm.reading import WATTS, SlurmJob
 from wattline.policies.configuration.offers import NODES_MAX, NODES_MIN
 
@@ -21,14 +23,24 @@ def submission(
     watcher: Watcher, name: str, job: SlurmJob, held: tuple[int, ...] = ()
 ) -> Submitted:
     """Of a job that waits, as its user asks for it, or that runs on what it holds."""
-    least, most = job.nodes, max(job.most_nodes, job.nodes)
     chosen = watcher.molds and not held
+    least = most = job.nodes
+    if chosen:
+        most = most_nodes(job, len(of_partition(watcher, job.partition)))
     return Submitted(
-        name, units=len(held) or (most if watcher.molds else least), requested_s=limit_s(job),
+        name, units=len(held) or most, requested_s=limit_s(job),
         watts=watcher.watts(job), names={"user": job.user, "partition": job.partition},
         account=job.account, application=job.name,
-        logged={NODES_MIN: least, NODES_MAX: most} if chosen else {},
+        logged=({NODES_MIN: least, NODES_MAX: most} if chosen
+                else {} if held or watcher.classes is None
+                else watcher.classes.logged(watcher, job)),
         place=None if held else watcher.places.get(job.label))
+
+
+def most_nodes(job: SlurmJob, there: int) -> int:
+    """What a job may get of so many nodes: Slurm takes the most of a range (`-N 2-100`) for as many
+    as there are."""
+    return max(min(job.most_nodes, there), job.nodes)
 
 
 def limit_s(job: SlurmJob) -> float:
@@ -49,17 +61,21 @@ def held_for_us_once(watcher: Watcher, job: SlurmJob) -> bool:
             and job.label in watcher.left and job.label not in watcher.freed)
 
 
-def watts_of_licences(node_idle_w: float = 0.0) -> Callable[[SlurmJob], float]:
+def watts_of_licences(power: NodePower | None = None) -> Callable[[SlurmJob], float]:
     """What a job draws, by the licences called watts that it asks for.
 
-    At least what its nodes draw idle: a job that claims less would make room for others.
+    At least what its nodes draw idle, those that draw least while it waits: a job that claims less
+    would make room for others.
     """
+    nodes = power or NodePower()
 
     def watts(job: SlurmJob) -> float:
         licences: Mapping[str, int] = job.licenses
         if WATTS not in licences:
             return math.nan
-        return max(float(licences[WATTS]), (len(job.node_list) or job.nodes) * node_idle_w)
+        idle_w = (sum(nodes.idle_w.get(name, nodes.least_idle_w) for name in job.node_list)
+                  or job.nodes * nodes.least_idle_w)
+        return max(float(licences[WATTS]), idle_w)
 
     return watts
 

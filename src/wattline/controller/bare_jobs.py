@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from wattline.controller.elsewhere import part_here
 from wattline.controller.sharing.parts import SharedParts
 from wattline.live.slurm.holding import devices_of
 from wattline.live.slurm.reading import (
@@ -157,9 +158,9 @@ def on_free_cpus(
 ) -> Fitting:
     """The same where jobs share nodes: by CPUs, wherever they are."""
     there = sum(each.cpus for name, each in parts.nodes.items() if name not in gone)
-    busy = sum(job.cpus for job in jobs if job.node_list
-               and not parts.nodes.keys().isdisjoint(job.node_list)
-               and job.state in (*ACTIVE, *STARTING, *ENDING))
+    here = (part_here(job, parts.nodes) for job in jobs
+            if job.state in (*ACTIVE, *STARTING, *ENDING))
+    busy = sum(job.cpus for job in here if job.node_list)
 
     def fitting(able: Sequence[SlurmJob]) -> list[SlurmJob]:
         return list(_within(able, there - busy))

@@ -15,7 +15,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 
-from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, SlurmJob
+from wattline.live.slurm.reading import (
+    ACTIVE,
+    ENDING,
+    NEVER_BEGINS,
+    STARTING,
+    WAITING,
+    SlurmJob,
+)
 
 COMPONENT = "+"
 """In the label of a part of a heterogeneous job: `12+0`."""
@@ -31,18 +38,24 @@ class Obstacle:
     reason: str
     """In a word or two, as lists have it."""
     sentence: str
+    lasts: bool = False
+    """Whether it passes by no time: the job's user is told, in its admin comment."""
 
 
 PARTS = Obstacle(
     "not managed", "it is a heterogeneous job, whose parts have to start together, and decide mode "
     "starts one job at a time: release it (scontrol release), and Slurm starts it; its nodes and "
-    "watts are counted once it runs")
+    "watts are counted once it runs", lasts=True)
 UNFIT = Obstacle(
     "not managed", "Slurm finds no nodes for what it asks for (BadConstraints: memory, features, "
     "nodes that are excluded or named), not even of its own choice: change that (scontrol update), "
     "or submit it again")
 OPERATOR = Obstacle("held by an operator", "an operator holds it (scontrol hold): scontrol uhold "
-                    "gives it back to the controller, scontrol release leaves it to Slurm")
+                    "gives it back to the controller, scontrol release leaves it to Slurm. Slurm "
+                    "says the same of a job whose dependency failed while no controller ran")
+FAILED = "dependency failed"
+MET, LATE, NEVER = "met", "late", "never"
+"""What becomes of a dependency, or of a part of it."""
 
 
 class Obstacles:
@@ -64,16 +77,18 @@ class Obstacles:
         """What keeps a job that waits, whoever else does; None: nothing."""
         if COMPONENT in job.label:
             return PARTS
+        waits = self._waits(job) if job.dependency else MET
+        if waits == NEVER:  # before an operator's hold, which is how Slurm calls it
+            return Obstacle(FAILED, f"{NEVER_BEGINS}, so it will never begin: {job.dependency}; "
+                            "change that (scontrol update, Dependency=), or cancel it", lasts=True)
         if job.held_by_operator:
             return OPERATOR
         # What was queued again began before; Slurm's own delay of it is no wish of anybody's.
         if job.eligible_s > self._now_s and not job.restarts:
             at = datetime.fromtimestamp(job.eligible_s, UTC)
             return Obstacle("begin time", f"it asks not to begin before {at:%Y-%m-%d %H:%M:%S} UTC")
-        if job.dependency and not self._met(job):
-            never = any(label == job.label for label, _ in self._failed)
-            return Obstacle("dependency", f"it waits for other jobs: {job.dependency}"
-                            + (", of which one has ended otherwise" if never else ""))
+        if waits == LATE:
+            return Obstacle("dependency", f"it waits for other jobs: {job.dependency}")
         return None
 
     def of_new(self, job: SlurmJob) -> Obstacle | None:
@@ -95,28 +110,32 @@ class Obstacles:
         if "_" in label:
             self._told[label.partition("_")[0]] -= 1
 
-    def _met(self, job: SlurmJob) -> bool:
-        if "?" in job.dependency:
-            return any(self._part_met(part, job) for part in job.dependency.split("?"))
-        return all(self._part_met(part, job) for part in job.dependency.split(","))
+    def _waits(self, job: SlurmJob) -> str:
+        """Whether what a job waits for has come, comes yet, or never will."""
+        if "?" in job.dependency:  # one of them is enough
+            parts = {self._part(part, job) for part in job.dependency.split("?")}
+            return MET if MET in parts else LATE if LATE in parts else NEVER
+        parts = {self._part(part, job) for part in job.dependency.split(",")}
+        return NEVER if NEVER in parts else LATE if LATE in parts else MET
 
-    def _part_met(self, part: str, job: SlurmJob) -> bool:
+    def _part(self, part: str, job: SlurmJob) -> str:
         found = _PART.fullmatch(part.strip())
         if found is None:  # Slurm may know what it means
-            return True
+            return MET
         if found["state"] == "failed" or (job.label, part) in self._failed:
-            return False
+            return NEVER
         if found["kind"] == "singleton":
-            return not any(other.state in _UNFINISHED and other.label != job.label
-                           and (other.job_id < job.job_id or other.state not in WAITING)
-                           for other in self._by_name[job.user, job.name])
+            return LATE if any(other.state in _UNFINISHED and other.label != job.label
+                               and (other.job_id < job.job_id or other.state not in WAITING)
+                               for other in self._by_name[job.user, job.name]) else MET
         others = [other for other in self._by_number[found["job"] or ""] if self._is_meant(
             other, found["kind"], found["task"], job)]
         late = [other for other in others
                 if not self._lets(other, found["kind"], int(found["minutes"] or 0))]
         if any(other.state not in _UNFINISHED for other in late):
             self._failed.add((job.label, part))
-        return not late
+            return NEVER
+        return LATE if late else MET
 
     @staticmethod
     def _is_meant(other: SlurmJob, kind: str, task: str | None, job: SlurmJob) -> bool:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from wattline.controller.node_power import NodePower
 from wattline.controller.told import Told
 
 
 class BusyNodes:
     """What whoever meters and caps nodes asks of a watcher."""
 
-    def __init__(self, nodes: Sequence[str]) -> None:
+    def __init__(self, nodes: Sequence[str], power: NodePower | None = None) -> None:
         self.number = {name: number for number, name in enumerate(nodes)}
         self.names = list(nodes)
+        self.power = power or NodePower()
+        """What each of them draws, where that is known."""
         self.told: dict[str, Told] = {}
         """By name what the books have been told of jobs."""
         self.off: set[str] = set()
@@ -41,4 +44,4 @@ class BusyNodes:
 
     def idle_w(self, node: str, usual_w: float) -> float:
         """What a node draws without jobs."""
-        return usual_w
+        return self.power.idle_w.get(node, usual_w)

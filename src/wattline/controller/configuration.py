@@ -139,11 +139,6 @@ class SiteConfig(Section):
         return self.node_idle_w if self.node_least_w is None else self.node_least_w
 
     @property
-    def lowest_idle_w(self) -> float:
-        """What a node draws idle, whichever it is."""
-        return min(self.node_idle_w if kind.idle_w is None else kind.idle_w for kind in self.kinds)
-
-    @property
     def kinds(self) -> tuple[NodeKind, ...]:
         """The classes of its nodes: those that are said, or one."""
         return self.classes or (NodeKind(name="node", nodes=self.nodes),)

@@ -13,6 +13,7 @@ from typing import Any
 
 from wattline.books import Books, Cancelled, Decision, Event, Started, Submitted
 from wattline.controller.hands import Hands
+from wattline.controller.kept_jobs import say_unmanaged, tell_users
 from wattline.controller.passing import let_go
 from wattline.controller.watching import Watcher
 from wattline.controller.wording import in_slurm_words
@@ -99,7 +100,7 @@ class Controller:
             decisions = self.books.step(now_s, events)
             self.took_over = False
             remarks += self._not_taken()
-        remarks += self._withdraw(news.withdrawn) + self._say_unmanaged(news.unmanaged)
+        remarks += self._withdraw(news.withdrawn) + tell_users(self, news)
         remarks += let_go(self, news.let_go)
         remarks += self.hands.carry_out(self, decisions, now_s)
         return Cycle(now_s, decisions, (*self._noted(), *remarks))
@@ -129,7 +130,8 @@ class Controller:
             said.append(reason)
             name = str(event.job)
             self.turned_away[name] = reason.removeprefix(f"job {name}: ")
-            said += self._say_unmanaged([(self.watcher.told[name].label, self.turned_away[name])])
+            said += say_unmanaged(
+                self, [(self.watcher.told[name].label, self.turned_away[name])])
         return said
 
     def _waits(self, name: str) -> bool:
@@ -157,16 +159,6 @@ class Controller:
     def now_s(self) -> float:
         """Never back: a clock that is set back stands still for the books."""
         return max(self.clock(), self.books.now_s)
-
-    def _say_unmanaged(self, jobs: Sequence[tuple[str, str]]) -> list[str]:
-        """Tell the users of jobs that are never decided upon."""
-        said = []
-        for label, reason in jobs if self.act else ():
-            try:
-                self.slurm.explain(label, self.watcher.comment(reason))
-            except SlurmError as error:
-                said.append(str(error))
-        return said
 
     def _withdraw(self, labels: Sequence[str]) -> list[str]:
         """Hold what did not start again: Slurm would start it when the books count on nothing."""

@@ -116,7 +116,7 @@ class Hands:
         name, watcher = str(decision.job), controller.watcher
         told = watcher.told[name]
         try:
-            where = where_to(watcher, told, decision.control.nodes)
+            where = where_to(watcher, told, decision.control.nodes, decision.control.node_class)
         except NotFree as error:
             watcher.asked(name, now_s, by_slurm=True)
             watcher.failed(name, withdraw=False, why=str(error))

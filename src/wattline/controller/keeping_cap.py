@@ -18,6 +18,7 @@ from wattline.live.fleet import Fleet
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.reading import SlurmJob
+from wattline.model.units import counted
 
 MARGIN = 0.005
 """Part of the cap that is left free where nodes have to be lowered: they do not hold theirs
@@ -102,27 +103,64 @@ class CapKeeper:
             self._refused.clear()
             self._bring_back(-short_w)
 
-    def restore(self) -> None:
-        """Leave the machine as it was found: no caps of ours, no job aside because of us."""
+    def leave(self, now_s: float) -> None:
+        """Leave the machine as it was found, with no caps of ours and no job aside because of us,
+        as far as that keeps the cap: nobody would lower anything after us.
+
+        Caps that are needed are ordered once more. When their lease ends, nodes go over to the
+        safe cap of their own, as if we had died.
+        """
         if not self.act:
             return
+        full_w = self._wanted(now_s, slowed=False)
+        drawn_w, cap_w = sum(full_w.values()) + self._rest(full_w, now_s), self.cap_w()
+        stay = []
         for told in self._aside():
-            self._resume(told)
-        self.fleet.restore()
+            more_w = told.watts - self._idle_w(told)
+            if drawn_w + more_w <= cap_w:
+                drawn_w += more_w
+                self._resume(told)
+            else:
+                stay.append(told.label)
+        kept_w = {} if drawn_w <= cap_w else {
+            name: watts for name, watts in self._sent_w.items() if math.isfinite(watts)}
+        if kept_w:
+            self._order = max(self._order + 1, int(now_s * 1000))
+            self.fleet.cap(self._order, kept_w, self.lease_s)
+        self.fleet.restore([name for name in self.watcher.names if name not in kept_w])
+        self._say_left(len(kept_w), stay, drawn_w, cap_w)
+
+    def _say_left(self, kept: int, stay: list[str], drawn_w: float, cap_w: float) -> None:
+        if kept:
+            self.remarks.append(
+                f"jobs that run would draw {drawn_w:,.0f} W at full speed, above the cap of "
+                f"{cap_w:,.0f} W: caps of {counted(kept, 'node')} are left for {self.lease_s:g} s, "
+                "then the nodes' own safe caps hold until a controller starts (or `wattline agent "
+                "restore` on a node)")
+        if stay:
+            self.remarks.append(
+                f"{'job' if len(stay) == 1 else 'jobs'} {', '.join(stay)} "
+                f"{'stays' if len(stay) == 1 else 'stay'} suspended to keep the cap of "
+                f"{cap_w:,.0f} W: the next controller, or scontrol resume, lets it go on")
 
     def close(self) -> None:
         self.close_too()
         self.fleet.close()
 
-    def _wanted(self, now_s: float) -> dict[str, float]:
-        """What each busy node would draw if nothing but the policy slowed it."""
+    def _wanted(self, now_s: float, *, slowed: bool = True) -> dict[str, float]:
+        """What each busy node would draw if nothing but the policy slowed it, or not even that."""
         found: dict[str, float] = {}
         for node, said_w in self.watcher.wanted_w(self.meters.job_w).items():
             drawn_w = self.meters.node_w(node, now_s)
             wanted_w = said_w if math.isnan(drawn_w) else max(said_w, drawn_w)
-            found[node] = min(wanted_w, self.policy_caps_w.get(node, math.inf),
-                              self.ending_caps_w.get(node, math.inf))
+            by_policy_w = self.policy_caps_w.get(node, math.inf) if slowed else math.inf
+            found[node] = min(wanted_w, by_policy_w, self.ending_caps_w.get(node, math.inf))
         return found
+
+    def _idle_w(self, told: Told) -> float:
+        """What the nodes of a job draw without it."""
+        return sum(self.watcher.idle_w(name, self.node_idle_w)
+                   for name in self.watcher.node_names(told.nodes))
 
     def _rest(self, busy: Mapping[str, float], now_s: float) -> float:
         """What nodes without jobs draw."""
@@ -229,7 +267,7 @@ class CapKeeper:
         aside = self._aside()
         if aside and self.act:
             nodes = self.watcher.node_names(aside[0].nodes)
-            needed_w = len(nodes) * (self.node_least_w - self.node_idle_w)
+            needed_w = len(nodes) * self.node_least_w - self._idle_w(aside[0])
             spare_w = BAND * cap_w if (cap_w := self.cap_w()) < math.inf else 0.0
             if needed_w + spare_w <= room_w:
                 self._resume(aside[0])

@@ -18,9 +18,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from wattline.controller.asking import most_nodes
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.freed import Freed
 from wattline.controller.licences import LicenceNet, allowed_w
+from wattline.controller.node_power import NodePower
 from wattline.controller.sharing.licences import allowed_above_w
 from wattline.controller.writings import kept_written
 from wattline.live.slurm.client import Slurm
@@ -167,15 +169,18 @@ def pass_on(site: SiteConfig, slurm: Slurm, job: SlurmJob, *, anywhere: bool) ->
 def _allowed_w(site: SiteConfig, others: Sequence[SlurmJob], waiting: Sequence[SlurmJob],
                cap_w: float) -> float:
     if site.parts is None:
-        return allowed_w([*others, *waiting], len(site.node_names), site.node_idle_w, cap_w,
-                         active_w=site.node_active_w)
+        return allowed_w([*others, *waiting], NodePower.of(site), cap_w)
     return allowed_above_w(site.parts, others, cap_w, site.parts.drawn_w(others))
 
 
 def with_licences(site: SiteConfig, job: SlurmJob) -> SlurmJob:
-    """The job with as many licences called watts as its nodes usually draw, if it has none."""
-    watts = (job.nodes * site.node_active_w if site.parts is None
-             else site.parts.asked_w(job.cpus, devices_of(job.tres)))
+    """The job with as many licences called watts as its nodes usually draw, if it has none: all
+    that Slurm may give it, of the class that draws most."""
+    if site.parts is None:
+        power = NodePower.of(site)
+        watts = most_nodes(job, len(power.idle_w)) * power.most_active_w
+    else:
+        watts = site.parts.asked_w(job.cpus, devices_of(job.tres))
     usual = {WATTS: math.ceil(watts - 1e-9)}
     return replace(job, licenses=usual | dict(job.licenses))
 

@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from wattline.controller.elsewhere import part_here
+from wattline.controller.node_power import NodePower
 from wattline.controller.told import Told
 from wattline.live.slurm.commands import Commands, SlurmError
 from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, WATTS, SlurmJob
@@ -24,40 +26,44 @@ LOOK_S = 5.0
 
 
 def allowed_w(
-    jobs: Iterable[SlurmJob], nodes: int, idle_w: float, cap_w: float, *, active_w: float = 0.0,
-    coming: int = 0,
+    jobs: Iterable[SlurmJob], power: NodePower, cap_w: float, *, coming: int = 0
 ) -> float:
     """How many licences jobs may hold together where Slurm starts them.
 
     A job's licences are all that its nodes draw, and nodes without a job draw too: the cap less
-    these. So do jobs that run without licences, `active_w` on each node, those that are about to
-    start without (on `coming` nodes), and what jobs with fewer licences than their nodes draw idle
-    draw beyond those. A job that starts takes
+    these. So do jobs that run without licences, what is usual on each node, those that are about
+    to start without (on `coming` nodes), and what jobs with fewer licences than their nodes draw
+    idle draw beyond those. Of a job that has other nodes too, the part on these counts; what it
+    holds for the others is given to it beside. A job that starts takes
     idle nodes with it, so that only a part of its licences is new: the largest such part among
-    those that may start says how many fit, whichever of them Slurm starts.
+    those that may start says how many fit, whichever of them Slurm starts, and wherever.
     """
     jobs = list(jobs)
-    running = [job for job in jobs if job.node_list and job.state in (*ACTIVE, *STARTING, *ENDING)]
+    running = _running(jobs, power)
     waiting = [job for job in jobs if job.state in WAITING and job.licenses.get(WATTS, 0) > 0]
-    free = max(nodes - sum(len(job.node_list) for job in running), 0)
-    coming = min(coming, free)
-    free -= coming
-    bare_w = active_w * (coming + sum(len(job.node_list) for job in running
-                                      if WATTS not in job.licenses))
+    busy = {name for job in running for name in job.node_list}
+    free = [name for name in power.idle_w if name not in busy]
+    bare = [name for job in running if WATTS not in job.licenses for name in job.node_list]
+    bare += power.thirstiest(free, coming)
+    taken = set(bare)
+    idle = [name for name in free if name not in taken]
     used_w = sum(job.licenses.get(WATTS, 0) for job in running)
-    beyond_w = sum(max(idle_w * len(job.node_list) - job.licenses[WATTS], 0.0)
+    beyond_w = sum(max(power.idle_of(job.node_list) - job.licenses[WATTS], 0.0)
                    for job in running if WATTS in job.licenses)
-    room_w = cap_w - bare_w - used_w - beyond_w - idle_w * free
+    room_w = cap_w - power.active_of(bare) - used_w - beyond_w - power.idle_of(idle)
+    held_w = _held_w(jobs)
     # Jobs that come before the next look are taken to draw as much as usual.
-    parts = [_new_part(job.licenses[WATTS], job.nodes * idle_w) for job in waiting]
-    part = max([*parts, _new_part(active_w, idle_w)] if waiting else [1.0])
+    parts = [_new_part(job.licenses[WATTS], job.nodes * power.least_idle_w) for job in waiting]
+    usual = [_new_part(active_w, idle_w) for idle_w, active_w in power.kinds_w]
+    part = max([*parts, *usual] if waiting else [1.0])
     if room_w <= 0.0 or part <= 0.0:
-        return used_w + room_w
+        return held_w + room_w
     for job in sorted(waiting, key=lambda job: (-job.priority, job.submit_s, job.job_id)):
         watts = job.licenses[WATTS]
-        if job.nodes <= free and watts - job.nodes * idle_w <= room_w and _lacks_watts_alone(job):
-            return used_w + max(room_w / part, watts)
-    return used_w + room_w / part
+        if (job.nodes <= len(idle) and watts - job.nodes * power.least_idle_w <= room_w
+                and _lacks_watts_alone(job)):
+            return held_w + max(room_w / part, watts)
+    return held_w + room_w / part
 
 
 def decided_w(jobs: Iterable[Told], drawn_w: float, cap_w: float) -> float:
@@ -73,17 +79,31 @@ def decided_w(jobs: Iterable[Told], drawn_w: float, cap_w: float) -> float:
     return max(cap_w, sum(held))
 
 
-def unattended_w(
-    jobs: Iterable[SlurmJob], nodes: int, idle_w: float, cap_w: float, *, active_w: float
-) -> float:
+def unattended_w(jobs: Iterable[SlurmJob], power: NodePower, cap_w: float) -> float:
     """How many licences jobs may hold together once nobody follows what they do.
 
     What the cap leaves above a machine without jobs: however jobs come and go, nodes beside them
-    draw no more than that. Of jobs that run without licences, `active_w` on each node counts.
+    draw no more than that. Of jobs that run without licences, what is usual counts on each node,
+    and licences for other nodes than these are given to their jobs beside.
     """
-    bare = sum(len(job.node_list) for job in jobs
-               if job.state in (*ACTIVE, *STARTING, *ENDING) and WATTS not in job.licenses)
-    return cap_w - nodes * idle_w - bare * (active_w - idle_w)
+    jobs = list(jobs)
+    running = _running(jobs, power)
+    bare = {name for job in running if WATTS not in job.licenses for name in job.node_list}
+    elsewhere_w = _held_w(jobs) - sum(job.licenses.get(WATTS, 0) for job in running)
+    return (cap_w - power.idle_of(name for name in power.idle_w if name not in bare)
+            - power.active_of(bare) + elsewhere_w)
+
+
+def _running(jobs: Iterable[SlurmJob], power: NodePower) -> list[SlurmJob]:
+    """Those that have nodes of ours, each as its part there."""
+    return [job for job in (part_here(job, power.idle_w) for job in jobs
+                            if job.state in (*ACTIVE, *STARTING, *ENDING)) if job.node_list]
+
+
+def _held_w(jobs: Iterable[SlurmJob]) -> int:
+    """All that Slurm has given out, wherever its jobs run."""
+    return sum(job.licenses.get(WATTS, 0) for job in jobs
+               if job.node_list and job.state in (*ACTIVE, *STARTING, *ENDING))
 
 
 def _new_part(licences_w: float, idle_w: float) -> float:

@@ -117,7 +117,8 @@ class ModeKeeper:
         managed = self.watcher.partitions
         found = [job for job in self.watcher.seen
                  if job.state in WAITING and job.is_in(managed)
-                 and (not job.held or ours_and_held(self.site, job))]
+                 and (not job.held or ours_and_held(self.site, job)
+                      or job.label in self.watcher.obstacles)]
         waiting = self._listed([job for job in found if not self.starting(job.label)])
         if not self.site.twin:
             return {"waiting": waiting}

@@ -17,9 +17,11 @@ from wattline.books import Books, CapChanged, Event
 from wattline.controller.alone import alone_at
 from wattline.controller.asking import watts_of_licences
 from wattline.controller.bare_jobs import BareJobs, on_free_cpus, on_free_nodes, parts_w
+from wattline.controller.classes import Classes
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk, refuse_below_idle
+from wattline.controller.elsewhere import part_here
 from wattline.controller.first_in_queue import FirstInQueue
 from wattline.controller.fleet_news import FleetNews
 from wattline.controller.freed import Freed
@@ -32,6 +34,7 @@ from wattline.controller.lease import renew, renewing
 from wattline.controller.licences import LicenceNet, allowed_w, decided_w
 from wattline.controller.metering import Meters
 from wattline.controller.modes import ModeKeeper, mode_at_start, open_modes
+from wattline.controller.node_power import NodePower
 from wattline.controller.passing import pass_on_held, take_back, turns_of
 from wattline.controller.priorities import SharePriorities, shares_of
 from wattline.controller.recalling import ran_before, recall
@@ -56,6 +59,7 @@ from wattline.live.slurm.commands import PATIENCE_S, Commands, SlurmError
 from wattline.live.transport.link import read_key
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.units import parse_power, says_no_cap
+from wattline.policies.configuration.claimed import Claimed
 from wattline.policies.configuration.moldable import Moldable
 
 BACK = 120
@@ -72,8 +76,8 @@ def serving(
     `mode` holds whatever the site's file says, and whatever was ordered before; `slurm` and `fleet`
     take the place of those that the file names. Differences between
     those books and what Slurm shows are found by the first look, as at any other time. At the end
-    caps are restored and the books saved; after a failure nothing is saved, the journal has what
-    the next start needs, and what waits is left to Slurm.
+    caps are restored, as far as the cap has room for that, and the books saved; after a failure
+    nothing is saved, the journal has what the next start needs, and what waits is left to Slurm.
     """
     folder = Path(site.folder)
     refused = f"another controller holds {folder}: two would start the same jobs"
@@ -90,7 +94,7 @@ def serving(
                 with leaving_to_slurm(site, controller, modes), _settled():
                     yield controller
                 if keeper is not None:
-                    keeper.restore()
+                    keeper.leave(clock())
                     keeper.meters.hear(clock())
             if ledger is not None:
                 ledger.close()
@@ -210,9 +214,12 @@ def _watcher(site: SiteConfig, books: Books, slurm: Slurm) -> Watcher:
     if site.parts is not None:
         return SharedWatcher(site.parts, site.partitions, holdings=slurm.holdings,
                              node_w=site.node_active_w, mark=site.mark, decides=False)
-    return Watcher(site.node_names, site.partitions, watts=watts_of_licences(site.lowest_idle_w),
-                   node_w=site.node_active_w, mark=site.mark,
-                   molds=isinstance(books.policy.configuration, Moldable))
+    power = NodePower.of(site)
+    return Watcher(site.node_names, site.partitions, watts=watts_of_licences(power),
+                   node_w=site.node_active_w, mark=site.mark, power=power,
+                   molds=isinstance(books.policy.configuration, Moldable),
+                   classes=(Classes.of(books.machine)
+                            if isinstance(books.policy.configuration, Claimed) else None))
 
 
 def _ledger(site: SiteConfig, controller: Controller) -> LedgerKeeper | None:
@@ -313,25 +320,31 @@ def _allowed_w(bare: BareJobs, modes: ModeKeeper, controller: Controller) -> flo
         bare.say(seen, site.node_names, "what their CPUs and devices draw is taken from the others")
         return watts - parts_w(watcher.parts, bare.coming(
             seen, on_free_cpus(watcher.parts, seen, watcher.down), now_s))
-    return _guarded_w(bare, site, controller)
+    return _guarded_w(bare, controller)
 
 
-def _guarded_w(bare: BareJobs, site: SiteConfig, controller: Controller) -> float:
+def _guarded_w(bare: BareJobs, controller: Controller) -> float:
     """On whole nodes: by what runs and may start now, and by what may when a job has ended."""
     watcher, cap_w = controller.watcher, all_nodes_cap_w(controller.books)
+    power, ours = watcher.power, set(watcher.names)
     jobs, now_s = [job for job in watcher.seen if not job.held], watcher.looked_s
-    nodes = len(site.node_names)
-    bare.say(jobs, site.node_names, f"{site.node_active_w:,.0f} W count on each node")
-    coming = bare.coming(jobs, on_free_nodes(watcher.nodes_seen, jobs, site.node_names), now_s)
-    watts = allowed_w(jobs, nodes, site.node_idle_w, cap_w, active_w=site.node_active_w,
+    bare.say(jobs, ours, f"{_usual(power)} count on each node")
+    coming = bare.coming(jobs, on_free_nodes(watcher.nodes_seen, jobs, ours), now_s)
+    watts = allowed_w(jobs, power, cap_w,
                       coming=sum(max(job.nodes, job.most_nodes) for job in coming))
-    free = nodes - sum(len(job.node_list) for job in jobs) - len(watcher.down)
-    ending = None if coming else bare.at_an_end(jobs, max(free, 0), now_s)
+    free = ours.difference(watcher.down, *(job.node_list for job in jobs))
+    ending = None if coming else bare.at_an_end(
+        [part_here(job, ours) for job in jobs], len(free), now_s)
     if ending is None:
         return watts
-    then_w = allowed_w([job for job in jobs if job is not ending[0]], nodes, site.node_idle_w,
-                       cap_w, active_w=site.node_active_w, coming=ending[1])
+    then_w = allowed_w([job for job in jobs if job.label != ending[0].label], power, cap_w,
+                       coming=ending[1])
     return min(watts, then_w)
+
+
+def _usual(power: NodePower) -> str:
+    """What nodes draw with a job that says nothing, by class where these differ."""
+    return " or ".join(f"{watts:,.0f} W" for watts in sorted(set(power.active_w.values())))
 
 
 class CapFile:

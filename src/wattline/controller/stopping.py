@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from wattline.controller.handing_back import hand_back, keep_off, kept_off
 from wattline.controller.lease import hand_over, pass_on_all
 from wattline.controller.licences import LicenceNet, unattended_w
+from wattline.controller.node_power import NodePower
 from wattline.controller.passing import turns_of
 from wattline.controller.resting import all_nodes_cap_w
 from wattline.controller.sharing.licences import allowed_above_w
@@ -64,8 +65,7 @@ def _unattended_w(
 ) -> float:
     if site.parts is not None:
         return allowed_above_w(site.parts, seen, cap_w, drawn_w)
-    return unattended_w(seen, len(site.node_names), site.node_idle_w, cap_w,
-                        active_w=site.node_active_w)
+    return unattended_w(seen, NodePower.of(site), cap_w)
 
 
 @contextmanager

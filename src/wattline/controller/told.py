@@ -94,5 +94,8 @@ class News:
     """Labels of jobs whose start did not happen: they have to be held again."""
     unmanaged: list[tuple[str, str]] = field(default_factory=list)
     """Labels of jobs that are never decided upon, and why: their users have to be told."""
+    mended: list[str] = field(default_factory=list)
+    """Labels of jobs whose dependency had failed and is another by now: Slurm calls their hold an
+    operator's."""
     let_go: list[SlurmJob] = field(default_factory=list)
     """Jobs that were held for us and are in a partition of Slurm's by now."""

@@ -28,11 +28,14 @@ from wattline.controller.asking import (
     limit_s,
     submission,
 )
-from wattline.controller.beginning import PARTS, UNFIT, Obstacle, Obstacles
+from wattline.controller.beginning import UNFIT, Obstacle, Obstacles
 from wattline.controller.busy_nodes import BusyNodes
+from wattline.controller.classes import Classes
 from wattline.controller.elsewhere import PartsHere
 from wattline.controller.freed import SeesHolds
+from wattline.controller.kept_jobs import tell_user
 from wattline.controller.naming import AGAIN, key, label_of
+from wattline.controller.node_power import NodePower
 from wattline.controller.told import News, Told
 from wattline.controller.writings import WrittenOn
 from wattline.live.slurm.client import Seen
@@ -69,9 +72,10 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
     def __init__(
         self, nodes: Sequence[str], partitions: Iterable[str] = (), *,
         watts: Callable[[SlurmJob], float] = lambda job: math.nan, node_w: float = math.nan,
-        mark: str = "", decides: bool = True, molds: bool = False,
+        mark: str = "", decides: bool = True, molds: bool = False, power: NodePower | None = None,
+        classes: Classes | None = None,
     ) -> None:
-        BusyNodes.__init__(self, nodes)
+        BusyNodes.__init__(self, nodes, power)
         WrittenOn.__init__(self)
         SeesHolds.__init__(self)
         self.partitions = set(partitions)
@@ -87,6 +91,8 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         """Whether the books have ever had a job of this name."""
         self.molds = molds
         """Whether the policy chooses how many nodes of a range a job gets; otherwise the least."""
+        self.classes = classes
+        """Those of nodes, where the policy chooses among them."""
         self.seen: tuple[SlurmJob, ...] = ()
         """All jobs of the last look."""
         self.nodes_seen: tuple[SlurmNode, ...] = ()
@@ -107,7 +113,8 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         """How many tasks of an array may run at once, as Slurm said last."""
         self.obstacles: dict[str, Obstacle] = {}
         """By label what keeps jobs of ours, of which the books have not been told therefore."""
-        self._said: set[str] = set()
+        self.kept_before: dict[str, Obstacle] = {}
+        """The same of the look before."""
         self._parts = PartsHere(self.number)
         self._failed: set[tuple[str, str]] = set()
         self._obstacles = Obstacles((), math.nan, {}, (), self._failed)
@@ -220,9 +227,8 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         limits = {**self.array_limits, **seen.array_limits}
         arrays = {job.array for job in seen.jobs} if limits else set()
         self.array_limits = {array: limit for array, limit in limits.items() if array in arrays}
-        self._said = {label for label, each in self.obstacles.items() if each is PARTS}
         self._failed = {each for each in self._failed if each[0] in labels}
-        self.obstacles = {}
+        self.kept_before, self.obstacles = self.obstacles, {}
         self._obstacles = Obstacles(seen.jobs, seen.time_s, self.array_limits,
                                     (told.label for told in self.told.values()), self._failed)
 
@@ -230,22 +236,23 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         """Whether something else than nodes and watts keeps a job of ours that is new."""
         unfit = self.unfit.get(job.label, ((),))[0] == job.asks
         obstacle = UNFIT if unfit else self._obstacles.of_new(job)
+        if obstacle is None and self.classes is not None:
+            obstacle = self.classes.obstacle(self, self.as_asked(job))
+        tell_user(job, obstacle, self.kept_before.get(job.label), found)
         if obstacle is None:
             self._obstacles.tell(job)
             return False
         self.obstacles[job.label] = obstacle
-        if obstacle is PARTS and job.label not in self._said:
-            found.remarks.append(f"job {job.label} is not decided upon: {obstacle.sentence}")
-            found.unmanaged.append((job.label, obstacle.sentence))
         return True
 
-    def _is_left(self, job: SlurmJob, was_held: bool) -> bool:
+    def _is_left(self, job: SlurmJob, was_held: bool, found: News) -> bool:
         """Whether a job that waits is not ours to start any more, or not yet: somebody released
         it, holds it, has given it a time or another job to wait for, has moved it to a partition
         of Slurm's, or has taken our mark from it."""
         obstacle = self._obstacles.of(job)
         if obstacle is not None:
             self.obstacles[job.label] = obstacle
+            tell_user(job, obstacle, None, found, was_told=True)
         return obstacle is not None or (was_held and not job.held) or not self.ours(job)
 
     def _new(self, name: str, job: SlurmJob, found: News) -> None:
@@ -353,7 +360,7 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
             if unfit and told.by_slurm:
                 self._no_nodes(name, job, found)
                 return
-        if not told.running and self._is_left(job, was_held):
+        if not told.running and self._is_left(job, was_held, found):
             self._leave_to_slurm(name, found)
             if held_for_us_once(self, job):
                 found.let_go.append(job)

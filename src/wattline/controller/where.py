@@ -38,15 +38,22 @@ class Where:
         return {name: True for name, holds in said.items() if holds}
 
 
-def where_to(watcher: Watcher, told: Told, chosen: Sequence[int]) -> Where:
-    """Where a job that was decided upon starts; raises `NotFree` where it cannot just now."""
+def where_to(
+    watcher: Watcher, told: Told, chosen: Sequence[int], kind: int | None = None
+) -> Where:
+    """Where a job that was decided upon starts; raises `NotFree` where it cannot just now.
+
+    `kind` is the class of node that was chosen for it: no node of another takes one's place.
+    """
     if told.row is None:  # of an earlier controller, and not seen since
         return Where(tuple(chosen))
     job = watcher.as_asked(told.row)
     own = job.required_nodes
     if told.anywhere and not own:
         return Where(tuple(chosen), anywhere=True)
-    busy, allowed = _busy(watcher, told), _of_partition(watcher, job.partition)
+    busy, allowed = _busy(watcher, told), of_partition(watcher, job.partition)
+    if kind is not None and watcher.classes is not None:
+        allowed = allowed & watcher.classes.nodes(kind)
     if not own and busy.isdisjoint(chosen) and allowed.issuperset(chosen):
         return Where(tuple(chosen))
     gone = watcher.down | watcher.off
@@ -70,7 +77,7 @@ def _busy(watcher: Watcher, told: Told) -> set[int]:
             for number in each.nodes}
 
 
-def _of_partition(watcher: Watcher, partition: str) -> set[int]:
+def of_partition(watcher: Watcher, partition: str) -> set[int]:
     """Our nodes of a partition, or of several (`a,b`); all where Slurm does not say."""
     known = watcher.in_partition.get(partition)
     if known is None:

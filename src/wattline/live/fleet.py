@@ -6,7 +6,7 @@ said last and asks for caps; it never waits for a node.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -52,8 +52,8 @@ class Fleet(Protocol):
         """
         ...
 
-    def restore(self) -> None:
-        """Ask all nodes to put back what they found."""
+    def restore(self, nodes: Collection[str] | None = None) -> None:
+        """Ask nodes to put back what they found; all where none are named."""
         ...
 
     def close(self) -> None:

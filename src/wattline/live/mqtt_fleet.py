@@ -11,7 +11,7 @@ import dataclasses
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wattline.live.fleet import NodeReport
@@ -99,8 +99,8 @@ class MqttFleet:
         for node, cap_w in caps_w.items():
             self._send(node, Kind.CAP, order=order, lease_s=lease_s, cap_w=cap_w)
 
-    def restore(self) -> None:
-        for node in self._nodes:
+    def restore(self, nodes: Collection[str] | None = None) -> None:
+        for node in self._nodes if nodes is None else nodes:
             self._send(node, Kind.RESTORE)
 
     def close(self) -> None:

@@ -47,8 +47,9 @@ class FakeFleet:
         self.orders.append(order)
         self.caps_w = dict(caps_w)
 
-    def restore(self) -> None:
-        self.caps_w = {}
+    def restore(self, nodes=None) -> None:
+        self.caps_w = {} if nodes is None else {
+            name: watts for name, watts in self.caps_w.items() if name not in nodes}
 
     def close(self) -> None:
         pass

@@ -19,6 +19,7 @@ from wattline.controller.bare_jobs import (
 )
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.licences import allowed_w
+from wattline.controller.node_power import NodePower
 from wattline.controller.serving import serving
 from wattline.live.slurm.reading import SlurmJob, SlurmNode
 
@@ -84,6 +85,9 @@ def test_shared_nodes_have_room_by_cpus_and_watts_by_parts() -> None:
     runs = replace(half, state="RUNNING", node_list=(PARTS.names[0],))
     assert len(BareJobs([]).coming(jobs, on_free_cpus(PARTS, [runs], ()), 0.0)) == 1
     assert BareJobs([]).coming(jobs, on_free_cpus(PARTS, (), PARTS.names), 0.0) == []
+    # Of one that is half elsewhere, half of the CPUs.
+    apart = replace(half, cpus=there, state="RUNNING", node_list=(PARTS.names[0], "x1"))
+    assert len(BareJobs([]).coming(jobs, on_free_cpus(PARTS, [apart], ()), 0.0)) == 1
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -94,7 +98,8 @@ def test_whatever_starts_beside_them_the_machine_stays_under_the_cap(seed: int) 
     waiting = [replace(JOB, label=str(number), nodes=wide, licenses={"watts": wide * watts})
                for number in range(7)
                for wide, watts in [(draw.randint(1, 3), draw.randint(90, 400))]]
-    allowed = allowed_w(waiting, nodes, idle_w, cap_w, active_w=active_w, coming=bare)
+    power = NodePower.alike((f"n{number}" for number in range(nodes)), idle_w, active_w)
+    allowed = allowed_w(waiting, power, cap_w, coming=bare)
     for taken in range(1 << len(waiting)):
         started = [each for place, each in enumerate(waiting) if taken >> place & 1]
         used_w = sum(each.licenses["watts"] for each in started)

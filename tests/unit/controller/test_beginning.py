@@ -11,7 +11,7 @@ from wattline.books import Cancelled, Ended, NotStarted
 from wattline.controller.beginning import OPERATOR, PARTS, Obstacles
 from wattline.controller.watching import PATIENCE_S, Watcher
 from wattline.live.slurm.client import Seen
-from wattline.live.slurm.reading import SlurmJob, SlurmNode
+from wattline.live.slurm.reading import NEVER_BEGINS, SlurmJob, SlurmNode
 
 NODES = tuple(SlurmNode(name, ("idle",), 32) for name in ("n1", "n2"))
 WAITS = SlurmJob("7", 7, 0, "PENDING", 1, 1, 300.0, math.nan, math.nan, 0.0, user="ann", name="x")
@@ -31,34 +31,37 @@ def kept(job: SlurmJob, *others: SlurmJob, now_s: float = 0.0) -> str:
     return "" if found is None else found.reason
 
 
-@pytest.mark.parametrize(("dependency", "state", "waits"), [
-    ("afterok:5(unfulfilled)", "PENDING", True),
-    ("afterok:5(unfulfilled)", "RUNNING", True),
-    ("afterok:5(unfulfilled)", "COMPLETING", True),
-    ("afterok:5(unfulfilled)", "COMPLETED", False),
-    ("afterok:5(unfulfilled)", "FAILED", True),
-    ("afterok:5(failed)", "COMPLETED", True),
-    ("afternotok:5(unfulfilled)", "COMPLETED", True),
-    ("afternotok:5(unfulfilled)", "TIMEOUT", False),
-    ("afterany:5(unfulfilled)", "FAILED", False),
-    ("afterany:5(unfulfilled)", "RUNNING", True),
-    ("after:5(unfulfilled)", "PENDING", True),
-    ("after:5(unfulfilled)", "RUNNING", False),
-    ("after:5+2(unfulfilled)", "RUNNING", True),
-    ("after:5+2(unfulfilled)", "CANCELLED", False),
-    ("afterany:5(unfulfilled),afterok:6(unfulfilled)", "RUNNING", True),
-    ("afterany:5(unfulfilled)?afterok:6(unfulfilled)", "RUNNING", False),
-    ("singleton(unfulfilled)", "RUNNING", True),
-    ("singleton(unfulfilled)", "COMPLETED", False),
-    ("afterok:99(unfulfilled)", "RUNNING", False),
-    ("expand:5", "COMPLETED", False),
+@pytest.mark.parametrize(("dependency", "state", "reason"), [
+    ("afterok:5(unfulfilled)", "PENDING", "dependency"),
+    ("afterok:5(unfulfilled)", "RUNNING", "dependency"),
+    ("afterok:5(unfulfilled)", "COMPLETING", "dependency"),
+    ("afterok:5(unfulfilled)", "COMPLETED", ""),
+    ("afterok:5(unfulfilled)", "FAILED", "dependency failed"),
+    ("afterok:5(failed)", "COMPLETED", "dependency failed"),
+    ("afternotok:5(unfulfilled)", "COMPLETED", "dependency failed"),
+    ("afternotok:5(unfulfilled)", "TIMEOUT", ""),
+    ("afterany:5(unfulfilled)", "FAILED", ""),
+    ("afterany:5(unfulfilled)", "RUNNING", "dependency"),
+    ("after:5(unfulfilled)", "PENDING", "dependency"),
+    ("after:5(unfulfilled)", "RUNNING", ""),
+    ("after:5+2(unfulfilled)", "RUNNING", "dependency"),
+    ("after:5+2(unfulfilled)", "CANCELLED", ""),
+    ("afterany:5(unfulfilled),afterok:6(unfulfilled)", "RUNNING", "dependency"),
+    ("afterany:5(unfulfilled)?afterok:6(unfulfilled)", "RUNNING", ""),
+    ("afterok:5(unfulfilled)?afterok:8(failed)", "RUNNING", "dependency"),
+    ("afterok:5(unfulfilled)?afterok:8(failed)", "FAILED", "dependency failed"),
+    ("afterok:5(unfulfilled),afterok:8(failed)", "RUNNING", "dependency failed"),
+    ("singleton(unfulfilled)", "RUNNING", "dependency"),
+    ("singleton(unfulfilled)", "COMPLETED", ""),
+    ("afterok:99(unfulfilled)", "RUNNING", ""),
+    ("expand:5", "COMPLETED", ""),
 ])
-def test_a_dependency_is_judged_by_the_jobs_of_the_look(dependency, state, waits) -> None:
+def test_a_dependency_is_judged_by_the_jobs_of_the_look(dependency, state, reason) -> None:
     """Job 6 has completed, and 99 is not known any more: Slurm looks at that one itself."""
     other = replace(OTHER, state=state, start_s=0.0)
     done = replace(OTHER, label="6", job_id=6, state="COMPLETED")
     said = kept(replace(WAITS, dependency=dependency), other, done, now_s=60.0)
-    assert said == ("dependency" if waits else "")
+    assert said == reason
 
 
 def test_all_tasks_of_an_array_are_waited_for_or_the_one_that_is_meant() -> None:
@@ -177,3 +180,54 @@ def test_parts_of_one_job_are_left_to_slurm_and_their_users_told_once() -> None:
     runs = [replace(part, state="RUNNING", priority=5, node_list=(node.name,))
             for part, node in zip(parts, NODES, strict=True)]
     assert [each.job for each in looked(watcher, *runs).applied] == ["7+0", "7+1"]
+
+
+def test_a_dependency_that_failed_is_not_taken_for_an_operators_hold() -> None:
+    """Within a minute Slurm calls the hold of such a job an operator's, also once it is mended."""
+    watcher = Watcher(["n1", "n2"])
+    job = replace(WAITS, reason="JobHeldUser", dependency="afterok:5(unfulfilled)")
+    looked(watcher, replace(OTHER, state="RUNNING", node_list=("n1",)), job)
+    found = looked(watcher, replace(OTHER, state="FAILED"), job)
+    assert watcher.obstacles["7"].reason == "dependency failed"
+    [(label, told)] = found.unmanaged
+    assert label == "7"
+    assert NEVER_BEGINS in told
+    called = replace(job, reason="JobHeldAdmin", dependency="afterok:5(failed)",
+                     admin_comment=watcher.comment(told))
+    found = looked(watcher, called)
+    assert watcher.obstacles["7"].reason == "dependency failed"
+    assert (found.events, found.unmanaged, found.remarks, found.mended) == ([], [], [], [])
+    found = looked(watcher, replace(called, dependency=""))
+    assert (names(found), found.mended) == (["7"], ["7"])
+    # The same by another controller, which knows it by the comment.
+    assert names(looked(Watcher(["n1", "n2"]), replace(called, dependency=""))) == ["7"]
+
+
+def test_what_the_books_had_says_too_that_its_dependency_failed() -> None:
+    """Slurm has forgotten the other job, and says so only when this one is released."""
+    watcher = Watcher(["n1", "n2"])
+    job = replace(WAITS, dependency="afterok:5(unfulfilled)")
+    assert names(looked(watcher, job)) == ["7"]
+    watcher.asked("7", 0.0)
+    failed = replace(job, dependency="afterok:5(failed)")
+    looked(watcher, replace(failed, priority=5, reason="DependencyNeverSatisfied"), at_s=1.0)
+    found = looked(watcher, failed, at_s=1.0 + PATIENCE_S)
+    assert [type(each) for each in found.events] == [NotStarted, Cancelled]
+    assert [label for label, _ in found.unmanaged] == ["7"]
+    assert looked(watcher, failed, at_s=2.0 + PATIENCE_S).unmanaged == []
+
+
+@pytest.mark.parametrize("seen_before", [True, False])
+def test_what_an_operator_may_hold_stays_held_when_its_dependency_is_mended(seen_before) -> None:
+    watcher = Watcher(["n1", "n2"])
+    held = replace(WAITS, reason="JobHeldAdmin", dependency="afterok:5(unfulfilled)")
+    if seen_before:
+        looked(watcher, OTHER, held)
+        assert watcher.obstacles["7"] is OPERATOR
+    failed = replace(held, dependency="afterok:5(failed)")
+    for _ in range(2):
+        found = looked(watcher, failed)
+        assert watcher.obstacles["7"].reason == "dependency failed"
+        assert found.unmanaged == []
+    assert looked(watcher, replace(held, dependency="")).events == []
+    assert watcher.obstacles == {"7": OPERATOR}

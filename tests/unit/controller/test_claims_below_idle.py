@@ -15,9 +15,11 @@ from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.doctor import claims
 from wattline.controller.doctor.claims import claim_checks
 from wattline.controller.licences import allowed_w
+from wattline.controller.node_power import NodePower
 from wattline.controller.serving import serving
 from wattline.live.slurm.reading import SlurmJob
 
+SIX = NodePower.alike((f"n{number}" for number in range(1, 7)), 90.0, 300.0)
 JOB = SlurmJob("7", 7, 0, "PENDING", 2, 2, 300.0, math.nan, math.nan, 0.0)
 
 
@@ -25,8 +27,16 @@ JOB = SlurmJob("7", 7, 0, "PENDING", 2, 2, 300.0, math.nan, math.nan, 0.0)
 @pytest.mark.parametrize("said_w", [0, 2, 180, 270, 600])
 def test_idle_power_is_the_least_that_counts(said_w: int, runs_on: tuple[str, ...]) -> None:
     job = replace(JOB, licenses={"watts": said_w}, node_list=runs_on)
-    assert watts_of_licences(90.0)(job) == max(said_w, 90.0 * (len(runs_on) or 2))
-    assert math.isnan(watts_of_licences(90.0)(replace(job, licenses={})))
+    watts = watts_of_licences(SIX)
+    assert watts(job) == max(said_w, 90.0 * (len(runs_on) or 2))
+    assert math.isnan(watts(replace(job, licenses={})))
+
+
+def test_idle_power_is_that_of_its_nodes_and_the_least_while_it_waits() -> None:
+    watts = watts_of_licences(NodePower({"n1": 50.0, "n2": 200.0}, {"n1": 300.0, "n2": 500.0}))
+    job = replace(JOB, licenses={"watts": 2})
+    assert watts(job) == 100.0
+    assert watts(replace(job, node_list=("n1", "n2"))) == 250.0
 
 
 @pytest.mark.parametrize("claimed_w", [2, 180])
@@ -54,7 +64,7 @@ def test_licences_are_as_if_it_claimed_what_its_nodes_draw_idle() -> None:
     """Two nodes of it and four idle ones draw 540 W of 1,000, whatever it says."""
     running = replace(JOB, state="RUNNING", node_list=("n1", "n2"), priority=1)
     little, right = (replace(running, licenses={"watts": watts}) for watts in (2, 180))
-    more = [allowed_w([job], 6, 90.0, 1000.0) - job.licenses["watts"] for job in (little, right)]
+    more = [allowed_w([job], SIX, 1000.0) - job.licenses["watts"] for job in (little, right)]
     assert more == [460.0, 460.0]
 
 

@@ -12,6 +12,7 @@ from wattline.books import Cancelled, Ended, Started
 from wattline.controller.asking import watts_of_licences
 from wattline.controller.controller import Controller
 from wattline.controller.elsewhere import part_here
+from wattline.controller.node_power import NodePower
 from wattline.controller.watching import Watcher
 from wattline.live.slurm.client import Seen
 from wattline.live.slurm.reading import SlurmJob, SlurmNode
@@ -27,7 +28,7 @@ AWAY = replace(WAITS, state="RUNNING", node_list=("x1", "x2"), nodes=2)
 
 
 def watcher() -> Watcher:
-    return Watcher(OURS, watts=watts_of_licences(90.0), node_w=300.0)
+    return Watcher(OURS, watts=watts_of_licences(NodePower.alike(OURS, 90.0, 300.0)), node_w=300.0)
 
 
 def looked(here: Watcher, *jobs: SlurmJob):

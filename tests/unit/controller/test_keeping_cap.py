@@ -253,9 +253,42 @@ def test_a_dry_run_orders_nothing_and_says_what_it_would() -> None:
     site.keeper.act = False
     site.keep(10.0)
     site.keep(12.0)
-    site.keeper.restore()
+    site.keeper.leave(12.5)
     assert (site.slurm.told, site.fleet.orders) == ([], [])
     assert "would be lowered" in site.keeper.remarks[0]
     assert [said for said in site.keeper.remarks if "cannot be kept" in said] == [
         "the cap of 215 W cannot be kept: at the lowest caps of nodes 240 W are drawn, 25 W more, "
         "and a dry run leaves jobs alone: it would suspend job 1 first"]
+
+
+@pytest.mark.parametrize(("cap_w", "policy_w", "left"), [
+    (600.0, {}, False), (600.0, {"n1": 200.0}, False), (500.0, {}, True),
+    (590.0, {"n1": 200.0}, True), (math.inf, {"n1": 200.0}, False)])
+def test_a_stop_lifts_caps_only_where_the_cap_has_room_for_what_jobs_want(
+    cap_w: float, policy_w: dict[str, float], left: bool
+) -> None:
+    """Two jobs want 600 W; what the keeper or the policy has slowed draws less."""
+    site = Site(cap_w=cap_w)
+    site.policy_caps.update(policy_w)
+    site.keep(10.0)
+    before = site.keep(11.0)
+    site.keeper.leave(12.0)
+    assert site.fleet.caps_w == (before if left else {})
+    assert any("600 W at full speed" in line for line in site.keeper.remarks) == left
+    if left:
+        assert sum(site.fleet.caps_w.get(name, 300.0) for name in ("n1", "n2")) <= cap_w
+
+
+@pytest.mark.parametrize(("cap_w", "resumed"), [(400.0, True), (380.0, False)])
+def test_a_stop_leaves_a_job_aside_where_it_would_break_the_cap(
+    cap_w: float, resumed: bool
+) -> None:
+    """Beside 100 W on the first node, the second wants 300 W."""
+    site = Site("suspend", cap_w=cap_w)
+    site.fleet.power_w = {"n1": 100.0, "n2": 90.0}
+    site.watcher.told["0"].watts = 100.0
+    site.watcher.told["1"].suspended = site.watcher.told["1"].aside = True
+    site.keeper.meters.hear(9.0)
+    site.keeper.leave(10.0)
+    assert site.slurm.told == ([("resume", "1")] if resumed else [])
+    assert any("job 1 stays suspended" in line for line in site.keeper.remarks) != resumed

@@ -5,9 +5,16 @@ from __future__ import annotations
 import json
 import math
 import time
+from dataclasses import replace
 from pathlib import Path
 
-from wattline.controller.lease import LEASE, age_s, last_cap_w, renew
+import pytest
+
+from wattline.controller.configuration import SiteConfig
+from wattline.controller.lease import LEASE, age_s, last_cap_w, renew, with_licences
+from wattline.live.slurm.reading import WATTS, SlurmJob
+
+WAITS = SlurmJob("7", 7, 0, "PENDING", 2, 2, 300.0, math.nan, math.nan, 0.0)
 
 
 def test_a_lease_ages_whatever_the_time_of_day_does(tmp_path: Path, monkeypatch) -> None:
@@ -38,3 +45,13 @@ def test_the_cap_of_a_lease_outlives_the_machine_that_wrote_it(tmp_path: Path) -
     assert last_cap_w(tmp_path) == math.inf
     (tmp_path / LEASE).write_text("{")
     assert last_cap_w(tmp_path) == math.inf
+
+
+@pytest.mark.parametrize(("most", "watts"), [(0, 600), (2, 600), (3, 900), (100, 1200)])
+def test_a_job_is_passed_on_with_the_watts_of_all_nodes_that_slurm_may_give_it(
+    site: SiteConfig, most: int, watts: int
+) -> None:
+    """Four nodes of 300 W; of a range Slurm gives as many as are free."""
+    job = replace(WAITS, most_nodes=most)
+    assert with_licences(site, job).licenses == {WATTS: watts}
+    assert with_licences(site, replace(job, licenses={WATTS: 5})).licenses == {WATTS: 5}

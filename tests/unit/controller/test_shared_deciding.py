@@ -372,3 +372,16 @@ def test_a_held_job_does_not_start_before_its_time(place: Path) -> None:
     later = replace(JOB, eligible_s=1060.0)
     assert here.look(later, at_s=1010.0) == []
     assert [call[0] for call in here.look(later, at_s=1061.0)] == ["start"]
+
+
+@pytest.mark.parametrize("nodes", [("x1",), ("x1", "x2")])
+def test_a_job_that_runs_on_nodes_elsewhere_takes_none_of_ours(
+    place: Path, nodes: tuple[str, ...]
+) -> None:
+    """It has more CPUs than all nodes here together."""
+    here = Site(place)
+    runs = replace(JOB, label="3", job_id=3, state="RUNNING", cpus=96, nodes=len(nodes),
+                   node_list=nodes, priority=9, start_s=1001.0, comment="")
+    assert [call[1] for call in here.look(runs, JOB, at_s=1010.0) if call[0] == "start"] == ["7"]
+    assert here.starter.last is not None
+    assert [job.label for job in here.starter.last.jobs] == ["7"]

@@ -104,6 +104,15 @@ def test_licences_leave_idle_power_aside_and_whatever_no_licence_stands_for() ->
     assert allowed_above_w(PARTS, jobs, 1000.0, 300.0) == 700.0
 
 
+@pytest.mark.parametrize(("nodes", "more"), [
+    (("x1", "x2"), 200), (("n1", "x1"), 100), (("n1", "n2"), 0)])
+def test_licences_for_nodes_elsewhere_are_given_beside(nodes: tuple[str, ...], more: int) -> None:
+    """Slurm counts them together, and they stand for nothing that is drawn here."""
+    job = replace(JOB, nodes=2, cpus=2, node_list=nodes, licenses={"watts": 200})
+    drawn_w = 300.0 + 200.0 - more
+    assert allowed_above_w(PARTS, [job], 1000.0, drawn_w) == 700.0 + more
+
+
 def test_a_node_that_the_twin_does_not_have_is_refused() -> None:
     with pytest.raises(InputError, match="has no node 'x9'"):
         PARTS.of(["n1", "x9"])

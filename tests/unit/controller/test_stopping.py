@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import errno
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.support.thinned import crossed
-from tests.unit.controller.test_modes import NAMES, OneSlurm, ordered
+from tests.unit.controller.test_modes import NAMES, SITE, OneSlurm, ordered
 
 from wattline.controller import serving as serving_module
-from wattline.controller.configuration import SiteConfig
+from wattline.controller.configuration import SiteConfig, read_configuration
+from wattline.controller.resting import resting_w
 from wattline.controller.serving import run, serving
 from wattline.controller.speaking import live_status
+from wattline.live.slurm.client import Seen
 from wattline.live.slurm.commands import SlurmError
 from wattline.model.errors import WattlineError
 
@@ -45,6 +48,42 @@ def test_a_clean_stop_leaves_no_more_licences_than_the_cap_that_held(
     with serving(said, act=True) as here:  # and goes on under it
         here.cycle()
         assert here.books.state.clock[0].cap_w == (cap_w or 900.0)
+
+
+@dataclass(frozen=True)
+class Drained(OneSlurm):
+    """The last node is drained."""
+
+    def look(self) -> Seen:
+        seen = super().look()
+        return replace(seen, nodes=(*seen.nodes[:-1],
+                                    replace(seen.nodes[-1], states=("drained", "idle"))))
+
+
+@pytest.mark.parametrize("mode", ["decide", "guard"])
+def test_nodes_count_as_their_class_does_in_guard_mode_when_drained_and_at_a_stop(
+    tmp_path: Path, mode: str
+) -> None:
+    """Two nodes draw 50 W idle and two 200 W, 500 W in all, where one figure for all says 360."""
+    file = tmp_path / "site.toml"
+    file.write_text(SITE + 'classes = [{ name = "small", nodes = "n[1-2]", idle_w = 50 }, '
+                    '{ name = "big", nodes = "n[3-4]", idle_w = 200, active_w = 400 }]\n')
+    said, slurm = read_configuration(file), Drained()
+    with serving(said, act=True, mode=mode, slurm=slurm) as here:
+        here.cycle()
+        assert resting_w(here.books) == 200.0
+        if mode == "guard":
+            assert slurm.commands.allowed() == 900 - 500
+            slurm.submit("1", comment="")
+            slurm.run("1", "n3")  # without licences
+            here.cycle()
+            assert slurm.commands.allowed() == 900 - 400 - 2 * 50 - 200
+            slurm.submit("2", nodes=1)
+            here.cycle()
+            assert slurm.jobs["2"].licenses == {"watts": 400}, "it may get a node of either class"
+            del slurm.jobs["1"], slurm.jobs["2"]
+            here.cycle()
+    assert slurm.commands.allowed() == 900 - 500
 
 
 def test_what_a_clean_stop_has_left_is_said_until_the_next_start(

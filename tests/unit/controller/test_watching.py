@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import pytest
+
 from wattline.books import Cancelled, Changed, Ended, NodesDown, NodesUp, NotStarted, Started
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.lease import ours_and_held
@@ -221,6 +223,17 @@ def test_a_range_of_nodes_is_the_policys_to_choose_from_where_it_chooses_sizes()
     assert (submitted.units, submitted.logged) == (2, {"nodes_min": 1, "nodes_max": 2})
     submitted, = looked(Watcher(["n1", "n2"]), ranged).events
     assert (submitted.units, submitted.logged) == (1, {})
+
+
+@pytest.mark.parametrize(("partition", "least", "most"), [
+    ("batch", 1, 2), ("few", 1, 1), ("few,batch", 2, 2), ("batch", 3, 3)])
+def test_the_most_of_a_range_is_no_more_than_there_is(partition, least, most) -> None:
+    """`-N 1-100` gets all nodes of its partition from Slurm; a least above them never starts."""
+    nodes = (replace(NODES[0], partitions=("batch", "few")),
+             replace(NODES[1], partitions=("batch",)))
+    ranged = replace(WAITS, nodes=least, most_nodes=100, partition=partition)
+    submitted, = looked(Watcher(["n1", "n2"], molds=True), ranged, nodes=nodes).events
+    assert (submitted.units, submitted.logged) == (most, {"nodes_min": least, "nodes_max": most})
 
 
 def test_the_names_of_the_last_look_are_kept_by_label() -> None:

@@ -6,6 +6,7 @@ from wattline.controller.asking import claims_too_little, watts_of_licences
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.doctor.check import Check, checked
 from wattline.controller.doctor.slurm import Cluster
+from wattline.controller.node_power import NodePower
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.reading import ACTIVE, STARTING, WAITING
@@ -21,7 +22,7 @@ def claim_checks(cluster: Cluster, site: SiteConfig) -> list[Check]:
         jobs = Slurm(cluster.commands).look().jobs
     except SlurmError:  # that Slurm does not answer is said elsewhere
         return []
-    counted = watts_of_licences(site.lowest_idle_w)
+    counted = watts_of_licences(NodePower.of(site))
     labels = [job.label for job in jobs if job.state in (*WAITING, *ACTIVE, *STARTING)
               and claims_too_little(job, counted(job))]
     if not labels:

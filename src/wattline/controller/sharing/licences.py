@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from wattline.controller.elsewhere import part_here
 from wattline.controller.sharing.parts import SharedParts
 from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WATTS, SlurmJob
 
@@ -18,8 +19,11 @@ def allowed_above_w(
     """How many licences jobs may hold together: all of the cap but what no licence stands for.
 
     That is idle power, and what runs without licences or draws more than its own. What jobs leave
-    of their licences stays theirs. `drawn_w` is what the machine draws by the books.
+    of their licences stays theirs, and so do those for nodes that are not among these. `drawn_w` is
+    what the machine draws by the books.
     """
-    licensed_w = sum(job.licenses.get(WATTS, 0) for job in jobs
-                     if job.node_list and job.state in (*ACTIVE, *STARTING, *ENDING))
-    return cap_w - max(drawn_w - licensed_w, parts.idle_w)
+    running = [job for job in jobs if job.node_list and job.state in (*ACTIVE, *STARTING, *ENDING)]
+    held_w = sum(job.licenses.get(WATTS, 0) for job in running)
+    here_w = sum(part.licenses.get(WATTS, 0) for job in running
+                 if (part := part_here(job, parts.nodes)).node_list)
+    return cap_w - max(drawn_w - here_w, parts.idle_w) + held_w - here_w

@@ -8,12 +8,15 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wattline.controller.beginning import PARTS, Obstacles
+from wattline.controller.beginning import Obstacles
+from wattline.controller.elsewhere import part_here
+from wattline.controller.kept_jobs import tell_user, tell_users
 from wattline.controller.lease import ours_and_held
 from wattline.controller.passing import let_go
 from wattline.controller.sharing.deciding import DECISIONS, Decisions, SharedStart, decided
 from wattline.controller.sharing.picture import Picture, PicturedJob, memory_unread, pictured
 from wattline.controller.sharing.watching import SharedWatcher
+from wattline.controller.told import News
 from wattline.controller.watching import BACKOFF_S, PATIENCE_S
 from wattline.controller.writings import written
 from wattline.live.slurm.client import NotHeldForUs
@@ -91,16 +94,17 @@ class SharedStarter:
         keeps = Obstacles(self.watcher.seen, self.watcher.looked_s, self.watcher.array_limits,
                           (*(job.label for job in running), *self.asked), self._failed)
         held = (job for job in seen.values()
-                if ours_and_held(self.site, job) and job.label not in self.watcher.freed)
+                if job.held and self.watcher.ours(job) and job.label not in self.watcher.freed)
+        news = News()
         for job in sorted(held, key=lambda job: (self._came_s[job.label], job.came[1])):
             obstacle = keeps.of_new(job)
+            tell_user(job, obstacle, self.watcher.kept_before.get(job.label), news)
             if obstacle is None:
                 keeps.tell(job)
                 yield job
                 continue
             self.watcher.obstacles[job.label] = obstacle
-            if obstacle is PARTS:
-                self._say_unmanaged(job.label, obstacle.sentence)
+        self.controller.notes += [*news.remarks, *tell_users(self.controller, news)]
 
     def _let_go(self, seen: Mapping[str, SlurmJob]) -> None:
         """Release what waited for us until it was moved to a partition of Slurm's."""
@@ -111,17 +115,6 @@ class SharedStarter:
             and (not self.site.mark or job.marked(self.site.mark))])
         self._had = {job.label for job in seen.values() if ours_and_held(self.site, job)} | {
             job.label for job in moved if job.held}
-
-    def _say_unmanaged(self, label: str, why: str) -> None:
-        line = f"job {label} is not decided upon: {why}"
-        if line in self._said:
-            return
-        self._say_once([line])
-        try:
-            if self.controller.act:
-                self.controller.slurm.explain(label, self.watcher.comment(why))
-        except SlurmError as error:
-            self.controller.notes.append(str(error))
 
     def prepare(self) -> None:
         """Decide once about an invented job, which compiles what a large machine needs: in the
@@ -153,7 +146,8 @@ class SharedStarter:
     def _decide(self, seen: Mapping[str, SlurmJob], running: list[SlurmJob],
                 waiting: list[SlurmJob], now_s: float) -> None:
         wishes = self.controller.slurm.wishes()
-        jobs = [self._running(job, wishes.get(job.label, Wish())) for job in running]
+        jobs = [self._running(job, wishes.get(job.label, Wish())) for job in running
+                if not self.watcher.parts.nodes.keys().isdisjoint(job.node_list)]
         jobs += [self._running(seen[label], wishes.get(label, Wish()), start, at_s)
                  for label, (at_s, start) in self.asked.items() if label in seen]
         jobs += [pictured(replace(self.watcher.as_asked(job), submit_s=self._came_s[job.label]),
@@ -209,7 +203,7 @@ class SharedStarter:
                             self._load(job))
         told = [each for each in self.watcher.told.values() if each.label == job.label]
         held = ({host: share.cpus for host, share in told[-1].shares.items()} if told
-                else dict.fromkeys(job.node_list, 1))
+                else dict.fromkeys(part_here(job, self.watcher.parts.nodes).node_list, 1))
         return pictured(job, wish, held, job.start_s, self._load(job))
 
     def _load(self, job: SlurmJob) -> float:

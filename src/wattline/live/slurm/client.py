@@ -151,6 +151,11 @@ class Slurm:
         if job is not None and job.state in WAITING and not job.held:
             self.commands.run("scontrol", "uhold", label)
 
+    def hold_as_user(self, label: str, comment: str) -> None:
+        """Call the hold of a job its user's again, which Slurm calls an operator's by itself."""
+        self.commands.run("scontrol", "uhold", label)
+        self.explain(label, comment)
+
     def explain(self, label: str, comment: str) -> None:
         """Say where the job's user sees it why it waits."""
         self.commands.run("scontrol", "update", f"JobId={label}", f"AdminComment={comment}")

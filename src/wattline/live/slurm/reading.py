@@ -32,6 +32,10 @@ ENDING = ("COMPLETING",)
 WAITING = (PENDING, "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD")
 BAD_CONSTRAINTS = "BadConstraints"
 """Why a job waits for which Slurm has no nodes, whoever else runs: Slurm holds it from then on."""
+HELD_BY_OPERATOR = "JobHeldAdmin"
+NEVER_BEGINS = "a job that it waits for has ended otherwise"
+"""In the admin comment of a held job whose dependency has failed: within a minute Slurm calls its
+hold an operator's, and goes on to do so once the dependency is taken away."""
 UNLIMITED_S = math.inf
 WATTS = "watts"
 """The licences by which a job says what it draws."""
@@ -90,8 +94,10 @@ class SlurmJob:
 
     @property
     def held_by_operator(self) -> bool:
-        """`scontrol hold` of an operator; one submitted held, or held by `uhold`, is not."""
-        return self.held and self.reason == "JobHeldAdmin"
+        """`scontrol hold` of an operator; one submitted held, or held by `uhold`, is not, nor is
+        one that only Slurm calls so."""
+        return (self.held and self.reason == HELD_BY_OPERATOR
+                and NEVER_BEGINS not in self.admin_comment)
 
     @property
     def asks(self) -> tuple[object, ...]:

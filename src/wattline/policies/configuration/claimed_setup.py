@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from wattline.policies.configuration.claimed import Claimed, ClaimsMemory
 
 SHIPPED = "npb"
+CLASS_FIRST, CLASS_LAST = "class_first", "class_last"
+"""Figures of a job that may have some classes of node only; without them it may have any."""
 MOST_TO_COME = 64
 """Nodes of a job that may come to a live machine: each size has its own options."""
 
@@ -48,6 +50,21 @@ class Options:
     true_w: FloatArray
 
 
+@dataclass(frozen=True)
+class Span:
+    """The options of one application and size: rows from `first` on, class after class."""
+
+    first: int
+    kinds: tuple[int, ...]
+
+    def within(self, low: float, high: float) -> tuple[int, int]:
+        """First row of these classes, and how many rows; of all where no class is said."""
+        if math.isnan(low) or math.isnan(high):
+            return self.first, len(self.kinds)
+        there = [at for at, kind in enumerate(self.kinds) if low <= kind <= high]
+        return self.first + (there[0] if there else 0), len(there)
+
+
 def options_of(
     book: ClaimBook, truth: ClaimBook, machine: Machine, applications: Sequence[str],
     nodes: Sequence[int], *, capped: bool = True, to_come: Iterable[tuple[str, int]] = (),
@@ -63,7 +80,7 @@ def options_of(
     there = {group.node_class.name: group.count for group in machine.groups}
     rows: list[tuple[Any, ...]] = []
     true: list[tuple[float, float]] = []
-    spans: dict[tuple[str, int], tuple[int, int]] = {}
+    spans: dict[tuple[str, int], Span] = {}
     own_sizes = zip(applications, nodes, strict=True)
     for application, count in dict.fromkeys((*own_sizes, *to_come)):
         # A class with too few nodes is no option, or a job could wait for it for ever.
@@ -74,7 +91,8 @@ def options_of(
         if not found:
             raise InputError(f"nothing is known to run '{application}' on {count} nodes of "
                              + ", ".join(classes))
-        spans[application, count] = (len(rows), len(found))
+        spans[application, count] = Span(
+            len(rows), tuple(classes.index(claim.node_class) for claim, _ in found))
         for claim, real in found:
             outer, inner = _threads(claim.setting.threads)
             rows.append((
@@ -87,23 +105,31 @@ def options_of(
     options = np.array(rows, dtype=OPTION).view(np.recarray)
     own = [spans[key] for key in zip(applications, nodes, strict=True)]
     memory = ClaimsMemory(
-        {"first": partial(_span, spans, 0), "count": partial(_span, spans, 1)}, options=options,
-        first=np.array([a for a, _ in own], dtype=np.int64),
-        count=np.array([n for _, n in own], dtype=np.int64),
+        {"first": partial(_spans, spans, classes, 0), "count": partial(_spans, spans, classes, 1)},
+        options=options,
+        first=np.array([span.first for span in own], dtype=np.int64),
+        count=np.array([len(span.kinds) for span in own], dtype=np.int64),
     )
     return Options(memory, np.array([a for a, _ in true]), np.array([w for _, w in true]))
 
 
-def _span(
-    spans: Mapping[tuple[str, int], tuple[int, int]], part: int, jobs: JobTable, logged: Any
+def _spans(
+    spans: Mapping[tuple[str, int], Span], classes: Sequence[str], part: int, jobs: JobTable,
+    logged: Any,
 ) -> IntArray:
     """First option of each job, or how many it has."""
+    ends = [np.asarray(logged.get(figure, np.full(len(jobs), np.nan)), dtype=np.float64)
+            for figure in (CLASS_FIRST, CLASS_LAST)]
     found = []
-    for code, nodes in zip(jobs.application, jobs.procs, strict=True):
+    for code, nodes, low, high in zip(jobs.application, jobs.procs, *ends, strict=True):
         name = jobs.name_of("application", int(code))
         if (name, int(nodes)) not in spans:
             raise InputError(f"nothing is known to run '{name}' on {nodes} nodes")
-        found.append(spans[name, int(nodes)][part])
+        first, count = spans[name, int(nodes)].within(low, high)
+        if not count:
+            raise InputError(f"nothing is known to run '{name}' on {nodes} nodes of "
+                             + ", ".join(classes[int(low):int(high) + 1]))
+        found.append((first, count)[part])
     return np.array(found, dtype=np.int64)
 
 
