@@ -7,7 +7,7 @@ job that Slurm has refused on nodes of our choice is started wherever Slurm find
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,15 +38,18 @@ class Where:
         return {name: True for name, holds in said.items() if holds}
 
 
-def where_to(watcher: Watcher, told: Told, chosen: Sequence[int]) -> Where:
-    """Where a job that was decided upon starts; raises `NotFree` where it cannot just now."""
+def where_to(watcher: Watcher, told: Told, chosen: Sequence[int], busy: Set[int]) -> Where:
+    """Where a job that was decided upon starts; raises `NotFree` where it cannot just now.
+
+    `busy` are the nodes of the others.
+    """
     if told.row is None:  # of an earlier controller, and not seen since
         return Where(tuple(chosen))
     job = watcher.as_asked(told.row)
     own = job.required_nodes
     if told.anywhere and not own:
         return Where(tuple(chosen), anywhere=True)
-    busy, allowed = _busy(watcher, told), _of_partition(watcher, job.partition)
+    allowed = _of_partition(watcher, job.partition)
     if not own and busy.isdisjoint(chosen) and allowed.issuperset(chosen):
         return Where(tuple(chosen))
     gone = watcher.down | watcher.off
@@ -64,9 +67,9 @@ def where_to(watcher: Watcher, told: Told, chosen: Sequence[int]) -> Where:
     return Where(tuple(list(order)[:len(chosen)]), own=bool(own))
 
 
-def _busy(watcher: Watcher, told: Told) -> set[int]:
-    """Nodes on which another job runs or is about to."""
-    return {number for each in watcher.told.values() if each.running and each is not told
+def busy_nodes(watcher: Watcher, but: Told | None = None) -> set[int]:
+    """Nodes on which a job runs or is about to, another one than that."""
+    return {number for each in watcher.told.values() if each.running and each is not but
             for number in each.nodes}
 
 
