@@ -276,9 +276,14 @@ class Books:
             self.roll.forget_names()
             self.done_then = done
 
-    def save(self) -> bytes:
-        """All that the books know, to be loaded with the same policy."""
-        self.compact()
+    def save(self, *, compact: bool = True) -> bytes:
+        """All that the books know, to be loaded with the same policy.
+
+        Without `compact` the jobs that are over are among it, as far as they have rows: that takes
+        less time, if somebody forgets them now and then.
+        """
+        if compact:
+            self.compact()
         return encode(self)
 
     @classmethod

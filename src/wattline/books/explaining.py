@@ -8,7 +8,7 @@ simulated machines as for real ones. The books that are asked do not change.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from wattline.books.events import Cancelled, CapChanged, Ended, Event, Key, ReservationRemoved
 from wattline.books.stuck import stuck
 from wattline.books.waiting import (
+    added_each_w,
     added_w,
     ahead_of,
     alone_w,
@@ -250,18 +251,23 @@ def expected_start_s(books: Books, job: Key) -> float | None:
     return None
 
 
-def reason_in_short(books: Books, row: int) -> str:
-    """The likely reason by the figures of the books alone, without trying: for long lists."""
+def reasons_in_short(books: Books, rows: Sequence[int]) -> list[str]:
+    """The likely reasons by the figures of the books alone, without trying: for long lists."""
     state = books.state
-    live, clock = state.live[row], state.clock[0]
-    if live.state == HELD:
-        return "dependency" if eligible_s(books, row) is None else "back-off"
-    if live.state in (QUEUED, ASIDE):
-        if live.units > clock.free:
-            return "nodes"
-        if added_w(state, row) > left_w(state):
-            return "watts"
-        left_j = joules_left(books)
-        if left_j is not None and needed_j(books, row) > left_j:
-            return "energy"
-    return "paused" if live.state == PAUSED else "priority"
+    free, room_w, left_j = int(state.clock[0].free), left_w(state), joules_left(books)
+
+    def reason(row: int, stage: int, units: int, adds_w: float) -> str:
+        if stage == HELD:
+            return "dependency" if eligible_s(books, row) is None else "back-off"
+        if stage in (QUEUED, ASIDE):
+            if units > free:
+                return "nodes"
+            if adds_w > room_w:
+                return "watts"
+            if left_j is not None and needed_j(books, row) > left_j:
+                return "energy"
+        return "paused" if stage == PAUSED else "priority"
+
+    live = state.live[rows]
+    return list(map(reason, rows, live["state"].tolist(), live["units"].tolist(),
+                    added_each_w(state, rows)))

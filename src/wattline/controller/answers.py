@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wattline.books import Books, Explanation, explain
-from wattline.books.explaining import reason_in_short
+from wattline.books.explaining import reasons_in_short
 from wattline.books.waiting import joules_left, needed_j, queued_rows, waiting_rows
 from wattline.controller.asking import claims_too_little
 from wattline.controller.orders import OrderOutcome
@@ -162,8 +162,9 @@ def _budget(books: Books) -> dict[str, float] | None:
 
 def _waiting(books: Books) -> list[dict[str, Any]]:
     """The first in the queue, with what they would draw in this period of a budget."""
-    return [{"job": books.roll.key(row), "why": reason_in_short(books, row),
-             "needs_j": needed_j(books, row)} for row in queued_rows(books.state)[:20]]
+    first = queued_rows(books.state)[:20]
+    return [{"job": books.roll.key(row), "why": why, "needs_j": needed_j(books, row)}
+            for row, why in zip(first, reasons_in_short(books, first), strict=True)]
 
 
 def fairshare(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> OrderOutcome:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from wattline.controller.node_power import NodePower
 from wattline.controller.told import Told
@@ -38,9 +39,9 @@ class BusyNodes:
                     found[self.names[number]] = node_w
         return found
 
-    def drawn_w(self, told: Told, node_w: Callable[[str], float]) -> float:
+    def drawn_w(self, told: Told, nodes_w: Mapping[str, float]) -> float:
         """What a job draws of its nodes, by their meters; NaN where one of them is silent."""
-        return sum(node_w(each) for each in self.node_names(told.nodes))
+        return sum([nodes_w.get(each, math.nan) for each in self.node_names(told.nodes)])
 
     def idle_w(self, node: str, usual_w: float) -> float:
         """What a node draws without jobs."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from wattline.books import Decision
 from wattline.controller.job_caps import JobCaps
 from wattline.controller.told import Told
-from wattline.controller.where import NotFree, Where, where_to
+from wattline.controller.where import NotFree, Where, busy_nodes, where_to
 from wattline.controller.writings import Written, written
 from wattline.live.slurm.client import AsksOtherwise, NotHeldForUs
 from wattline.live.slurm.commands import SlurmError
@@ -104,19 +104,25 @@ class Hands:
         if down:
             self.keep_off(controller.watcher.off | set(controller.watcher.node_names(down)))
         self._starts = {}
-        for decision in decisions:
-            if decision.kind == "start":
-                self._plan(controller, decision, now_s)
+        starts = [each for each in decisions if each.kind == "start"]
+        busy = busy_nodes(controller.watcher) if starts else set()
+        for decision in starts:
+            told = controller.watcher.told[str(decision.job)]
+            self._plan(controller, decision, now_s,
+                       busy_nodes(controller.watcher, but=told) if told.running else busy)
+            busy.update(told.nodes)
         if self._starts:
             self.keep_written(controller.watcher.written)
             self.caps.save()
 
-    def _plan(self, controller: Controller, decision: Decision, now_s: float) -> None:
+    def _plan(self, controller: Controller, decision: Decision, now_s: float, busy: set[int]
+              ) -> None:
         """Where a job starts, and what is written on it for that; not where nodes are in use."""
         name, watcher = str(decision.job), controller.watcher
         told = watcher.told[name]
         try:
-            where = where_to(watcher, told, decision.control.nodes, decision.control.node_class)
+            where = where_to(watcher, told, decision.control.nodes, busy,
+                             decision.control.node_class)
         except NotFree as error:
             watcher.asked(name, now_s, by_slurm=True)
             watcher.failed(name, withdraw=False, why=str(error))

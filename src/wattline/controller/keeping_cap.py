@@ -149,12 +149,13 @@ class CapKeeper:
 
     def _wanted(self, now_s: float, *, slowed: bool = True) -> dict[str, float]:
         """What each busy node would draw if nothing but the policy slowed it, or not even that."""
-        found: dict[str, float] = {}
-        for node, said_w in self.watcher.wanted_w(self.meters.job_w).items():
-            drawn_w = self.meters.node_w(node, now_s)
-            wanted_w = said_w if math.isnan(drawn_w) else max(said_w, drawn_w)
-            by_policy_w = self.policy_caps_w.get(node, math.inf) if slowed else math.inf
-            found[node] = min(wanted_w, by_policy_w, self.ending_caps_w.get(node, math.inf))
+        nodes_w = self.meters.nodes_w(now_s)
+        found = {node: max(said_w, nodes_w.get(node, said_w))
+                 for node, said_w in self.watcher.wanted_w(self.meters.job_w).items()}
+        for slowed_w in (self.policy_caps_w if slowed else {}, self.ending_caps_w):
+            for node, cap_w in slowed_w.items():
+                if cap_w < found.get(node, -math.inf):
+                    found[node] = cap_w
         return found
 
     def _idle_w(self, told: Told) -> float:
@@ -164,12 +165,11 @@ class CapKeeper:
 
     def _rest(self, busy: Mapping[str, float], now_s: float) -> float:
         """What nodes without jobs draw."""
-        total_w = 0.0
+        nodes_w, total_w = self.meters.nodes_w(now_s), 0.0
         for name in self.watcher.names:
             if name not in busy and name not in self.watcher.off:
-                drawn_w = self.meters.node_w(name, now_s)
-                total_w += (self.watcher.idle_w(name, self.node_idle_w) if math.isnan(drawn_w)
-                            else drawn_w)
+                total_w += (nodes_w[name] if name in nodes_w
+                            else self.watcher.idle_w(name, self.node_idle_w))
         return total_w
 
     def _drawn_w(self, wanted_w: Mapping[str, float], now_s: float) -> float:
@@ -177,11 +177,10 @@ class CapKeeper:
         total_w = self.meters.machine_w(now_s)
         if not math.isnan(total_w):
             return total_w
-        total_w = self._rest(wanted_w, now_s)
+        total_w, nodes_w = self._rest(wanted_w, now_s), self.meters.nodes_w(now_s)
         for name, most_w in wanted_w.items():
-            drawn_w = self.meters.node_w(name, now_s)
-            total_w += (min(most_w, self._sent_w.get(name, math.inf)) if math.isnan(drawn_w)
-                        else drawn_w)
+            total_w += (nodes_w[name] if name in nodes_w
+                        else min(most_w, self._sent_w.get(name, math.inf)))
         return total_w
 
     def _learn(self, cap_w: float, wanted_w: Mapping[str, float], now_s: float) -> None:
@@ -198,8 +197,8 @@ class CapKeeper:
         self._biased_s = now_s
 
     def _send(self, caps_w: dict[str, float], now_s: float) -> None:
-        changed = any(_differs(self._sent_w.get(name, math.inf), cap_w)
-                      for name, cap_w in caps_w.items())
+        changed = caps_w != self._sent_w and any(
+            _differs(self._sent_w.get(name, math.inf), cap_w) for name, cap_w in caps_w.items())
         if not self.act or (not changed and now_s - self._sent_s < self.lease_s / 3):
             return
         self._order = max(self._order + 1, int(now_s * 1000))  # rises over restarts too
@@ -301,10 +300,10 @@ def shared(
     Nodes that need no cap have none; what is lacking is negative where there is room to spare.
     `band_w` is what must be free beside what nodes want for them to have none.
     """
-    least = {name: min(least_w, watts) for name, watts in wanted_w.items()}
-    lacking_w = sum(least.values()) - room_w
-    spread_w = sum(wanted_w.values()) - sum(least.values())
-    if sum(wanted_w.values()) <= room_w - band_w:
+    least = {name: least_w if least_w < watts else watts for name, watts in wanted_w.items()}
+    all_w, all_least_w = sum(wanted_w.values()), sum(least.values())
+    lacking_w, spread_w = all_least_w - room_w, all_w - all_least_w
+    if all_w <= room_w - band_w:
         return {}, lacking_w
     part = max(-lacking_w - margin_w, 0.0) / spread_w if spread_w > 0.0 else 0.0
     return ({name: least[name] + (watts - least[name]) * part

@@ -10,8 +10,8 @@ highest of many such readings would always be above what a job draws.
 from __future__ import annotations
 
 import math
-from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wattline.books import Event, Measured
@@ -22,8 +22,6 @@ from wattline.live.sensor import Quality
 
 STALE_S = 5.0
 """A report older than this says nothing of now."""
-NEVER = (math.nan, -math.inf)
-"""What was heard of a node that has said nothing yet, and when."""
 JOB_WINDOW_S = 15.0
 STEADY_S = 4.0
 """Readings of so long are averaged before the highest is looked for."""
@@ -52,8 +50,10 @@ class Meters:
     """Who else hears all that nodes say."""
     why_silent: dict[str, str] = field(default_factory=dict)
     """Of nodes that report that they have no reading: the reason."""
-    _heard: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """What each node said last, and when by our own clock: a node's may be wrong."""
+    _power_w: dict[str, float] = field(default_factory=dict)
+    """What each node said last."""
+    _heard_s: dict[str, float] = field(default_factory=dict)
+    """When that was by our own clock: a node's may be wrong."""
     _jobs: dict[str, _JobPower] = field(default_factory=dict)
     _held: dict[str, _JobPower] = field(default_factory=dict)
     """Of jobs whose nodes are kept below what they want."""
@@ -73,12 +73,22 @@ class Meters:
                 continue
             self.why_silent.pop(report.node, None)
             self.latest[report.node] = report
-            self._heard[report.node] = report.power_w, now_s
+            self._power_w[report.node] = report.power_w
+            self._heard_s[report.node] = -math.inf if math.isnan(report.power_w) else now_s
 
     def node_w(self, name: str, now_s: float) -> float:
         """What a node draws now; NaN where it is not known."""
-        watts, heard_s = self._heard.get(name, NEVER)
-        return watts if abs(now_s - heard_s) <= STALE_S else math.nan
+        heard_s = self._heard_s.get(name, -math.inf)
+        return self._power_w[name] if abs(now_s - heard_s) <= STALE_S else math.nan
+
+    def nodes_w(self, now_s: float) -> Mapping[str, float]:
+        """What nodes draw now, without those of which it is not known; not to be kept."""
+        times_s = self._heard_s.values()
+        # Several times per cycle, of thousands of nodes, of which hardly ever one is silent.
+        if times_s and now_s - min(times_s) <= STALE_S and max(times_s) - now_s <= STALE_S:
+            return self._power_w
+        return {name: self._power_w[name] for name, heard_s in self._heard_s.items()
+                if abs(now_s - heard_s) <= STALE_S}
 
     def job_w(self, name: str, told: Told) -> float:
         """What a job draws when nothing slows it: as it says, or as measured if that is more."""
@@ -86,25 +96,22 @@ class Meters:
 
     def machine_w(self, now_s: float) -> float:
         """All nodes together that are in use; NaN where one of them is silent."""
-        heard, out = self._heard, self.watcher.down | self.watcher.off
-        total_w = 0.0
-        for name in self.watcher.names:  # several times per cycle, of thousands of nodes
-            if name not in out:
-                watts, heard_s = heard.get(name, NEVER)
-                total_w += watts if abs(now_s - heard_s) <= STALE_S else math.nan
-        return total_w
+        nodes_w, out = self.nodes_w(now_s), self.watcher.down | self.watcher.off
+        names = [name for name in self.watcher.names if name not in out]
+        try:
+            return float(sum(map(nodes_w.__getitem__, names)))
+        except KeyError:
+            return math.nan
 
     def events(self, now_s: float) -> list[Event]:
         """A source of events: what the books do not know yet."""
         self.hear(now_s)
         found: list[Event] = []
         throttled = set(self.throttled())
-        drawn_w = defaultdict(lambda: math.nan, {
-            name: watts if abs(now_s - heard_s) <= STALE_S else math.nan
-            for name, (watts, heard_s) in self._heard.items()})
+        nodes_w = self.nodes_w(now_s)
         for name, told in self.watcher.told.items():
             if told.running and told.nodes and not told.suspended:
-                job_w = self.watcher.drawn_w(told, drawn_w.__getitem__)
+                job_w = self.watcher.drawn_w(told, nodes_w)
                 found += self._job(name, told, throttled, now_s, job_w)
         for name in set(self._jobs) - set(self.watcher.told):
             for kept in (self._jobs, self._held, self._told_w):
@@ -114,7 +121,9 @@ class Meters:
     def _job(
         self, name: str, told: Told, throttled: set[str], now_s: float, drawn_w: float
     ) -> list[Event]:
-        power = self._jobs.setdefault(name, _JobPower())
+        power = self._jobs.get(name)
+        if power is None:
+            power = self._jobs[name] = _JobPower()
         before_w = self._told_w.get(name, told.watts)
         lowered = throttled and not throttled.isdisjoint(self.watcher.node_names(told.nodes))
         if lowered or math.isnan(drawn_w):

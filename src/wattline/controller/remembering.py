@@ -51,7 +51,6 @@ class Remembered:
     file: IO[str]
     path: Path
     remarks: list[str] = field(default_factory=list)
-    saved_s: float = 0.0
     largest_bytes: float = math.inf
     """A larger journal is gone on with in another file."""
     most: int = 10
@@ -60,13 +59,17 @@ class Remembered:
     def close(self) -> None:
         self.file.close()
 
-    def save(self, books: Books) -> None:
+    @property
+    def dry(self) -> bool:
+        return self.path.suffix == DRY
+
+    def save(self, books: Books, *, compact: bool = True) -> None:
         """Put the books where the next start finds them, whole or not at all; not of a dry run."""
-        if self.path.suffix == DRY:
+        if self.dry:
             return
         made = self.path.with_suffix(".saving")
         with made.open("wb") as file:
-            file.write(books.save())
+            file.write(books.save(compact=compact))
             file.flush()
             os.fsync(file.fileno())
         made.replace(self.path.with_suffix(".books"))
@@ -77,14 +80,15 @@ class Remembered:
         if books.journal is not None:
             books.journal.end()
 
-    def save_if_due(self, books: Books, now_s: float, every_s: float) -> None:
-        if now_s >= self.saved_s + every_s:
-            if self.path.suffix != DRY and self.file.tell() > self.largest_bytes:
-                self._turn_page(books, now_s)
-            self.save(books)
-            self.saved_s = now_s
-        elif self.path.suffix != DRY:
-            books.roll.write_out_new()
+    def save_as_they_are(self, books: Books, now_s: float) -> None:
+        """In the middle of cycles: jobs that are over are forgotten at another time.
+
+        Where the journal has grown large, the books go on in another, which they are saved for.
+        """
+        if not self.dry and self.file.tell() > self.largest_bytes:
+            self._turn_page(books, now_s)
+        else:
+            self.save(books, compact=False)
 
     def _turn_page(self, books: Books, now_s: float) -> None:
         """Go on in another file; a kill on the way leaves the one before, or the new one whole."""
@@ -102,7 +106,7 @@ class Remembered:
         said = self.path.with_suffix(".site").read_text(encoding="utf-8")
         path.with_suffix(".site").write_text(said, encoding="utf-8")
         before, self.file, self.path = self.file, file, path
-        self.save(books)
+        self.save(books, compact=False)
         shutil.copyfile(path.with_suffix(".books"), path.with_suffix(BEGUN))
         draft.replace(path)
         if ended is not None:
@@ -130,7 +134,7 @@ def open_remembered(
     path = folder / f"{_stamp(now_s)}{'.journal' if act else DRY}"
     file = path.open("x", encoding="utf-8")
     books = fresh_books(site, now_s, lambda line: synced(file, line))
-    kept = Remembered(books, file, path, remarks, now_s, 1e6 * site.journal_mb, site.journals)
+    kept = Remembered(books, file, path, remarks, 1e6 * site.journal_mb, site.journals)
     if act:
         path.with_suffix(".site").write_text(_said(site), encoding="utf-8")
         kept.save(kept.books)
@@ -167,7 +171,7 @@ def _again(site: SiteConfig, path: Path, now_s: float) -> Remembered:
     cut = journal.end_line + journal.torn
     os.truncate(path, len(text.encode()) - len(cut.encode()))
     file = path.open("a", encoding="utf-8")
-    return Remembered(books, file, path, _ordered(books, fresh), now_s, 1e6 * site.journal_mb,
+    return Remembered(books, file, path, _ordered(books, fresh), 1e6 * site.journal_mb,
                       site.journals)
 
 

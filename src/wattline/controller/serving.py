@@ -49,6 +49,7 @@ from wattline.controller.silent_nodes import SilentNodes
 from wattline.controller.stopping import leave, leaving_to_slurm, switch_on
 from wattline.controller.target import FileSource, Target, TopicSource
 from wattline.controller.unknown_names import UnknownNames
+from wattline.controller.upkeep import Task, Upkeep, settled
 from wattline.controller.watching import Watcher
 from wattline.controller.writings import keep_written, kept_written
 from wattline.live.fleet import Fleet
@@ -91,7 +92,7 @@ def serving(
                     site, kept, slurm or _slurm(site), fleet or fleet_of(site, act=act), act=act,
                     clock=clock, mode=mode)
             with nullcontext() if keeper is None else closing(keeper):
-                with leaving_to_slurm(site, controller, modes), _settled():
+                with leaving_to_slurm(site, controller, modes), settled():
                     yield controller
                 if keeper is not None:
                     keeper.leave(clock())
@@ -103,16 +104,6 @@ def serving(
                 with suppress(SlurmError):  # the watchdog does it later
                     leave(site, controller, modes)
             kept.end(controller.books)
-
-
-@contextmanager
-def _settled() -> Iterator[None]:
-    """What was loaded until now is not searched for garbage again: that takes half a cycle."""
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 def _slurm(site: SiteConfig) -> Slurm:
@@ -170,15 +161,33 @@ def _assembled(
     if act:  # a dry run is no controller: nobody may count on it
         listeners.append(lambda cycle: renew(folder, modes.now.name,
                                              all_nodes_cap_w(controller.books)))
-    node_w = (lambda node, now_s: math.nan) if keeper is None else keeper.meters.node_w
-    listeners.append(MachineWriter(controller, folder, node_w, shares=shares))
-    listeners.append(lambda cycle: kept.save_if_due(controller.books, cycle.time_s, site.save))
+    machine = MachineWriter(controller, folder, shares=shares)
+    if keeper is not None:
+        machine.nodes_w = keeper.meters.nodes_w
+    upkeep = _upkeep(site, controller, kept)
+    listeners += [machine, lambda cycle: upkeep(cycle.time_s, busy=machine.wrote)]
     controller.sources, controller.listeners = sources, listeners
     open_desk(controller, site, remembers=act, clock=clock, modes=modes,
               more=lambda: {**_standing(site, keeper, target, clock()), "journal": str(kept.path),
                             **({"nodes": watcher.counts()} if isinstance(watcher, SharedWatcher)
                                else {})})
     return controller, keeper, ledger, modes
+
+
+def _upkeep(site: SiteConfig, controller: Controller, kept: Remembered) -> Upkeep:
+    """As often as the books are saved; in a dry run there is nothing to save."""
+    now_s = controller.now_s()
+
+    def forget() -> None:  # the books may be others by then
+        controller.books.compact()
+
+    def save() -> None:
+        kept.save_as_they_are(controller.books, controller.now_s())
+
+    doing: list[Callable[[], object]] = [gc.collect, forget]
+    doing += [] if kept.dry else [save]
+    return Upkeep([Task(do, site.save, now_s) for do in doing],
+                  lambda: None if kept.dry else controller.books.roll.write_out_new())
 
 
 def _starting(

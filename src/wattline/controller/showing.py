@@ -10,7 +10,7 @@ import json
 import math
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wattline.books import Decision
-from wattline.books.explaining import reason_in_short
+from wattline.books.explaining import reasons_in_short
 from wattline.books.waiting import joules_left, waiting_rows
 from wattline.controller.priorities import usage_j
 from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, SlurmJob
@@ -58,12 +58,14 @@ class MachineWriter:
 
     controller: Controller
     folder: Path
-    node_w: Callable[[str, float], float] = lambda node, now_s: math.nan
-    """What a node draws by its meter; NaN where that is not known."""
+    nodes_w: Callable[[float], Mapping[str, float]] = lambda now_s: {}
+    """What nodes draw by their meters, without those of which it is not known."""
     monotonic: Callable[[], float] = time.monotonic
     shares: ShareTree | None = None
     """By which the queue is ordered, if it is."""
     decided: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=KEPT))
+    wrote: bool = field(default=False, init=False)
+    """Whether the last cycle was one in which it has written."""
     _last_s: float = field(default=-math.inf, init=False)
     _written: dict[str, _Written] = field(default_factory=dict, init=False)
     """By label, what was written of each job last."""
@@ -73,7 +75,8 @@ class MachineWriter:
             {"time_s": cycle.time_s, "text": said, "job": job}
             for said, job in [*map(self._decision, cycle.decisions),
                               *((remark, None) for remark in cycle.remarks)] if said)
-        if self.monotonic() - self._last_s < EVERY_S:
+        self.wrote = self.monotonic() - self._last_s >= EVERY_S
+        if not self.wrote:
             return
         self._last_s = self.monotonic()
         said = json.dumps({
@@ -111,24 +114,23 @@ class MachineWriter:
         return words.get(decision.kind, ""), name
 
     def _nodes(self, now_s: float) -> dict[str, list[Any]]:
-        watcher = self.controller.watcher
+        watcher, nodes_w = self.controller.watcher, self.nodes_w(now_s)
         job_of: dict[str, str] = {}
         for job in watcher.seen:
             for node in job.node_list if job.state in HOLDING else ():
                 job_of[node] = f"{job_of[node]},{job.label}" if node in job_of else job.label
-        state, watts = [], []
-        for name in watcher.names:
-            state.append("down" if name in watcher.down else "off" if name in watcher.off else
-                         "busy" if name in job_of else "idle")
-            drawn_w = self.node_w(name, now_s)
-            watts.append(None if math.isnan(drawn_w) else round(drawn_w, 3))
+        down, off = watcher.down, watcher.off
+        state = ["down" if name in down else "off" if name in off else
+                 "busy" if name in job_of else "idle" for name in watcher.names]
+        watts = [round(nodes_w[name], 3) if name in nodes_w else None for name in watcher.names]
         return {"name": list(watcher.names), "state": state, "power_w": watts,
                 "job": [job_of.get(name) for name in watcher.names]}
 
     def _jobs(self) -> list[str]:
         """All jobs, each as JSON: most are as they were a second ago, and are not written anew."""
         books, watcher = self.controller.books, self.controller.watcher
-        why = {row: reason_in_short(books, row) for row in waiting_rows(books)[:MOST_REASONS]}
+        first = waiting_rows(books)[:MOST_REASONS]
+        why = dict(zip(first, reasons_in_short(books, first), strict=True))
         power_w, added_w = self._figures()
         find, named, obstacles = books.roll.find, watcher.named, watcher.obstacles
         before, self._written = self._written, {}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wattline.books import Books
-from wattline.books.explaining import reason_in_short
+from wattline.books.explaining import reasons_in_short
 from wattline.books.waiting import waiting_rows
 from wattline.controller.course import CourseWriter
 from wattline.live.folder_lock import is_taken
@@ -80,6 +80,7 @@ def pictured(controller: Controller, now_s: float) -> dict[str, Any]:
     begun = np.sort(state.running[: int(clock.running)])
     unseen = state.live["unconfirmed"][begun] != 0
     waiting = waiting_rows(books)
+    first = waiting[:SHOWN]
     refused = [books.roll.key(row)
                for row in np.flatnonzero(state.live.state[:rows] == REFUSED).tolist()]
     refused += controller.turned_away
@@ -94,8 +95,9 @@ def pictured(controller: Controller, now_s: float) -> dict[str, Any]:
         "suspended": sum(told.suspended for told in controller.watcher.told.values()),
         "waiting": {"count": len(waiting) + len(controller.watcher.obstacles), "jobs": [
             {"job": books.roll.key(row), "nodes": int(state.live["units"][row]),
-             "submit_s": float(state.jobs["submit_s"][row]), "why": reason_in_short(books, row)}
-            for row in waiting[:SHOWN]] + _kept(controller.watcher)[:max(SHOWN - len(waiting), 0)]},
+             "submit_s": float(state.jobs["submit_s"][row]), "why": why}
+            for row, why in zip(first, reasons_in_short(books, first), strict=True)
+        ] + _kept(controller.watcher)[:max(SHOWN - len(waiting), 0)]},
         "refused": {"count": len(refused), "jobs": refused[:SHOWN]},
     }
 

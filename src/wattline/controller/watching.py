@@ -153,9 +153,11 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
             told = self.told.get(name)
             if told is None:
                 self._new(name, job, found)
+            elif not told.is_news(job) and self.decides:  # most of thousands
+                continue
             elif told.is_other(job):
                 self._forgotten(name, job, found)
-            elif not self.decides or told.is_news(job):
+            else:
                 before, told.row = told.row, job
                 self._known(name, job, before, seen.time_s, found)
         return found

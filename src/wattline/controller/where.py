@@ -7,7 +7,7 @@ job that Slurm has refused on nodes of our choice is started wherever Slurm find
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,11 +39,12 @@ class Where:
 
 
 def where_to(
-    watcher: Watcher, told: Told, chosen: Sequence[int], kind: int | None = None
+    watcher: Watcher, told: Told, chosen: Sequence[int], busy: Set[int], kind: int | None = None
 ) -> Where:
     """Where a job that was decided upon starts; raises `NotFree` where it cannot just now.
 
-    `kind` is the class of node that was chosen for it: no node of another takes one's place.
+    `busy` are the nodes of the others, `kind` is the class of node that was chosen for it: no node
+    of another takes one's place.
     """
     if told.row is None:  # of an earlier controller, and not seen since
         return Where(tuple(chosen))
@@ -51,7 +52,7 @@ def where_to(
     own = job.required_nodes
     if told.anywhere and not own:
         return Where(tuple(chosen), anywhere=True)
-    busy, allowed = _busy(watcher, told), of_partition(watcher, job.partition)
+    allowed = of_partition(watcher, job.partition)
     if kind is not None and watcher.classes is not None:
         allowed = allowed & watcher.classes.nodes(kind)
     if not own and busy.isdisjoint(chosen) and allowed.issuperset(chosen):
@@ -71,9 +72,9 @@ def where_to(
     return Where(tuple(list(order)[:len(chosen)]), own=bool(own))
 
 
-def _busy(watcher: Watcher, told: Told) -> set[int]:
-    """Nodes on which another job runs or is about to."""
-    return {number for each in watcher.told.values() if each.running and each is not told
+def busy_nodes(watcher: Watcher, but: Told | None = None) -> set[int]:
+    """Nodes on which a job runs or is about to, another one than that."""
+    return {number for each in watcher.told.values() if each.running and each is not but
             for number in each.nodes}
 
 

@@ -15,7 +15,7 @@ from wattline.books import (
     Submitted,
     explain,
 )
-from wattline.books.explaining import reason_in_short
+from wattline.books.explaining import reasons_in_short
 from wattline.model.errors import InputError
 
 
@@ -29,7 +29,7 @@ def job(key: str, units: int, requested_s: float = 600.0, **more) -> Submitted:
 
 
 def short(books: Books, key: str) -> str:
-    return reason_in_short(books, books.roll.row(key))
+    return reasons_in_short(books, [books.roll.row(key)])[0]
 
 
 def test_a_job_waits_for_nodes() -> None:

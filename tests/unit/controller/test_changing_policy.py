@@ -130,7 +130,7 @@ def test_a_controller_that_is_started_again_goes_on_with_what_was_ordered(
     assert said.startswith("the policy that was ordered goes on, not that of the file: order sjf")
     assert there.books.scenario == going.controller.books.scenario
     there.largest_bytes = 1
-    there.save_if_due(there.books, time.time() + 100, 0.0)  # a page is turned
+    there.save_as_they_are(there.books, time.time() + 100)  # a page is turned
     there.books.step(time.time() + 101, [])
     there.close()
     journals = sorted(Path(going.site.folder).glob("*.journal"))

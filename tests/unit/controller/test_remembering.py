@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import wattline as wl
-from wattline.books import Cancelled, Ended, NodesDown, Started, Submitted
+from wattline.books import Books, Cancelled, Ended, NodesDown, Started, Submitted
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.looking_in import look_in
 from wattline.controller.recalling import recall
@@ -45,6 +45,42 @@ def test_a_killed_controller_goes_on_with_the_same_books_and_journal(tmp_path: P
     third = open_remembered(SITE, tmp_path, 300.0, act=True)
     assert third.books.now_s == 110.0
     third.file.close()
+
+
+@pytest.mark.parametrize("saved_after", range(4))
+@pytest.mark.parametrize("forgotten_after", [None, 0, 1, 2, 3])
+def test_saved_with_jobs_that_are_over_they_are_the_same_books_again(
+    tmp_path: Path, saved_after: int, forgotten_after: int | None
+) -> None:
+    """Forgetting and saving are done at different times, and a kill may come after either."""
+    kept = open_remembered(SITE, tmp_path, 100.0, act=True)
+    for number in range(4):
+        at_s = 110.0 + 10 * number
+        kept.books.step(at_s, [Submitted(str(number), **JOB), Submitted(f"{number}+", **JOB)])
+        kept.books.step(at_s + 1, [Started(str(number), (0, 1))])
+        kept.books.step(at_s + 5, [Ended(str(number)), Cancelled(f"{number}+")])
+        if number == forgotten_after:
+            kept.books.compact()
+        if number == saved_after:
+            kept.save_as_they_are(kept.books, at_s + 6)
+    kept.close()
+    again = open_remembered(SITE, tmp_path, 200.0, act=True)
+    again.close()
+    assert again.remarks == []
+    assert _known(again.books) == _known(kept.books)
+    assert all(str(number) in again.books.roll.over for number in range(4))
+
+
+def _known(books: Books) -> str:
+    """All that counts, without what lies in arrays behind it, and what they decide next; as text,
+    in which what is not known is equal to itself."""
+    books.compact()
+    state, rows = books.state, len(books.roll)
+    known = [books.now_s, books.energy_j, books.power_w, books.forgotten, books.roll.over,
+             books.roll.jobs, state.jobs[:rows].tolist(), state.live[:rows].tolist(),
+             state.clock.tolist(), books.record.meter.tolist(), state.node_down.tolist()]
+    decided = books.copy().step(300.0, [Submitted("new", **JOB), Submitted("5", **JOB)])
+    return repr([*known, decided])
 
 
 def test_what_was_told_is_known_again_after_a_restart(tmp_path: Path) -> None:
@@ -142,7 +178,7 @@ def test_a_dry_run_leaves_the_books_of_a_controller_alone(tmp_path: Path) -> Non
     before = begun(tmp_path)
     text = before.path.read_text()
     dry = open_remembered(SITE, tmp_path, 200.0, act=False)
-    dry.save_if_due(dry.books, 1000.0, 1.0)
+    dry.save_as_they_are(dry.books, 1000.0)
     dry.file.close()
     assert sorted(file.suffix for file in tmp_path.iterdir()) == [
         ".books", ".dry", ".journal", ".site"]
@@ -175,7 +211,9 @@ def test_a_long_journal_is_gone_on_with_in_another_and_each_replays(tmp_path: Pa
             assert kept.remarks == []
             kept.largest_bytes, kept.most = 600, 3
         kept.books.step(at_s + 5, [Ended(str(number))])
-        kept.save_if_due(kept.books, at_s + 6, 20.0)
+        if number % 2:
+            kept.books.compact()
+            kept.save_as_they_are(kept.books, at_s + 6)
         sizes.append(sum(each.stat().st_size for each in tmp_path.iterdir()))
     kept.close()
     journals = sorted(tmp_path.glob("*.journal"))

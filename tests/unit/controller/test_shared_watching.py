@@ -81,10 +81,10 @@ def test_what_a_node_draws_is_divided_among_its_jobs_and_none_of_it_is_lost() ->
     watcher = SharedWatcher(PARTS)
     wide, small = replace(JOB, cpus=3), replace(JOB, label="9", job_id=9, cpus=1)
     looked(watcher, wide, small)
-    drawn = {name: watcher.drawn_w(told, lambda node: 180.0)
+    drawn = {name: watcher.drawn_w(told, dict.fromkeys(watcher.names, 180.0))
              for name, told in watcher.told.items()}
     assert drawn == {"7": 75.0 + 60.0, "9": 25.0 + 20.0}
-    assert math.isnan(watcher.drawn_w(watcher.told["7"], lambda node: math.nan))
+    assert math.isnan(watcher.drawn_w(watcher.told["7"], {}))
 
 
 def test_a_node_wants_its_idle_power_once_and_what_each_job_adds() -> None:

@@ -81,11 +81,11 @@ class SharedWatcher(Watcher):
                 found[host] = before_w + max(more_w, 0.0)
         return found
 
-    def drawn_w(self, told: Told, node_w: Callable[[str], float]) -> float:
+    def drawn_w(self, told: Told, nodes_w: Mapping[str, float]) -> float:
         """Its part of the idle power by CPUs, and of the rest by what its parts should draw."""
         total_w = 0.0
         for host, share in told.shares.items():
-            drawn_w = node_w(host)
+            drawn_w = nodes_w.get(host, math.nan)
             if math.isnan(drawn_w):
                 return math.nan
             all_w = self._above.get(host, 0.0)

@@ -56,7 +56,7 @@ class Slurm:
         now_s = time.time()
         jobs = self._jobs(read=self._reader.read)
         nodes = read_nodes(self.commands.run("sinfo", "-h", "-N", "-a", "-O", NODE_FORMAT))
-        limits = self._array_limits() if any(job.array and job.held for job in jobs) else {}
+        limits = self._array_limits() if any("_" in job.label and job.held for job in jobs) else {}
         return Seen(now_s, tuple(jobs), tuple(nodes), limits)
 
     def _array_limits(self) -> dict[str, int]:
