@@ -35,7 +35,7 @@ if PLAIN:
 gc.disable()
 
 
-MARKS = ("compiled", "both_ways", "servers", "browser", "long")
+MARKS = ("compiled", "both_ways", "waits", "servers", "browser", "long")
 
 
 @pytest.fixture(scope="module")
