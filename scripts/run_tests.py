@@ -4,9 +4,9 @@ Most tests are about what is decided, not about compiling it: they run as plain 
 nothing has to be compiled and an index outside of its array raises. Those run that are marked
 `compiled` (about compiled kernels, or too much work for plain Python) or `both_ways`, beside them,
 and those that mostly wait (`waits`); then those that need a database or metrics server (`servers`),
-a browser (`browser`), a real Slurm. Types run beside the plain ones, layers beside a first reading
-of the tests in a new clone. The first step that fails ends it, after those beside it; what each
-step took is printed at the end.
+a browser (`browser`), a real Slurm. Types and layers run beside the plain ones, which in a new
+clone are read once before their workers start. The first step that fails ends it, after those
+beside it; what each step took is printed at the end.
 
 Arguments go to pytest each time (`scripts/run_tests.py -k easy`), and Slurm is left out. As the
 only one, `--coverage` counts the lines that the plain tests reach, kernels among them, and `--long`
@@ -68,8 +68,11 @@ the compiled ones, which have one worker on two cores, would else be alone at th
 KEPT = {"PYTHONDONTWRITEBYTECODE": ""}
 """What pytest makes of the tests' sources is kept, also where a shell says that Python keeps
 nothing: to make it anew takes every worker of every step a quarter of a minute."""
+READING = ("pytest", "--collect-only", "-qq", f"--ignore={SLURM}")
+"""Each plain worker would make the same of the sources at the same time: here it is made once,
+beside steps that read few or none of them."""
 TOGETHER = "core tests"
-CORE = ("style", "types", "layers", "reading", "plain", "waiting", "compiled")
+CORE = ("style", "types", "layers", "plain", "waiting", "compiled")
 """What a change of the package is tried with, where there is no server, browser or Slurm."""
 
 
@@ -87,6 +90,8 @@ class Step:
     heard: str = "where it failed"
     """Of those beside others, whether what it says is heard `at once`, `at its end` or only where
     it failed."""
+    first: tuple[str, ...] = ()
+    """A command that runs before it; where that fails, the step has failed."""
     gives_way: bool = False
     """Has what the steps beside it leave: it has several workers, and ends on all cores."""
 
@@ -125,22 +130,15 @@ def all_steps(some: Sequence[str]) -> list[Step]:
     """Style to Slurm; with arguments for pytest, those tests alone."""
     steps = [
         Step("style", ("ruff", "check", ".")),
-        Step("layers", ("lint-imports", "--no-cache"), beside="checks"),
-        *(() if some or read_before() else (reading(),)),
+        Step("layers", ("lint-imports", "--no-cache"), beside=TOGETHER),
         Step("types", ("mypy",), beside=TOGETHER),
-        tests("plain", some, PLAIN),
+        replace(tests("plain", some, PLAIN), first=() if some or read_before() else READING),
         *(tests(name, some, COMPILED if name == "compiled" else PLAIN)
           for name in ("waiting", "compiled", "servers", "browser") if lies_in(name, some)),
     ]
     if not some:
         steps.append(Step("slurm", ("pytest", *BEDS, *AGAIN, SLURM), PLAIN))
     return steps
-
-
-def reading() -> Step:
-    """Each worker would make the same of the sources at the same time: here it is made once."""
-    command = ("pytest", "--collect-only", f"--ignore={SLURM}")
-    return Step("reading", command, PLAIN, beside="checks")
 
 
 def read_before() -> bool:
@@ -174,6 +172,11 @@ Ran = tuple[int, float]
 
 def run(step: Step) -> Ran:
     """What a step says that runs beside others is heard when it says."""
+    before_s = 0.0
+    if step.first:
+        status, before_s = run(replace(step, command=step.first, first=(), heard=Step.heard))
+        if status:
+            return status, before_s
     said = (f"{name}={value}" for name, value in step.environment.items())
     print(" ".join(["$", *said, *step.command, "\n"]), end="", flush=True)  # in one piece
     argv = [*(("nice", "-n", "5") if step.gives_way else ()), str(BIN / step.command[0]),
@@ -187,7 +190,7 @@ def run(step: Step) -> Ran:
         if process.returncode or step.heard == "at its end":
             heard.seek(0)
             print(heard.read().decode(errors="replace"), end="", flush=True)
-    return process.returncode, used.ru_utime + used.ru_stime
+    return process.returncode, before_s + used.ru_utime + used.ru_stime
 
 
 def run_all(steps: Sequence[Step], run: Callable[[Step], Ran] = run) -> list[Took]:

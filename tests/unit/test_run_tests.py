@@ -110,20 +110,16 @@ def test_steps_of_one_core_run_at_the_same_time_and_each_failure_is_named() -> N
     assert "not run" in said["plain"]
 
 
-def test_plain_and_compiled_tests_and_types_run_at_the_same_time_after_the_reading(
-    monkeypatch
-) -> None:
-    monkeypatch.setattr(run_tests, "read_before", lambda: False)
+def test_all_of_the_core_but_style_runs_at_the_same_time() -> None:
     groups = {step.name: step.beside for step in all_steps([])}
-    assert groups["plain"] == groups["compiled"] == groups["types"] != groups["layers"] != ""
+    assert groups["plain"] == groups["compiled"] == groups["types"] == groups["layers"] != ""
     assert groups["waiting"] == groups["plain"]
-    assert groups["layers"] == groups["reading"]
     assert groups["style"] == groups["servers"] == groups["browser"] == groups["slurm"] == ""
-    all_four = threading.Barrier(4, timeout=30)
+    all_five = threading.Barrier(5, timeout=30)
 
     def run(step: Step) -> Ran:
-        if step.name in ("plain", "waiting", "compiled", "types"):
-            all_four.wait()
+        if step.name in ("plain", "waiting", "compiled", "types", "layers"):
+            all_five.wait()
         return step.name == "compiled", 1.0
 
     done = run_all(all_steps([]), run)
@@ -156,10 +152,20 @@ def test_a_step_beside_others_is_heard_when_it_says(capfd, status: int, heard: s
 def test_a_new_clone_reads_its_tests_once_before_the_workers_do(monkeypatch) -> None:
     for before in (False, True):
         monkeypatch.setattr(run_tests, "read_before", lambda before=before: before)
-        names = [step.name for step in all_steps([])]
-        assert ("reading" in names) is not before
-        assert names.index("plain") == 4 - before
-        assert "reading" not in [step.name for step in all_steps(["tests/unit/traces"])]
+        first = {step.name: step.first for step in all_steps([]) if step.first}
+        assert first == ({} if before else {"plain": run_tests.READING})
+        assert not any(step.first for step in all_steps(["tests/unit/traces"]))
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_command_before_a_step_fails_in_its_place(capfd, status: int) -> None:
+    reading = ("python", "-c", f"print('read'); exit({status})")
+    step = Step("plain", ("python", "-c", "print('ran')"), beside="core", first=reading,
+                heard="at once")
+    ended, cpu_s = run_tests.run(step)
+    assert (ended, cpu_s > 0) == (status, True)
+    said = [line for line in capfd.readouterr().out.splitlines() if line[0] != "$"]
+    assert said == (["read"] if status else ["ran"])  # what went well is not heard
 
 
 def test_no_test_chosen_is_a_failure_unless_some_were_asked_for() -> None:
