@@ -3,9 +3,10 @@
 Most tests are about what is decided, not about compiling it: they run as plain Python, where
 nothing has to be compiled and an index outside of its array raises. Those run that are marked
 `compiled` (about compiled kernels, or too much work for plain Python) or `both_ways`, beside them,
-then those that need a database or metrics server (`servers`), a browser (`browser`), a real Slurm.
-Types run beside them, layers beside a first reading of the tests in a new clone. The first step
-that fails ends it, after those beside it; what each step took is printed at the end.
+and those that mostly wait (`waits`); then those that need a database or metrics server (`servers`),
+a browser (`browser`), a real Slurm. Types and layers run beside the plain ones, which in a new
+clone are read once before their workers start. The first step that fails ends it, after those
+beside it; what each step took is printed at the end.
 
 Arguments go to pytest each time (`scripts/run_tests.py -k easy`), and Slurm is left out. As the
 only one, `--coverage` counts the lines that the plain tests reach, kernels among them, and `--long`
@@ -42,7 +43,8 @@ NO_TESTS = 5
 """What pytest says where no test was chosen."""
 PLAIN, COMPILED = {"WATTLINE_PLAIN": "1"}, {"WATTLINE_PLAIN": ""}
 CHOSEN = {
-    "plain": "not compiled and not servers and not browser and not long",
+    "plain": "not compiled and not waits and not servers and not browser and not long",
+    "waiting": "waits and not compiled and not servers and not browser and not long",
     "compiled": "(compiled or both_ways) and not servers and not browser and not long",
     "servers": "servers and not long",
     "browser": "browser and not long",
@@ -51,22 +53,26 @@ CHOSEN = {
 }
 """Which tests each step of pytest runs, by their marks."""
 MARKED = {
-    "compiled": ("compiled", "both_ways"), "servers": ("servers",), "browser": ("browser",),
-    "long": ("long",), "long, compiled": ("long",),
+    "compiled": ("compiled", "both_ways"), "waiting": ("waits",), "servers": ("servers",),
+    "browser": ("browser",), "long": ("long",), "long, compiled": ("long",),
 }
 """The marks of which a test of a step has one; they stand in the file itself."""
 SHARED = {"servers": "loadfile", "browser": "loadfile"}
 """What is dear to start is started once: all tests of a file on one worker."""
-WORKING = {"compiled": max(1, CORES // 2)}
+WORKING = {"compiled": max(1, CORES // 2), "waiting": 1}
 """Of other steps as many as there are cores. Plain and compiled tests run at the same time:
 together they have more workers than cores, as some tests wait for clocks, sockets and other
-processes; and while one worker compiles what only its tests need, no core is idle. The plain ones
-give way: the compiled ones, which have one worker on two cores, would else be alone at the end."""
+processes; and while one worker compiles what only its tests need, no core is idle. Those that do
+little but wait have a worker of their own, which reads only their files. The plain ones give way:
+the compiled ones, which have one worker on two cores, would else be alone at the end."""
 KEPT = {"PYTHONDONTWRITEBYTECODE": ""}
 """What pytest makes of the tests' sources is kept, also where a shell says that Python keeps
 nothing: to make it anew takes every worker of every step a quarter of a minute."""
+READING = ("pytest", "--collect-only", "-qq", f"--ignore={SLURM}")
+"""Each plain worker would make the same of the sources at the same time: here it is made once,
+beside steps that read few or none of them."""
 TOGETHER = "core tests"
-CORE = ("style", "types", "layers", "reading", "plain", "compiled")
+CORE = ("style", "types", "layers", "plain", "waiting", "compiled")
 """What a change of the package is tried with, where there is no server, browser or Slurm."""
 
 
@@ -84,6 +90,8 @@ class Step:
     heard: str = "where it failed"
     """Of those beside others, whether what it says is heard `at once`, `at its end` or only where
     it failed."""
+    first: tuple[str, ...] = ()
+    """A command that runs before it; where that fails, the step has failed."""
     gives_way: bool = False
     """Has what the steps beside it leave: it has several workers, and ends on all cores."""
 
@@ -103,9 +111,10 @@ def tests(name: str, some: Sequence[str], environment: Mapping[str, str]) -> Ste
     workers = ("-n", str(WORKING.get(name, CORES)), "--dist", SHARED.get(name, "worksteal"))
     command = ("pytest", *workers, *AGAIN, "-m", CHOSEN[name], f"--ignore={SLURM}",
                *(some or files(name)))
-    beside = TOGETHER if name in ("plain", "compiled") else ""
-    return Step(name, command, environment, NO_TESTS if some else 0, beside,
-                "at its end" if name == "compiled" else "at once", gives_way=name == "plain")
+    beside = TOGETHER if name in ("plain", "waiting", "compiled") else ""
+    heard = "at its end" if name in ("waiting", "compiled") else "at once"
+    return Step(name, command, environment, NO_TESTS if some else 0, beside, heard,
+                gives_way=name == "plain")
 
 
 def files(name: str) -> list[str]:
@@ -121,22 +130,15 @@ def all_steps(some: Sequence[str]) -> list[Step]:
     """Style to Slurm; with arguments for pytest, those tests alone."""
     steps = [
         Step("style", ("ruff", "check", ".")),
-        Step("layers", ("lint-imports", "--no-cache"), beside="checks"),
-        *(() if some or read_before() else (reading(),)),
+        Step("layers", ("lint-imports", "--no-cache"), beside=TOGETHER),
         Step("types", ("mypy",), beside=TOGETHER),
-        tests("plain", some, PLAIN),
+        replace(tests("plain", some, PLAIN), first=() if some or read_before() else READING),
         *(tests(name, some, COMPILED if name == "compiled" else PLAIN)
-          for name in ("compiled", "servers", "browser") if lies_in(name, some)),
+          for name in ("waiting", "compiled", "servers", "browser") if lies_in(name, some)),
     ]
     if not some:
         steps.append(Step("slurm", ("pytest", *BEDS, *AGAIN, SLURM), PLAIN))
     return steps
-
-
-def reading() -> Step:
-    """Each worker would make the same of the sources at the same time: here it is made once."""
-    command = ("pytest", "--collect-only", f"--ignore={SLURM}")
-    return Step("reading", command, PLAIN, beside="checks")
 
 
 def read_before() -> bool:
@@ -170,6 +172,11 @@ Ran = tuple[int, float]
 
 def run(step: Step) -> Ran:
     """What a step says that runs beside others is heard when it says."""
+    before_s = 0.0
+    if step.first:
+        status, before_s = run(replace(step, command=step.first, first=(), heard=Step.heard))
+        if status:
+            return status, before_s
     said = (f"{name}={value}" for name, value in step.environment.items())
     print(" ".join(["$", *said, *step.command, "\n"]), end="", flush=True)  # in one piece
     argv = [*(("nice", "-n", "5") if step.gives_way else ()), str(BIN / step.command[0]),
@@ -183,7 +190,7 @@ def run(step: Step) -> Ran:
         if process.returncode or step.heard == "at its end":
             heard.seek(0)
             print(heard.read().decode(errors="replace"), end="", flush=True)
-    return process.returncode, used.ru_utime + used.ru_stime
+    return process.returncode, before_s + used.ru_utime + used.ru_stime
 
 
 def run_all(steps: Sequence[Step], run: Callable[[Step], Ran] = run) -> list[Took]:

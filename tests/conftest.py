@@ -35,7 +35,7 @@ if PLAIN:
 gc.disable()
 
 
-MARKS = ("compiled", "both_ways", "servers", "browser", "long")
+MARKS = ("compiled", "both_ways", "waits", "servers", "browser", "long")
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +54,10 @@ DOT = base64.b64decode(
 @pytest.fixture
 def unpainted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports have a dot in place of each picture, for tests of their words: to paint them takes
-    longer than the rest, and tests/unit/analysis/test_run_report.py looks at them."""
+    longer than the rest. Those of runs are looked at by tests/unit/analysis/test_run_report.py,
+    those of sweeps are painted by tests/unit/sweeps/test_like_with_like.py."""
     monkeypatch.setattr("wattline.analysis.report_pictures.png", lambda figure: DOT)
+    monkeypatch.setattr("wattline.sweeps.report.picture_bytes", lambda figure, form: DOT)
 
 
 def pytest_collection_finish() -> None:

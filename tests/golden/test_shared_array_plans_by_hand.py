@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.support.shared import machine, requests
+from tests.support.thinned import crossed
 from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.simulate import simulate_shared
@@ -38,9 +39,9 @@ def _start_of_the_last_s(tasks: int, limit: int, **changed: Any) -> float:
     return float(found.start_s[-1])
 
 
-@pytest.mark.parametrize("tasks", [1, 19, 20, 24, 25, 40])
-@pytest.mark.parametrize("most", [0, 1, 20, 24, 25, 1000])
-@pytest.mark.parametrize("limit", [-1, 2, 24, 30])
+@pytest.mark.parametrize(("tasks", "most", "limit"), crossed(
+    [1, 19, 20, 24, 25, 40], [0, 1, 20, 24, 25, 1000], [-1, 2, 24, 30], later=pytest.mark.long,
+    together=2))
 def test_nodes_that_are_held_for_an_array(tasks: int, most: int, limit: int) -> None:
     held = min(tasks, max(most, 1), limit if limit > 0 else tasks)
     start_s = _start_of_the_last_s(tasks, limit, bf_max_job_array_resv=most)

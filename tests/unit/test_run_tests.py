@@ -35,7 +35,7 @@ def taking(marks: set[str], names: tuple[str, ...]) -> list[str]:
                                    if not {"compiled", "both_ways"} <= set(some)])
 def test_a_test_runs_in_one_step_or_in_both_ways_if_it_says_so(given: str) -> None:
     marks = set(given.split())
-    quick = taking(marks, ("plain", "compiled", "servers", "browser"))
+    quick = taking(marks, ("plain", "waiting", "compiled", "servers", "browser"))
     long = taking(marks, ("long", "long, compiled"))
     found = long if "long" in marks else quick
     assert not (quick if "long" in marks else long)
@@ -56,6 +56,7 @@ def test_a_step_reads_the_files_that_have_its_marks() -> None:
     assert "tests/golden/test_backfilling.py" in files("compiled")
     assert set(files("browser")) >= {"tests/browser/test_report_page.py"}
     assert "tests/unit/measured/test_databases.py" in files("servers")
+    assert "tests/unit/live/agent/test_with_a_broker.py" in files("waiting")
     assert "tests/unit/traces/test_swf.py" not in files("compiled") + files("servers")
     for name in MARKED:
         assert set(CHOSEN[name].replace("(", "").split()) & set(MARKED[name])
@@ -65,7 +66,8 @@ def test_a_step_reads_the_files_that_have_its_marks() -> None:
     (["tests/unit/traces"], "plain"),
     (["tests/unit/account", "-x"], "plain servers"),
     (["tests/golden/test_backfilling.py::test_fcfs_lets_nobody_pass"], "plain compiled"),
-    (["-k", "easy"], "plain compiled servers browser"),
+    (["tests/unit/live/agent"], "plain waiting"),
+    (["-k", "easy"], "plain waiting compiled servers browser"),
 ])
 def test_steps_that_have_no_test_in_the_folder_are_left_out(some: list[str], steps: str) -> None:
     assert [step.name for step in all_steps(some)] == ["style", "layers", "types", *steps.split()]
@@ -108,19 +110,16 @@ def test_steps_of_one_core_run_at_the_same_time_and_each_failure_is_named() -> N
     assert "not run" in said["plain"]
 
 
-def test_plain_and_compiled_tests_and_types_run_at_the_same_time_after_the_reading(
-    monkeypatch
-) -> None:
-    monkeypatch.setattr(run_tests, "read_before", lambda: False)
+def test_all_of_the_core_but_style_runs_at_the_same_time() -> None:
     groups = {step.name: step.beside for step in all_steps([])}
-    assert groups["plain"] == groups["compiled"] == groups["types"] != groups["layers"] != ""
-    assert groups["layers"] == groups["reading"]
+    assert groups["plain"] == groups["compiled"] == groups["types"] == groups["layers"] != ""
+    assert groups["waiting"] == groups["plain"]
     assert groups["style"] == groups["servers"] == groups["browser"] == groups["slurm"] == ""
-    all_three = threading.Barrier(3, timeout=30)
+    all_five = threading.Barrier(5, timeout=30)
 
     def run(step: Step) -> Ran:
-        if step.name in ("plain", "compiled", "types"):
-            all_three.wait()
+        if step.name in ("plain", "waiting", "compiled", "types", "layers"):
+            all_five.wait()
         return step.name == "compiled", 1.0
 
     done = run_all(all_steps([]), run)
@@ -153,10 +152,20 @@ def test_a_step_beside_others_is_heard_when_it_says(capfd, status: int, heard: s
 def test_a_new_clone_reads_its_tests_once_before_the_workers_do(monkeypatch) -> None:
     for before in (False, True):
         monkeypatch.setattr(run_tests, "read_before", lambda before=before: before)
-        names = [step.name for step in all_steps([])]
-        assert ("reading" in names) is not before
-        assert names.index("plain") == 4 - before
-        assert "reading" not in [step.name for step in all_steps(["tests/unit/traces"])]
+        first = {step.name: step.first for step in all_steps([]) if step.first}
+        assert first == ({} if before else {"plain": run_tests.READING})
+        assert not any(step.first for step in all_steps(["tests/unit/traces"]))
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_command_before_a_step_fails_in_its_place(capfd, status: int) -> None:
+    reading = ("python", "-c", f"print('read'); exit({status})")
+    step = Step("plain", ("python", "-c", "print('ran')"), beside="core", first=reading,
+                heard="at once")
+    ended, cpu_s = run_tests.run(step)
+    assert (ended, cpu_s > 0) == (status, True)
+    said = [line for line in capfd.readouterr().out.splitlines() if line[0] != "$"]
+    assert said == (["read"] if status else ["ran"])  # what went well is not heard
 
 
 def test_no_test_chosen_is_a_failure_unless_some_were_asked_for() -> None:
@@ -179,8 +188,8 @@ def test_the_table_adds_up_the_core_and_all() -> None:
 def test_core_tests_have_more_workers_than_cores_for_those_that_wait() -> None:
     count = {step.name: step.command[2] for step in all_steps([]) if "-n" in step.command}
     cores = run_tests.CORES
-    assert count == {"compiled": str(max(1, cores // 2)), "slurm": "2"} | dict.fromkeys(
-        ("plain", "servers", "browser"), str(cores))
+    few = {"compiled": str(max(1, cores // 2)), "waiting": "1", "slurm": "2"}
+    assert count == few | dict.fromkeys(("plain", "servers", "browser"), str(cores))
     assert int(count["plain"]) + int(count["compiled"]) > cores
 
 

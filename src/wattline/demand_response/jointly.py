@@ -124,12 +124,8 @@ def choose_together(
     decisions: dict[str, Decision] = {}
     options = {}
     shared: dict[str, Case] = {}
+    _check_together(cases)
     for number, (name, case) in enumerate(cases.items()):
-        if case.limit_w is not None:
-            raise InputError(f"site '{name}': beside a curtailment or the caps of events no bid is "
-                             "chosen")
-        if (case.duration_s, case.warmup_s) != (first.duration_s, first.warmup_s):
-            raise InputError(f"site '{name}': sites that bid together need the same duration")
         # What may be offered goes with the programme: above the average, below it, or both.
         load = replace(case.workload, product=first.workload.product)
         shared[name] = replace(case, workload=load, signal=first.signal, prices=first.prices,
@@ -143,6 +139,17 @@ def choose_together(
     joint = join(options, reserve_w_least)
     runs = {name: run_contract(case, joint.parts[name].bid) for name, case in shared.items()}
     return Together(joint, decisions, runs, joint_bill(first, joint, runs))
+
+
+def _check_together(cases: Mapping[str, Case]) -> None:
+    """Before the bids of any site are searched, which may take minutes."""
+    first = next(iter(cases.values()))
+    for name, case in cases.items():
+        if case.limit_w is not None:
+            raise InputError(f"site '{name}': beside a curtailment or the caps of events no bid is "
+                             "chosen")
+        if (case.duration_s, case.warmup_s) != (first.duration_s, first.warmup_s):
+            raise InputError(f"site '{name}': sites that bid together need the same duration")
 
 
 def _options(case: Case, method: str, decision: Decision) -> list[Option]:

@@ -86,7 +86,7 @@ def test_the_wait_for_the_compiler_is_not_in_the_seconds(
 
     def slow(*given: object) -> object:
         with waiting():
-            time.sleep(3.0)
+            time.sleep(0.5)
         return true(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(module, "planned", slow)
@@ -96,8 +96,8 @@ def test_the_wait_for_the_compiler_is_not_in_the_seconds(
     else:
         found = wl.self_tune(trace, **ASKED)
     took_s = time.monotonic() - begin_s
-    assert found.compile_seconds >= 3.0
-    assert 0 < found.seconds <= took_s - 3.0
+    assert found.compile_seconds >= 0.5
+    assert 0 < found.seconds <= took_s - 0.5
     told = found.to_dict()
     assert (told["seconds"], told["compile_seconds"]) == (found.seconds, found.compile_seconds)
 

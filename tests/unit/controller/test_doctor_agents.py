@@ -20,6 +20,8 @@ from wattline.live.transport.broker import CONTROLLER, BrokerFiles, make_broker_
 from wattline.live.transport.link import BrokerSettings, Link
 from wattline.live.transport.messages import pack_reading, pack_report, topic
 
+pytestmark = pytest.mark.waits
+
 NODES = ["n1", "n2", "n3"]
 LISTEN_S = 1.5
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from tests.unit.controller.test_modes import SITE, OneSlurm
 
 from wattline.controller.configuration import read_configuration
@@ -15,6 +16,8 @@ from wattline.controller.fleet_news import MOST, FleetNews
 from wattline.controller.serving import serving
 from wattline.live.transport.broker import make_broker_files
 from wattline.live.transport.link import CONNECTED, Link
+
+pytestmark = pytest.mark.waits
 
 
 def test_each_sentence_is_passed_on_once_until_the_broker_is_back() -> None:

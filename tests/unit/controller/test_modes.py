@@ -311,6 +311,7 @@ def test_a_preview_says_what_follows_and_changes_nothing(
         assert waiting(slurm) == {"3": "held", "4": "held"}
 
 
+@pytest.mark.waits
 def test_many_jobs_do_not_cost_the_lease(site: SiteConfig, slurm: OneSlurm) -> None:
     """Thirty jobs at 0.1 s each would take three seconds, and the lease is two."""
     with serving(site, act=True) as here:

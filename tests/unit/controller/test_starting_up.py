@@ -14,6 +14,8 @@ from wattline.controller.configuration import SiteConfig
 from wattline.controller.lease import age_s, holder, last_cap_w, renew, renewing
 from wattline.controller.serving import serving
 
+pytestmark = pytest.mark.waits
+
 
 @pytest.mark.parametrize("act", [True, False])
 def test_a_start_that_takes_longer_than_the_lease_keeps_it(

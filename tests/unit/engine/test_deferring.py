@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.support.choices import CASES, NODES, trace
+from tests.support.thinned import crossed
 
 from wattline.engine import ahead
 from wattline.engine.ahead import Candidate, Future, Moment, moment_of_log
@@ -37,9 +38,8 @@ def _looks(ready: Plan, here: Moment, taken_over: bool) -> tuple[int, list[Futur
     return int(one.books.state.clock[0].defers), list(one.runs(draws))
 
 
-@pytest.mark.parametrize("overrun", OVERRUNS)
-@pytest.mark.parametrize("power", POWERS)
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(("order", "power", "overrun"), crossed(
+    ORDERS, list(POWERS), OVERRUNS, later=pytest.mark.long, together=2))
 def test_futures_are_the_same_to_the_digit(
     order: str, power: str, overrun: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.thinned import crossed
 
 import wattline as wl
 from wattline.engine.ahead import Candidate, moment_of_log
@@ -31,9 +32,8 @@ def _planned(power: str, cap: str, order: str = "fcfs") -> Plan:
                  policies={"power": power, "order": order}).plan()
 
 
-@pytest.mark.parametrize("order", ["fcfs", "sjf"])
-@pytest.mark.parametrize("cap", CAPS)
-@pytest.mark.parametrize("power", POWERS)
+@pytest.mark.parametrize(("power", "cap", "order"), crossed(
+    POWERS, list(CAPS), ["fcfs", "sjf"], later=pytest.mark.long, together=2))
 def test_a_switch_to_the_same_policy_gives_every_start_again(
     power: str, cap: str, order: str
 ) -> None:
@@ -50,9 +50,8 @@ def test_a_switch_to_the_same_policy_gives_every_start_again(
     assert run.energy_j == pytest.approx(alone.energy_j, rel=1e-9)
 
 
-@pytest.mark.parametrize("at_s", [15_000.0, 40_000.0, 65_000.0])
-@pytest.mark.parametrize("cap", CAPS)
-@pytest.mark.parametrize("power", POWERS)
+@pytest.mark.parametrize(("power", "cap", "at_s"), crossed(
+    POWERS, list(CAPS), [15_000.0, 40_000.0, 65_000.0], later=pytest.mark.long, together=2))
 def test_a_look_ahead_says_the_same_of_who_stays_and_of_who_takes_over(
     power: str, cap: str, at_s: float
 ) -> None:

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from tests.support.contracts import contract_text
 
 from wattline.cli.main import cli
+from wattline.demand_response import jointly
 from wattline.demand_response.logs import busy_days, log_case
 from wattline.grid.bidding.problem import Problem
 from wattline.grid.market import Bid, Range
@@ -89,11 +90,14 @@ def test_sites_bid_together(tmp_path: Path) -> None:
     assert most["average_power_w"] is None
 
 
-def test_sites_need_the_same_hour(tmp_path: Path) -> None:
+def test_sites_need_the_same_hour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[object] = []
+    monkeypatch.setattr(jointly, "choose", lambda *case, **_: searched.append(case))
     argv = ["bid", site(tmp_path, "a"), "--with", site(tmp_path, "b", "20m"), "--rounds", "4"]
     result = CliRunner().invoke(cli, argv)
     assert isinstance(result.exception, InputError)
     assert "same duration" in str(result.exception)
+    assert searched == []  # it is known before any bid is tried
 
 
 @compiled

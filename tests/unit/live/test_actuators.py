@@ -13,6 +13,8 @@ from wattline.live.found import ACTUATORS, open_actuator
 from wattline.model.errors import InputError
 from wattline.testing import ActuatorContract
 
+pytestmark = pytest.mark.waits
+
 WAYS = ["#environment", "#controls", "#power"]
 
 

@@ -26,6 +26,8 @@ from wattline.live.sensor import Quality
 from wattline.model.errors import InputError
 from wattline.testing import SensorContract
 
+pytestmark = pytest.mark.waits
+
 WAYS = ["", "#environment", "#controls", "#power"]
 
 

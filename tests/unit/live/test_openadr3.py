@@ -21,6 +21,8 @@ from wattline.live.openadr3 import Follower, Server, follow3
 from wattline.live.openadr_link import MeasuredPower
 from wattline.model.signal import Signal
 
+pytestmark = pytest.mark.waits
+
 NOON_S = datetime(2026, 7, 1, 12, tzinfo=UTC).timestamp()
 
 

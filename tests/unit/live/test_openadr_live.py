@@ -20,7 +20,7 @@ from wattline.live.openadr import CapWriter, follow
 from wattline.live.openadr_link import Certificates, MeasuredPower
 
 openleadr = pytest.importorskip("openleadr")
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.waits]
 
 
 def free_port() -> int:

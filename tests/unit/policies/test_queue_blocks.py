@@ -1,9 +1,14 @@
 """Bounds of blocks of the queue: never above an entry, and a scan by them finds what one by one is
 found."""
 
+from itertools import product
+
 import pytest
 from tests.support.plain import in_plain
 
+ORDERS, POWERS = ("fcfs", "sjf", "largest", "wfp"), ("none", "dvfs")
+SOME = (("fcfs", "none"), ("sjf", "dvfs"), ("largest", "none"), ("wfp", "dvfs"))
+"""Each of them in one of the combinations that are tried before every commit."""
 CHECK = """
     import numpy as np
     from wattline.policies.state import QUEUE_BLOCK
@@ -65,14 +70,19 @@ def test_whatever_moves_entries_keeps_the_bounds_below_them() -> None:
     assert tight > steps // 3  # bounds of 0 would hold of everything
 
 
-@pytest.mark.parametrize("held", [True, pytest.param(False, marks=pytest.mark.long)])
-def test_a_scan_by_blocks_finds_what_looking_at_every_entry_finds(held: bool) -> None:
+@pytest.mark.parametrize(("held", "choices"), [
+    (True, SOME),
+    *(pytest.param(held, tuple(product(ORDERS, POWERS)), marks=pytest.mark.long)
+      for held in (True, False))])
+def test_a_scan_by_blocks_finds_what_looking_at_every_entry_finds(
+    held: bool, choices: tuple[tuple[str, str], ...]
+) -> None:
     """Orders whose keys stay or change, with and without a cap and a reservation of nodes."""
-    result = in_plain(f"\n    held = {held}" + CHECK + """
+    result = in_plain(f"\n    held, choices = {held}, {choices}" + CHECK + """
     from wattline.policies.backfill import easy
     from wattline.scenario.build import plan
     from wattline.scenario.load import validate
-    import itertools, pathlib, tempfile
+    import pathlib, tempfile
 
     scan, close = easy._next_hopeful, easy.drop_entries
     tally = {}
@@ -106,7 +116,7 @@ def test_a_scan_by_blocks_finds_what_looking_at_every_entry_finds(held: bool) ->
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder) / "log.csv"
         log.write_text("\\n".join(["job_id,submit_s,run_s,requested_s,procs", *rows, ""]))
-        for order, power in itertools.product(("fcfs", "sjf", "largest", "wfp"), ("none", "dvfs")):
+        for order, power in choices:
             fields = {"trace": {"file": str(log)},
                       "machine": {"nodes": 32, "node_idle_w": 90, "node_active_w": 300},
                       "policy": {"order": order, "power": power}}
@@ -120,8 +130,9 @@ def test_a_scan_by_blocks_finds_what_looking_at_every_entry_finds(held: bool) ->
                 int(run.ran.sum()), tally["scans"], tally["blocks"]]
     easy._next_hopeful, easy.drop_entries = scan, close
     """)
-    assert len(result) == 8
+    assert len(result) == len(choices)
     for name, (ran, scans, _) in result.items():
         assert ran == 140, name
         assert scans > 10, name
-    assert sum(blocks for _, _, blocks in result.values()) > 100  # passed over with one look each
+    passed_over = sum(blocks for _, _, blocks in result.values())  # with one look each
+    assert passed_over > 100 * len(choices) // len(ORDERS) // len(POWERS)

@@ -18,7 +18,8 @@ from wattline.sweeps.notes import noted
 
 SCENARIO = {"trace": {"generate": "lublin", "jobs": 5},
             "machine": {"nodes": 64, "node_idle_w": 90, "node_active_w": 300}}
-pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::wattline.WattlineWarning"),
+              pytest.mark.usefixtures("unpainted")]
 
 
 @pytest.fixture(autouse=True)

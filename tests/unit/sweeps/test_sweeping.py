@@ -25,7 +25,8 @@ from wattline.traces import read
 SCENARIO: dict[str, Any] = {
     "trace": {"generate": "lublin", "jobs": 30},
     "machine": {"nodes": 64, "node_idle_w": 90, "node_active_w": 300}}
-pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::wattline.WattlineWarning"),
+              pytest.mark.usefixtures("unpainted")]
 AXES = {"policy.order": ["fcfs", "sjf"], "machine.nodes": [64, 96]}
 
 

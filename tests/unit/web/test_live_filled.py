@@ -21,6 +21,8 @@ from wattline.web.sources.live import LiveSource
 from wattline.web.sources.live_alternatives import _option
 from wattline.web.sources.live_basis import energy_parts, no_range, other_figures
 
+pytestmark = pytest.mark.waits
+
 PARTS = """racks = [{ name = "r1", nodes = "n[1,3]" }, { name = "r2", nodes = "n2" }]
 feeds = [{ name = "A", nodes = "n[1-2]", limit_w = 500 }, { name = "B", nodes = "n[3-4]" }]
 """

@@ -21,6 +21,8 @@ from wattline.web import serving
 from wattline.web.serving import serve
 from wattline.web.sources.demo import DemoSource
 
+pytestmark = pytest.mark.waits
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

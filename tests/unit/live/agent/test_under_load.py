@@ -10,6 +10,8 @@ from wattline.benchmarks import _live_agents
 from wattline.benchmarks._live_load import _first_packet, packet
 from wattline.controller.testbed.daemons import program
 
+pytestmark = pytest.mark.waits
+
 
 @pytest.mark.parametrize("connections", [3, 20])
 def test_all_readings_arrive_and_all_caps_are_lowered(monkeypatch, connections):

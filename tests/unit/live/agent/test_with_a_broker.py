@@ -35,6 +35,8 @@ from wattline.live.transport.messages import (
     unpack_report,
 )
 
+pytestmark = pytest.mark.waits
+
 NODES = ["n1", "n2"]
 
 
