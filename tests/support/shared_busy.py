@@ -67,7 +67,8 @@ def _form(draw: Any) -> dict[str, Any]:
         "features": 0 if draw.random() < 0.1 else -1, "excluded": 0 if draw.random() < 0.1 else -1,
         "required": 1 if draw.random() < 0.05 else -1,
     }
-    for name, value in (("tasks_per_node", 2), ("gpus_per_task", 1), ("max_nodes", 4)):
+    for name, value in (("tasks_per_node", 2), ("gpus_per_task", 1), ("max_nodes", 4),
+                        ("gpus_per_job", int(draw.integers(1, 6)))):
         if draw.random() < 0.1:
             made[name] = value
     return made
@@ -94,7 +95,7 @@ def _alike(draw: Any, jobs: list[dict[str, Any]]) -> None:
     for before, job in itertools.pairwise(jobs):
         if draw.random() < 0.85:
             part = job["run_s"] / job["limit_s"]
-            for name in (*names, "tasks_per_node", "gpus_per_task", "max_nodes"):
+            for name in (*names, "tasks_per_node", "gpus_per_task", "max_nodes", "gpus_per_job"):
                 job.pop(name, None)
                 if name in before:
                     job[name] = before[name]

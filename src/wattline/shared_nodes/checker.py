@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wattline.model.signal import Signal
-from wattline.shared_nodes.checker_per_job import held_tres, per_job
+from wattline.shared_nodes.checker_per_job import devices_in_all, held_tres, per_job
 from wattline.shared_nodes.machine import (
     NO_LIMIT,
     FloatArray,
@@ -36,7 +36,7 @@ def broken_rules(
     """
     return [*_times(requests, rules, found), *_gaps(found), *_nodes_given(machine, requests, found),
             *_one_user(machine, requests, found),
-            *per_job(machine, requests, rules, found),
+            *per_job(machine, requests, rules, found), *devices_in_all(machine, requests, found),
             *_capacity(machine, rules, found), *_limits(machine, requests, rules, found),
             *_waited(requests, found), *_reserved(machine, requests, rules, found),
             *_energy(machine, found), *_under_cap(machine, found, cap)]
