@@ -13,6 +13,7 @@ from wattline.model.signal import Signal
 from wattline.shared_nodes.machine import (
     EXCLUSIVE_USER,
     NO_LIMIT,
+    NODE,
     REQUEUE,
     SUSPEND,
     Reservations,
@@ -50,8 +51,11 @@ def _machine(draw: Any, nodes: int) -> Any:
     if draw.random() < 0.2:
         changed["max_cpus_per_node"] = np.array([3, NO_LIMIT])
     on = replace(on, partitions=replace(on.partitions, **changed))
+    each = limits(2, on.resources, user_jobs=(1, 4), group_tres=(0, 0, 20))
+    if draw.random() < 0.3:
+        each.user_tres[0, NODE], each.group_tres[1, NODE] = 2, 3
     return replace(on, qos=replace(
-        on.qos, limits=limits(2, on.resources, user_jobs=(1, 4), group_tres=(0, 0, 20)),
+        on.qos, limits=each,
         preempts=np.array([[False, False], [True, False]]), priority=np.array([5, 1]),
         preempt_mode=np.array([REQUEUE, REQUEUE])))
 

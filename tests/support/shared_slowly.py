@@ -27,7 +27,7 @@ def gather(st: Any, entry: int) -> bool:
     if not list_near(st, entry):
         return False
     if st.ask[row.job].by_devices:
-        see_devices(st, row.job, 0)
+        see_devices(st, entry, 0)
     return True
 
 

@@ -1,28 +1,32 @@
-"""The choice of nodes for a job whose devices count: in all, by task, or all of whole nodes.
+"""The choice of nodes for a job that has an order of nodes of its own.
 
-slurm.conf: select/cons_tres. Of nodes of one Weight those go first that have more GPUs for the job
-free (as many as it asks for at most), so that few nodes serve it. Where a choice fails, nodes with
-the fewest CPUs and GPUs together are left out and it is tried again.
+slurm.conf: select/cons_tres. Of nodes of one Weight those go first that the job's groups have
+already, where a limit counts their nodes (limits.py); then, for a job whose devices count (in all,
+by task, or all of whole nodes), those that have more GPUs for it free, as many as it asks for at
+most, so that few nodes serve it. Where a choice fails, nodes with the fewest CPUs and GPUs together
+are left out and it is tried again.
 """
 
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.limits import is_of_its_groups
 from wattline.shared_nodes.one_try import choose_above
 from wattline.shared_nodes.picking_devices import share_out
 from wattline.shared_nodes.state import Books
 
 
 @kernel_part
-def see_devices(st: Books, job: int, bank: int) -> None:
+def see_devices(st: Books, entry: int, bank: int) -> None:
     """Look at the devices of all nodes of `near`, as they are in a bank."""
     for place in range(st.clock[0].near):
-        see_devices_of(st, job, bank, st.near[place])
+        see_devices_of(st, entry, bank, st.near[place])
 
 
 @kernel_part
-def see_devices_of(st: Books, job: int, bank: int, node: int) -> None:
+def see_devices_of(st: Books, entry: int, bank: int, node: int) -> None:
     """Write down what a node has free for the job, and where it stands in the order of nodes."""
+    job = st.entry[entry].job
     rules = st.rules[0]
     ask = st.ask[job]
     place = bank * rules.nodes + node
@@ -43,8 +47,8 @@ def see_devices_of(st: Books, job: int, bank: int, node: int) -> None:
             gpus += free
         st.has[node * rules.choices + choice] = free
     st.near_gpus[node] = gpus
-    st.near_rank[node] = (st.node_rank[node] + 1) * (rules.most_gpus + 1) - 1 - min(
-        near, rules.most_gpus)
+    rank = 2 * st.node_rank[node] + (0 if is_of_its_groups(st, entry, node) else 1)
+    st.near_rank[node] = (rank + 1) * (rules.most_gpus + 1) - 1 - min(near, rules.most_gpus)
 
 
 @kernel_part

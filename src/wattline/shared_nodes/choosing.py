@@ -28,8 +28,6 @@ def choose(st: Books, job: int) -> bool:
 
     One that asks for a range of nodes gets as many as there are, if it could start with the fewest.
     """
-    if st.ask[job].by_devices != 0:
-        return choose_by_devices(st, job)
     if is_for_one_on_tree(st, job):
         return choose_one_on_tree(st, job)
     if st.ask[job].widens == 0:
@@ -51,6 +49,8 @@ def choose(st: Books, job: int) -> bool:
 @kernel_part
 def _choose(st: Books, job: int) -> bool:
     ask = st.ask[job]
+    if ask.by_devices != 0:
+        return choose_by_devices(st, job)
     clock = st.clock[0]
     total = _count_by_cpus(st)
     if not _largest_are_enough(st, job):

@@ -100,7 +100,7 @@ def gather(st: Books, entry: int) -> bool:
     if not list_near(st, entry):
         return False
     if st.ask[row.job].by_devices != 0:
-        see_devices(st, row.job, 0)
+        see_devices(st, entry, 0)
     return True
 
 
@@ -115,7 +115,7 @@ def gather_copies(st: Books, entry: int) -> bool:
     if not list_near(st, entry):
         return False
     if st.ask[row.job].by_devices != 0:
-        see_devices(st, row.job, 1)
+        see_devices(st, entry, 1)
     return True
 
 

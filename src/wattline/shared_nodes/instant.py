@@ -122,12 +122,12 @@ def _put(books: Books, row: int, where: Placed) -> None:
     books.clock[0].picked = count
     books.pick[:count] = where.nodes
     books.pick_cpus[:count] = where.cpus
+    entry = int(books.ask[row].first_entry)
     if books.ask[row].by_devices != 0:
         for node in where.nodes:
-            see_devices_of(books, row, 0, node)
+            see_devices_of(books, entry, 0, node)
         books.clock[0].missing = 0
         share_out(books, row)
-    entry = int(books.ask[row].first_entry)
     ask_as_in_partition(books, entry)
     picked_tres(books, entry)
     start_job(books, entry)

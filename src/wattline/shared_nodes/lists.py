@@ -74,7 +74,7 @@ def device_lists(machine: SharedMachine, choices: int, any_by_devices: bool) -> 
     ranks = len(np.unique(machine.nodes.weight))
     size = nodes if any_by_devices else 0
     if any_by_devices:
-        ranks *= int(gpus_of_nodes(machine).max(initial=0)) + 1
+        ranks *= 2 * (int(gpus_of_nodes(machine).max(initial=0)) + 1)
     return {
         "has": np.zeros(size * choices, np.int64), "near_gpus": np.zeros(size, np.int64),
         "near_rank": np.zeros(size, np.int64), "got": np.zeros(choices, np.int64),

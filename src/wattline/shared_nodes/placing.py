@@ -37,17 +37,17 @@ def place_after(st: Books, entry: int, ended: int) -> bool:
     if not _list_near_after(st, entry, ended):
         return False
     if st.ask[row.job].by_devices != 0:
-        _see_devices_after(st, row.job, ended)
+        _see_devices_after(st, entry, ended)
     return choose(st, row.job)
 
 
 @kernel_part
-def _see_devices_after(st: Books, job: int, ended: int) -> None:
+def _see_devices_after(st: Books, entry: int, ended: int) -> None:
     """Look at the devices of the nodes of `near` when those jobs are over."""
     for place in range(st.clock[0].near):
         node = st.near[place]
         bank = 1 if copy_after(st, node, ended) >= 0 else 0
-        see_devices_of(st, job, bank, node)
+        see_devices_of(st, entry, bank, node)
 
 
 @kernel_part

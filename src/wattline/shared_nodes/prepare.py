@@ -19,7 +19,11 @@ from wattline.shared_nodes.devices import (
 )
 from wattline.shared_nodes.filled import Filled, Pairs, fill, pairs_of
 from wattline.shared_nodes.in_partition import COLUMNS, in_partition
-from wattline.shared_nodes.limit_tables import limit_classes, member_tables
+from wattline.shared_nodes.limit_tables import (
+    counting_classes,
+    limit_classes,
+    member_tables,
+)
 from wattline.shared_nodes.lists import device_lists, empty_offers, working_lists
 from wattline.shared_nodes.machine import FloatArray, IntArray, SharedMachine
 from wattline.shared_nodes.outages import Outages
@@ -63,7 +67,8 @@ def make_books(
     ask = _asks(machine, requests, rules, filled, pairs, there, job_tres)
     ask["any_gres"] = needs["need"].any(axis=1) | needs["need_task"].any(axis=1)
     exclusive = np.bincount(pairs.job, there["exclusive"], len(ask)) > 0
-    ask["by_devices"] = choose_by_devices(machine, requests, ask["rows"], exclusive)
+    counting = np.bincount(pairs.job, counting_classes(found)[member_class], len(ask)) > 0
+    ask["by_devices"] = counting | choose_by_devices(machine, requests, ask["rows"], exclusive)
     for name in COLUMNS:
         ask["varies"][pairs.job[ask[name][pairs.job] != there[name]]] = 1
     entry = _entries(needs, filled, pairs, node_class, member_class, there)

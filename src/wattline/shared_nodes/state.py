@@ -59,7 +59,7 @@ class Ask(Record):
     own_user: int  # nodes are shared with jobs of the same user alone
     varies: int  # whether these differ between its partitions; then they are those of one of them
     any_gres: int
-    by_devices: int  # nodes are chosen by their devices too: see by_devices.py
+    by_devices: int  # has an order of nodes of its own: see by_devices.py
     gpu_cpus: int  # per GPU, of one that asks for GPUs in all; 0: not said
     gpu_memory: int
     qos: int
@@ -285,6 +285,9 @@ class Books(KernelArrays):
     member_jobs: Any
     member_submit: Any
     group_tres: Any
+    group_row: Any  # groups with a limit on nodes: row of the next, or -1
+    group_node_jobs: Any  # such groups x nodes: jobs of the group that are there
+    class_counts_nodes: Any  # classes of limits with one on nodes
     group_jobs: Any
     group_submit: Any
     job_tres: Any
