@@ -13,6 +13,7 @@ from wattline.model.signal import Signal
 from wattline.shared_nodes.machine import (
     EXCLUSIVE_USER,
     NO_LIMIT,
+    NODE,
     REQUEUE,
     SUSPEND,
     Reservations,
@@ -50,8 +51,11 @@ def _machine(draw: Any, nodes: int) -> Any:
     if draw.random() < 0.2:
         changed["max_cpus_per_node"] = np.array([3, NO_LIMIT])
     on = replace(on, partitions=replace(on.partitions, **changed))
+    each = limits(2, on.resources, user_jobs=(1, 4), group_tres=(0, 0, 20))
+    if draw.random() < 0.3:
+        each.user_tres[0, NODE], each.group_tres[1, NODE] = 2, 3
     return replace(on, qos=replace(
-        on.qos, limits=limits(2, on.resources, user_jobs=(1, 4), group_tres=(0, 0, 20)),
+        on.qos, limits=each,
         preempts=np.array([[False, False], [True, False]]), priority=np.array([5, 1]),
         preempt_mode=np.array([REQUEUE, REQUEUE])))
 
@@ -67,7 +71,8 @@ def _form(draw: Any) -> dict[str, Any]:
         "features": 0 if draw.random() < 0.1 else -1, "excluded": 0 if draw.random() < 0.1 else -1,
         "required": 1 if draw.random() < 0.05 else -1,
     }
-    for name, value in (("tasks_per_node", 2), ("gpus_per_task", 1), ("max_nodes", 4)):
+    for name, value in (("tasks_per_node", 2), ("gpus_per_task", 1), ("max_nodes", 4),
+                        ("gpus_per_job", int(draw.integers(1, 6)))):
         if draw.random() < 0.1:
             made[name] = value
     return made
@@ -94,7 +99,7 @@ def _alike(draw: Any, jobs: list[dict[str, Any]]) -> None:
     for before, job in itertools.pairwise(jobs):
         if draw.random() < 0.85:
             part = job["run_s"] / job["limit_s"]
-            for name in (*names, "tasks_per_node", "gpus_per_task", "max_nodes"):
+            for name in (*names, "tasks_per_node", "gpus_per_task", "max_nodes", "gpus_per_job"):
                 job.pop(name, None)
                 if name in before:
                     job[name] = before[name]

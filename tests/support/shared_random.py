@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.support.shared import limits, machine, requests
 from wattline.model.signal import Signal
-from wattline.shared_nodes.machine import REQUEUE
+from wattline.shared_nodes.machine import NODE, REQUEUE
 from wattline.shared_nodes.rules import Priority, Rules
 from wattline.shared_nodes.simulate import simulate_shared
 
@@ -24,8 +24,10 @@ def random_machine(seed: int) -> Any:
         gpus=draw.integers(0, 3, NODES), weight=draw.integers(1, 3, NODES),
         partitions=[list(range(NODES)), [1, 2]], qos=2, leaf=np.array([0, 0, 1, 1]), switches=3)
     on = replace(on, partitions=replace(on.partitions, **tier))
-    return replace(on, qos=replace(on.qos, limits=limits(
-        2, on.resources, user_jobs=(1, 2), group_tres=(0, 0, 9))))
+    each = limits(2, on.resources, user_jobs=(1, 2), group_tres=(0, 0, 9))
+    if seed % 2:
+        each.user_tres[0, NODE], each.group_tres[1, NODE] = 2, 2
+    return replace(on, qos=replace(on.qos, limits=each))
 
 
 def random_requests(on: Any, seed: int, count: int = 25) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wattline.shared_nodes.by_devices import see_devices
 from wattline.shared_nodes.cap import cap_allows
 from wattline.shared_nodes.choosing import choose
 from wattline.shared_nodes.fitting import cpus_for, gather_copies, list_near
@@ -23,7 +24,11 @@ def gather(st: Any, entry: int) -> bool:
     for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
         node = st.class_nodes[place]
         st.avail[node] = cpus_for(st, row.job, row.partition, 0, node)
-    return list_near(st, entry)
+    if not list_near(st, entry):
+        return False
+    if st.ask[row.job].by_devices:
+        see_devices(st, entry, 0)
+    return True
 
 
 def offers_now(st: Any, entry: int) -> bool:
@@ -102,13 +107,18 @@ def rank_that_is_enough(st: Any, job: int, least: int) -> int:
     """Weight by weight, until the nodes up to it are enough together."""
     free = [node for node in st.near[: st.clock[0].near]
             if st.chosen[node] == 0 and st.avail[node] > least]
-    for node in range(len(st.node_rank)):
-        st.rank_nodes[st.node_rank[node]] = 1
-    ranks = sorted({int(st.node_rank[node]) for node in free})
+    rank_of = st.near_rank if st.ask[job].by_devices else st.node_rank
+    for node in free:
+        st.rank_nodes[rank_of[node]] = 1
+    ranks = sorted({int(rank_of[node]) for node in free})
+    choices = st.rules[0].choices
     for rank in ranks:
-        upto = [node for node in free if st.node_rank[node] <= rank]
+        upto = [node for node in free if rank_of[node] <= rank]
         if len(upto) >= st.ask[job].min_nodes - st.clock[0].picked and (
-                sum(st.avail[node] for node in upto) >= st.clock[0].missing):
+                sum(st.avail[node] for node in upto) >= st.clock[0].missing) and (
+                not st.ask[job].by_devices or all(
+                    st.got[choice] + sum(st.has[node * choices + choice] for node in upto)
+                    >= st.own_job[job * choices + choice] for choice in range(choices))):
             return rank
     return ranks[-1] if ranks else -1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.cap import cap_allows
-from wattline.shared_nodes.limits import may_have, may_run
+from wattline.shared_nodes.limits import may_have, may_run, may_run_there
 from wattline.shared_nodes.offers import offers_now
 from wattline.shared_nodes.placing import place_now
 from wattline.shared_nodes.starting import picked_tres, start_job
@@ -32,6 +32,8 @@ def start_picked(st: Books, entry: int, held: int) -> int:
     if st.rules[0].enforce_limits != 0 and not may_run(st, entry):
         others_are_next(st)  # its limits stop it before it is tried again
         return OVER_LIMIT
+    if st.rules[0].enforce_limits != 0 and not may_run_there(st, entry):
+        return OVER_LIMIT  # on other nodes it might
     start_job(st, entry)
     return STARTED
 

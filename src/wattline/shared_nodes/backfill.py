@@ -24,7 +24,7 @@ from wattline.shared_nodes.attempt import (
 from wattline.shared_nodes.cap import hold_watts
 from wattline.shared_nodes.fitting import enough
 from wattline.shared_nodes.in_partition import ask_as_in_partition
-from wattline.shared_nodes.limits import may_run
+from wattline.shared_nodes.limits import may_be_held, may_run
 from wattline.shared_nodes.main_pass import holds_nodes
 from wattline.shared_nodes.offers import cpus_needed, forget_ready, offers_now, slot_of
 from wattline.shared_nodes.power import picked_watts, woken_watts
@@ -256,6 +256,8 @@ def _plan(st: Books, entry: int, held: int) -> int:
                 return LEFT
             if start_s <= try_s:
                 if start_s > window_end_s:
+                    return LEFT
+                if st.rules[0].enforce_limits != 0 and not may_be_held(st, entry):
                     return LEFT
                 if not _overlaps(st, entry, start_s):
                     st.hint_cycle[row.ask] = cycle

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from wattline.model.signal import Signal
-from wattline.shared_nodes.checker_per_job import held_tres, per_job
+from wattline.shared_nodes.checker_per_job import devices_in_all, held_tres, per_job
 from wattline.shared_nodes.machine import (
     NO_LIMIT,
+    NODE,
     FloatArray,
     IntArray,
     SharedMachine,
@@ -36,7 +37,7 @@ def broken_rules(
     """
     return [*_times(requests, rules, found), *_gaps(found), *_nodes_given(machine, requests, found),
             *_one_user(machine, requests, found),
-            *per_job(machine, requests, rules, found),
+            *per_job(machine, requests, rules, found), *devices_in_all(machine, requests, found),
             *_capacity(machine, rules, found), *_limits(machine, requests, rules, found),
             *_waited(requests, found), *_reserved(machine, requests, rules, found),
             *_energy(machine, found), *_under_cap(machine, found, cap)]
@@ -208,6 +209,32 @@ def _highest(group: IntArray, start_s: FloatArray, end_s: FloatArray, amount: An
     return groups[first], np.maximum.reduceat(within, first) if len(first) else within
 
 
+def _most_nodes(found: Schedule, rows: IntArray, group: IntArray) -> Any:
+    """(Groups, the most nodes that jobs of each are on at a time): a node counts once for all.
+
+    Stretches in which any job of a group is on a node are joined to one before they are added up.
+    """
+    of_job = np.full(len(found.start_s), -1)
+    of_job[rows] = group
+    mine = of_job[found.allocation_job] >= 0
+    job, node = found.allocation_job[mine], found.allocation_node[mine]
+    start_s, end_s = _held_from_s(found)[job], found.end_s[job]
+    begin: list[float] = []
+    end: list[float] = []
+    owner: list[int] = []
+    last = (-1, -1)
+    for at in np.lexsort((start_s, node, of_job[job])):
+        here = (int(of_job[job[at]]), int(node[at]))
+        if here == last and start_s[at] <= end[-1]:
+            end[-1] = max(end[-1], float(end_s[at]))
+            continue
+        last = here
+        begin.append(float(start_s[at]))
+        end.append(float(end_s[at]))
+        owner.append(here[0])
+    return _highest(np.array(owner, np.int64), np.array(begin), np.array(end), np.ones(len(owner)))
+
+
 def _capacity(machine: SharedMachine, rules: Rules, found: Schedule) -> Iterator[str]:
     job, node = found.allocation_job, found.allocation_node
     start_s, end_s = _held_from_s(found)[job], found.end_s[job]
@@ -249,7 +276,10 @@ def _limits(
         for name, amount, limit in amounts:
             if (limit[of_qos] >= NO_LIMIT).all():
                 continue
-            which, most = _highest(group, _held_from_s(found)[rows], found.end_s[rows], amount)
+            if name == f"resource {NODE}":
+                which, most = _most_nodes(found, rows, group)
+            else:
+                which, most = _highest(group, _held_from_s(found)[rows], found.end_s[rows], amount)
             of_group = which if scope == "group" else which // users
             if np.any(most > limit[of_group] + ROUNDING):
                 yield f"a QOS has more {name} running per {scope} than it may"

@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from wattline.shared_nodes.machine import NO_LIMIT, FloatArray, SharedMachine, device_totals
+from wattline.shared_nodes.machine import (
+    EXCLUSIVE,
+    NO_LIMIT,
+    FloatArray,
+    SharedMachine,
+    device_totals,
+)
 from wattline.shared_nodes.outcome import Schedule
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.rules import Rules
@@ -43,6 +49,34 @@ def per_job(
             if tres[job, column] > most:
                 yield (f"job in row {job} has {tres[job, column]:g} of resource {column}, where a "
                        f"job may have {most}")
+                return
+
+
+def devices_in_all(
+    machine: SharedMachine, requests: Requests, found: Schedule
+) -> Iterator[str]:
+    """A job has the devices that it asks for in all, and one of them at least on each node.
+
+    It has no more of them, unless its nodes are its own.
+    """
+    job, kinds = found.allocation_job, machine.nodes.gres_kinds
+    whole = requests.exclusive | (machine.partitions.sharing[found.partition] == EXCLUSIVE)
+    for row in np.unique(job[(requests.gres_per_job[job] > 0).any(axis=1)]).tolist():
+        held = found.allocation_gres[job == row]
+        for at, (name, model) in enumerate(requests.gres_choices):
+            number = int(requests.gres_per_job[row, at])
+            of_name = [other == name for other, _ in requests.gres_choices]
+            by_part = (requests.gres_per_node + requests.gres_per_task)[row, of_name].any()
+            same = [kind[0] == name and model in ("", kind[1]) for kind in kinds]
+            on_node = held[:, same].sum(axis=1)
+            most = int(requests.gres_per_job[row, of_name].sum())
+            if number > on_node.sum() or (
+                    number > 0 and most < on_node.sum() and not whole[row] and not by_part):
+                yield (f"job in row {row} has {int(on_node.sum())} {name} where it asks for "
+                       f"{number} in all")
+                return
+            if number >= len(held) and not on_node.all():
+                yield f"job in row {row} has a node without the {name} that it asks for in all"
                 return
 
 

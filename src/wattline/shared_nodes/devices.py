@@ -1,9 +1,9 @@
 """What jobs ask for of devices: what a node must have, what is taken, and where it is counted.
 
 sbatch: --gres, --gpus-per-node (on each node), --gpus-per-task, --gpus (in all, and at least one on
-each node). What is asked for in all is taken in equal parts, of which the first nodes have one more
-where it cannot be divided; every node must have the larger part free. Devices that are asked for by
-type are taken before those of the same name that may be of any.
+each node). What each node gives of devices in all is written down as nodes are chosen
+(picking_devices.py). Devices that are asked for by type are taken before those of the same name
+that may be of any.
 
 resource_limits.html, "Specific limits over GRES": "When a GRES has a type associated with it and a
 limit is applied over this specific type, if a user requests a generic GRES, the type's limit will
@@ -19,9 +19,19 @@ from typing import Any
 import numpy as np
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.machine import FIRST_GRES, IntArray, SharedMachine, device_totals
+from wattline.shared_nodes.machine import (
+    FIRST_GRES,
+    NO_LIMIT,
+    BoolArray,
+    IntArray,
+    SharedMachine,
+    device_totals,
+)
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.state import Books
+
+GPU = "gpu"
+"""Other devices have no part in the order of nodes."""
 
 
 def device_columns(machine: SharedMachine, requests: Requests) -> dict[str, Any]:
@@ -38,6 +48,7 @@ def device_columns(machine: SharedMachine, requests: Requests) -> dict[str, Any]
                                 for choice in requests.gres_choices]),
         "choice_total": _rows([total_of(name) for name, _ in requests.gres_choices]),
         "kind_total": _rows([total_of(name) for name, _ in kinds]),
+        "choice_is_gpu": np.array([name == GPU for name, _ in requests.gres_choices], np.bool_),
     }
 
 
@@ -65,7 +76,7 @@ def typed_first(requests: Requests) -> Requests:
            for name in ("gres_per_node", "gres_per_job", "gres_per_task")})
 
 
-def device_needs(requests: Requests, min_nodes: IntArray) -> dict[str, IntArray]:
+def device_needs(requests: Requests) -> dict[str, IntArray]:
     """Jobs x choices: what is taken per node, job and task, and what a node must have free.
 
     A node must have what is asked for by a type for this type, and for any type of the name both.
@@ -76,9 +87,35 @@ def device_needs(requests: Requests, min_nodes: IntArray) -> dict[str, IntArray]
     counts = np.array([one == other or (one[0] == other[0] and not one[1])
                        for other in choices for one in choices], dtype=np.int64)
     counts = counts.reshape(len(choices), len(choices))
-    here = per_node - (-per_job // min_nodes[:, None])
+    here = per_node + (per_job > 0)
     return {"own_node": per_node, "own_job": per_job, "own_task": per_task,
             "need": here @ counts, "need_task": per_task @ counts}
+
+
+def most_nodes_for_devices(requests: Requests) -> IntArray:
+    """How many nodes a job with devices in all has at most; NO_LIMIT without."""
+    in_all = np.where(requests.gres_per_job > 0, requests.gres_per_job, NO_LIMIT)
+    return np.asarray(in_all.min(axis=1, initial=NO_LIMIT))
+
+
+def choose_by_devices(
+    machine: SharedMachine, requests: Requests, max_nodes: IntArray, exclusive: BoolArray
+) -> BoolArray:
+    """The jobs whose nodes are chosen by their devices too.
+
+    Of others, all nodes that have enough of them stand alike.
+    """
+    is_gpu = np.array([name == GPU for name, _ in requests.gres_choices], np.bool_)
+    on_node = gpus_of_nodes(machine)
+    by_task = (requests.gres_per_task[:, is_gpu] > 0).any(axis=1) & (max_nodes > 1)
+    whole = exclusive & (requests.gres_per_node[:, is_gpu] > 0).any(axis=1)
+    differ = len(np.unique(on_node[on_node > 0])) > 1
+    return np.asarray((requests.gres_per_job > 0).any(axis=1) | by_task | (whole & differ))
+
+
+def gpus_of_nodes(machine: SharedMachine) -> IntArray:
+    is_gpu = [name == GPU for name, _ in machine.nodes.gres_kinds]
+    return np.asarray(machine.nodes.gres[:, is_gpu].sum(axis=1), dtype=np.int64)
 
 
 @kernel_part
@@ -86,13 +123,19 @@ def devices_asked(st: Books, job: int, choice: int, place: int, cpus: int) -> in
     """Devices by one choice on the node in this place of those that were picked."""
     at = job * st.rules[0].choices + choice
     count = st.own_node[at] + st.own_task[at] * (cpus // st.ask[job].cpus_per_task)
-    in_all = st.own_job[at]
-    if in_all > 0:
-        picked = st.clock[0].picked
-        count += in_all // picked
-        if place < in_all % picked:
-            count += 1
+    if st.own_job[at] > 0:
+        count += st.pick_devices[place * st.rules[0].choices + choice]
     return int(count)
+
+
+@kernel_part
+def gpus_asked(st: Books, job: int, place: int) -> int:
+    """GPUs of all choices on the node in this place of those that were picked."""
+    count = 0
+    for choice in range(st.rules[0].choices):
+        if st.choice_is_gpu[choice]:
+            count += devices_asked(st, job, choice, place, st.pick_cpus[place])
+    return count
 
 
 @kernel_part

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from wattline.shared_nodes.devices import most_nodes_for_devices
 from wattline.shared_nodes.in_partition import in_partition, limits_s
-from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
+from wattline.shared_nodes.machine import NO_LIMIT, BoolArray, IntArray, SharedMachine
 from wattline.shared_nodes.node_bounds import most_asked
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.rules import Rules
@@ -64,8 +65,11 @@ def fill(machine: SharedMachine, requests: Requests, rules: Rules) -> Filled:
     every = np.arange(len(first))
     user, account = _owners(machine, requests)
     allowed, refused, never = _admitted(machine, requests, rules, named, limit_s, sizes, account)
+    none = np.full(len(first), -1)
+    by_gpu = {name: np.maximum(none if asked is None else asked, 0) for name, asked in (
+        ("gpu_cpus", requests.cpus_per_gpu), ("gpu_memory", requests.memory_per_gpu_mb))}
     columns = {
-        **sizes, **in_partition(machine, requests, rules, sizes, every, first),
+        **sizes, **by_gpu, **in_partition(machine, requests, rules, sizes, every, first),
         "submit_s": requests.submit_s, "run_s": requests.run_s,
         "begin_s": requests.begin_s,
         "qos": requests.qos, "association": requests.association, "user": user,
@@ -91,18 +95,22 @@ def _sizes(requests: Requests) -> dict[str, IntArray]:
     per_node = np.maximum(requests.tasks_per_node, 0)
     nodes, tasks = requests.min_nodes, requests.tasks
     given = nodes > 0
+    # Devices in all come from as few nodes as have them, each of which gives one at least.
+    in_all = most_nodes_for_devices(requests)
+    counts = in_all < NO_LIMIT
     as_many = np.zeros(len(nodes), bool) if requests.as_many_nodes is None \
-        else requests.as_many_nodes & (requests.max_nodes > nodes) & given
+        else requests.as_many_nodes & (requests.max_nodes > nodes) & given & ~counts
     by_node = np.where(given, nodes, 1) * np.maximum(per_node, 1)
     tasks = np.where(tasks > 0, tasks, by_node)
     needed = np.where(per_node > 0, -(-tasks // np.maximum(per_node, 1)), 1)
     min_nodes = np.where(given, np.maximum(nodes, np.where(per_node > 0, needed, 1)), needed)
     tasks = np.maximum(tasks, min_nodes)
-    max_nodes = np.where(requests.max_nodes > 0, requests.max_nodes,
-                         np.where(given, min_nodes, tasks))
     # Where tasks are not said, there is one for each node that it gets.
-    said = (requests.tasks > 0) | ~as_many
-    max_nodes = np.maximum(np.where(said, np.minimum(max_nodes, tasks), max_nodes), min_nodes)
+    said = (requests.tasks > 0) | ~(as_many | counts)
+    max_nodes = np.where(requests.max_nodes > 0, requests.max_nodes,
+                         np.where(given, min_nodes, np.where(said, tasks, in_all)))
+    max_nodes = np.minimum(np.where(said, np.minimum(max_nodes, tasks), max_nodes), in_all)
+    max_nodes = np.maximum(max_nodes, min_nodes)
     return {"tasks": tasks, "cpus_per_task": each, "tasks_per_node": per_node,
             "cpus": tasks * each, "min_nodes": min_nodes, "max_nodes": max_nodes,
             "asked_nodes": np.where(given, nodes, 1),

@@ -8,6 +8,7 @@ MaxCPUsPerNode, OverSubscribe=EXCLUSIVE, ExclusiveUser; sbatch: --ntasks-per-nod
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.by_devices import see_devices
 from wattline.shared_nodes.state import Books
 
 
@@ -21,7 +22,7 @@ def cpus_for(st: Books, job: int, partition: int, bank: int, node: int) -> int:
     if ask.exclusive != 0:
         if st.jobs_on[place] != 0:
             return 0
-    elif cpus < ask.cpus_per_task:
+    elif cpus < max(ask.cpus_per_task, ask.gpu_cpus):
         return 0
     if st.jobs_on[place] != 0:
         alone = ask.own_user != 0 or st.own_on[place] != 0
@@ -40,7 +41,7 @@ def cpus_for(st: Books, job: int, partition: int, bank: int, node: int) -> int:
                 return 0
             threads = st.node_threads[node]  # it has memory for every thread of its cores
             cpus = min(cpus, free // ask.memory_cpu // threads * threads)
-        elif ask.memory_node > free:
+        elif max(ask.memory_node, ask.gpu_memory) > free:
             return 0
     if ask.any_gres != 0:
         cpus = _with_devices(st, job, place, cpus)
@@ -96,7 +97,11 @@ def gather(st: Books, entry: int) -> bool:
     for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
         node = class_nodes[place]
         avail[node] = offer[first + node]
-    return list_near(st, entry)
+    if not list_near(st, entry):
+        return False
+    if st.ask[row.job].by_devices != 0:
+        see_devices(st, entry, 0)
+    return True
 
 
 @kernel_part
@@ -107,7 +112,11 @@ def gather_copies(st: Books, entry: int) -> bool:
         node = st.class_nodes[place]
         if st.mask[node]:
             st.avail[node] = cpus_for(st, row.job, row.partition, 1, node)
-    return list_near(st, entry)
+    if not list_near(st, entry):
+        return False
+    if st.ask[row.job].by_devices != 0:
+        see_devices(st, entry, 1)
+    return True
 
 
 @kernel_part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.attempt import licences_free
-from wattline.shared_nodes.limits import may_have, may_run
+from wattline.shared_nodes.limits import may_have, may_run, may_run_there
 from wattline.shared_nodes.offers import offers_now
 from wattline.shared_nodes.outcome import NEVER
 from wattline.shared_nodes.placing import place_now
@@ -43,6 +43,8 @@ def _what_is_missing(st: Books, job: int) -> int:
             reason = max(reason, NO_FREE_NODES)
         elif st.rules[0].enforce_limits != 0 and not _may_have_picked(st, entry):
             return OVER_JOB_LIMIT
+        elif st.rules[0].enforce_limits != 0 and not may_run_there(st, entry):
+            reason = max(reason, OVER_GROUP_LIMIT)
         elif st.rules[0].capped != 0:
             return OVER_CAP
     return reason

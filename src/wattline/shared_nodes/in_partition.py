@@ -85,6 +85,10 @@ def _memory(
     each = sizes["cpus_per_task"][job] * factor
     per_node = np.where(per_node > 0, per_node, 0)
     most_tasks = -(-sizes["tasks"][job] // sizes["min_nodes"][job])
+    if requests.memory_per_gpu_mb is not None:  # it has memory for its GPUs instead
+        by_gpu = requests.memory_per_gpu_mb[job] > 0
+        per_node, per_cpu = np.where(by_gpu, 0, per_node), np.where(by_gpu, -1, per_cpu)
+        whole &= ~by_gpu
     least = np.where(most > 0, -(-per_node // np.maximum(most, 1)), 0)
     each = np.maximum(each, -(-least // most_tasks))
     return {"cpus_per_task": each, "memory_node": per_node,

@@ -16,10 +16,12 @@ from wattline.model.kernel import kernel
 from wattline.model.signal import Signal
 from wattline.shared_nodes.arriving import submit_job
 from wattline.shared_nodes.backfill import backfill_cycle
+from wattline.shared_nodes.by_devices import see_devices_of
 from wattline.shared_nodes.cap import ROUNDING_W
 from wattline.shared_nodes.in_partition import ask_as_in_partition
 from wattline.shared_nodes.machine import SharedMachine
 from wattline.shared_nodes.main_pass import main_pass
+from wattline.shared_nodes.picking_devices import share_out
 from wattline.shared_nodes.prepare import make_books
 from wattline.shared_nodes.priority import renew_priorities
 from wattline.shared_nodes.queueing import count_waiting
@@ -121,6 +123,11 @@ def _put(books: Books, row: int, where: Placed) -> None:
     books.pick[:count] = where.nodes
     books.pick_cpus[:count] = where.cpus
     entry = int(books.ask[row].first_entry)
+    if books.ask[row].by_devices != 0:
+        for node in where.nodes:
+            see_devices_of(books, entry, 0, node)
+        books.clock[0].missing = 0
+        share_out(books, row)
     ask_as_in_partition(books, entry)
     picked_tres(books, entry)
     start_job(books, entry)

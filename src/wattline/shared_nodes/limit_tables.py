@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 
 from wattline.shared_nodes.filled import OVER_JOB_LIMIT, Filled, Pairs
-from wattline.shared_nodes.machine import NODE, IntArray, SharedMachine
+from wattline.shared_nodes.machine import NO_LIMIT, NODE, BoolArray, IntArray, SharedMachine
 from wattline.shared_nodes.memberships import Memberships, memberships
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.rules import Rules
@@ -46,6 +47,7 @@ def member_tables(machine: SharedMachine, found: Memberships, requests: Requests
     groups = max(len(found.groups), 1)
     tres = np.array(found.tres, dtype=np.int64).reshape(-1)
     arrays = int(requests.array.max(initial=-1)) + 1
+    rows = _group_rows(found, groups)
     return {
         "member_first": np.array(found.first, np.int64),
         "member_last": np.array(found.last, np.int64),
@@ -54,7 +56,25 @@ def member_tables(machine: SharedMachine, found: Memberships, requests: Requests
         "member_jobs": np.array(found.jobs, np.int64),
         "member_submit": np.array(found.submit, np.int64),
         "group_tres": np.zeros(groups * machine.resources, np.int64),
+        "group_row": rows, "class_counts_nodes": counting_classes(found),
+        "group_node_jobs": np.zeros((rows.max() + 1) * len(machine.nodes.names), np.int64),
         "group_jobs": np.zeros(groups, np.int64), "group_submit": np.zeros(groups, np.int64),
         "array_running": np.zeros(arrays, np.int64), "array_held": np.zeros(arrays, np.int64),
         "array_cycle": np.full(arrays, -1),
     }
+
+
+def _group_rows(found: Memberships, groups: int) -> IntArray:
+    """Of groups with a limit on nodes their row in the table of nodes in use; -1 of others."""
+    limited = sorted({group for group, tres in zip(found.group, found.tres, strict=True)
+                      if tres[NODE] < NO_LIMIT})
+    rows = np.full(groups, -1)
+    rows[limited] = np.arange(len(limited))
+    return rows
+
+
+def counting_classes(found: Memberships) -> BoolArray:
+    """The classes of limits of which one is on nodes."""
+    limited = np.array([tres[NODE] < NO_LIMIT for tres in found.tres], np.bool_)
+    return np.array([limited[first:last].any() for first, last in itertools.pairwise(found.first)],
+                    np.bool_)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.shared_nodes.devices import gpus_of_nodes
 from wattline.shared_nodes.machine import IntArray, SharedMachine
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.state_times import Gap, Timer
@@ -64,6 +65,21 @@ def working_lists(
         "row_job": np.repeat(np.arange(jobs), ask["rows"]), "node_first": np.full(nodes, -1),
         "log_s": np.zeros(LOG_ROWS), "log_w": np.zeros(LOG_ROWS),
         "log_busy": np.zeros(LOG_ROWS, np.int64), "log_queued": np.zeros(LOG_ROWS, np.int64),
+    }
+
+
+def device_lists(machine: SharedMachine, choices: int, any_by_devices: bool) -> dict[str, Any]:
+    """Scratch of choices by devices; empty where no job has such a one."""
+    nodes = len(machine.nodes.names)
+    ranks = len(np.unique(machine.nodes.weight))
+    size = nodes if any_by_devices else 0
+    if any_by_devices:
+        ranks *= 2 * (int(gpus_of_nodes(machine).max(initial=0)) + 1)
+    return {
+        "has": np.zeros(size * choices, np.int64), "near_gpus": np.zeros(size, np.int64),
+        "near_rank": np.zeros(size, np.int64), "got": np.zeros(choices, np.int64),
+        "pick_devices": np.zeros(size * choices, np.int64),
+        "rank_nodes": np.zeros(ranks, np.int64), "rank_cpus": np.zeros(ranks, np.int64),
     }
 
 

@@ -21,7 +21,7 @@ def pick_one_node(st: Books, entry: int) -> int:
     row = st.entry[entry]
     ask = st.ask[row.job]
     if ask.min_nodes > 1 or ask.widens != 0 or ask.exclusive != 0 or ask.required >= 0 or (
-            st.rules[0].least_loaded != 0 or st.rules[0].tree != 0):
+            ask.by_devices != 0 or st.rules[0].least_loaded != 0 or st.rules[0].tree != 0):
         return NOT_ONE
     first = row.form % len(st.slot_form) * st.rules[0].nodes
     best_set = -1  # CPUs of the best set of consecutive nodes of one weight

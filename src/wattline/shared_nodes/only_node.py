@@ -18,8 +18,8 @@ def is_for_one_node(st: Books, job: int) -> bool:
     """Whether the choice for a job is made here."""
     ask = st.ask[job]
     rules = st.rules[0]
-    return bool(ask.max_nodes == 1 and ask.required < 0 and rules.least_loaded == 0
-                and rules.tree == 0)
+    return bool(ask.max_nodes == 1 and ask.required < 0 and ask.by_devices == 0
+                and rules.least_loaded == 0 and rules.tree == 0)
 
 
 @kernel_part

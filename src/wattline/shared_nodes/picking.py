@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.picking_devices import (
+    begin_devices,
+    has_devices,
+    take_with_devices,
+)
 from wattline.shared_nodes.state import Books
 
 
@@ -11,12 +16,15 @@ def begin_picking(st: Books, job: int) -> None:
     """Nothing is picked yet."""
     st.clock[0].picked = 0
     st.clock[0].missing = st.ask[job].cpus
+    if st.ask[job].by_devices != 0:
+        begin_devices(st, job)
 
 
 @kernel_part
 def done(st: Books, job: int) -> bool:
     """Whether what was picked is what the job asks for."""
-    return bool(st.clock[0].picked >= st.ask[job].min_nodes and st.clock[0].missing <= 0)
+    return bool(st.clock[0].picked >= st.ask[job].min_nodes and st.clock[0].missing <= 0 and (
+        st.ask[job].by_devices == 0 or has_devices(st, job)))
 
 
 @kernel_part
@@ -27,6 +35,8 @@ def take(st: Books, job: int, node: int) -> bool:
     a complete one (`fewest`).
     """
     ask = st.ask[job]
+    if ask.by_devices != 0:
+        return take_with_devices(st, job, node)
     clock = st.clock[0]
     picked = clock.picked
     cpus = st.avail[node]

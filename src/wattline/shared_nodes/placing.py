@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.by_devices import see_devices_of
 from wattline.shared_nodes.choosing import choose
 from wattline.shared_nodes.fitting import enough, gather, has_required
+from wattline.shared_nodes.later import copy_after
 from wattline.shared_nodes.offers import cpus_after, cpus_needed, slot_of
 from wattline.shared_nodes.one_node import NOT_ONE, PICKED, pick_one_node
 from wattline.shared_nodes.only_node import is_for_one_node, pick_node_after, pick_node_now
@@ -32,7 +34,20 @@ def place_after(st: Books, entry: int, ended: int) -> bool:
     row = st.entry[entry]
     if is_for_one_node(st, row.job):
         return pick_node_after(st, entry, ended)
-    return _list_near_after(st, entry, ended) and choose(st, row.job)
+    if not _list_near_after(st, entry, ended):
+        return False
+    if st.ask[row.job].by_devices != 0:
+        _see_devices_after(st, entry, ended)
+    return choose(st, row.job)
+
+
+@kernel_part
+def _see_devices_after(st: Books, entry: int, ended: int) -> None:
+    """Look at the devices of the nodes of `near` when those jobs are over."""
+    for place in range(st.clock[0].near):
+        node = st.near[place]
+        bank = 1 if copy_after(st, node, ended) >= 0 else 0
+        see_devices_of(st, entry, bank, node)
 
 
 @kernel_part

@@ -17,7 +17,7 @@ from wattline.shared_nodes.arriving import send_back
 from wattline.shared_nodes.cap import cap_allows
 from wattline.shared_nodes.choosing import choose
 from wattline.shared_nodes.fitting import gather_copies
-from wattline.shared_nodes.limits import may_have, may_run
+from wattline.shared_nodes.limits import may_have, may_run, may_run_there
 from wattline.shared_nodes.machine import CANCEL, KEEP, SUSPEND
 from wattline.shared_nodes.outcome import PREEMPTED
 from wattline.shared_nodes.queueing import BY_QOS, may_preempt_by_qos
@@ -81,7 +81,7 @@ def _within_limits(st: Books, entry: int) -> bool:
     if st.rules[0].enforce_limits == 0:
         return True
     picked_tres(st, entry)
-    return may_have(st, entry) and may_run(st, entry)
+    return may_have(st, entry) and may_run(st, entry) and may_run_there(st, entry)
 
 
 @kernel_part

@@ -11,14 +11,20 @@ from wattline.model.signal import Signal
 from wattline.shared_nodes.dependencies import dependencies_of, wait_arrays, wait_columns
 from wattline.shared_nodes.devices import (
     add_asked_devices,
+    choose_by_devices,
     device_columns,
     device_needs,
+    gpus_of_nodes,
     typed_first,
 )
 from wattline.shared_nodes.filled import Filled, Pairs, fill, pairs_of
 from wattline.shared_nodes.in_partition import COLUMNS, in_partition
-from wattline.shared_nodes.limit_tables import limit_classes, member_tables
-from wattline.shared_nodes.lists import empty_offers, working_lists
+from wattline.shared_nodes.limit_tables import (
+    counting_classes,
+    limit_classes,
+    member_tables,
+)
+from wattline.shared_nodes.lists import device_lists, empty_offers, working_lists
 from wattline.shared_nodes.machine import FloatArray, IntArray, SharedMachine
 from wattline.shared_nodes.outages import Outages
 from wattline.shared_nodes.preempt_loops import without_circles
@@ -52,7 +58,7 @@ def make_books(
 ) -> Books:
     requests = typed_first(requests)
     filled = fill(machine, requests, rules)
-    needs = device_needs(requests, filled.sizes["min_nodes"])
+    needs = device_needs(requests)
     pairs = pairs_of(filled)
     there = in_partition(machine, requests, rules, filled.sizes, pairs.job, pairs.partition)
     job_tres = _asked_tres(machine, requests, filled, needs)
@@ -60,6 +66,9 @@ def make_books(
     node_class, class_first, class_nodes = _node_classes(machine, requests, pairs)
     ask = _asks(machine, requests, rules, filled, pairs, there, job_tres)
     ask["any_gres"] = needs["need"].any(axis=1) | needs["need_task"].any(axis=1)
+    exclusive = np.bincount(pairs.job, there["exclusive"], len(ask)) > 0
+    counting = np.bincount(pairs.job, counting_classes(found)[member_class], len(ask)) > 0
+    ask["by_devices"] = counting | choose_by_devices(machine, requests, ask["rows"], exclusive)
     for name in COLUMNS:
         ask["varies"][pairs.job[ask[name][pairs.job] != there[name]]] = 1
     entry = _entries(needs, filled, pairs, node_class, member_class, there)
@@ -86,6 +95,7 @@ def make_books(
         "hint_s": np.zeros(len(entry) + 1),
     }
     arrays |= _nodes(machine, rules, len(ask))
+    arrays |= device_lists(machine, len(requests.gres_choices), bool(ask["by_devices"].any()))
     arrays |= member_tables(machine, found, requests)
     arrays |= _associations(machine, rules)
     arrays |= working_lists(machine, rules, len(entry), ask, outages is not None)
@@ -146,8 +156,8 @@ def _entries(
     numbers = forms = np.zeros(0, np.int64)
     if len(job):
         names = ("limit_s", "tasks", "cpus_per_task", "tasks_per_node", "min_nodes", "max_nodes",
-                 "widens", "memory_node", "memory_cpu", "whole_memory", "exclusive", "own_user",
-                 "required", "load", "node_w")
+                 "widens", "gpu_cpus", "gpu_memory", "memory_node", "memory_cpu", "whole_memory",
+                 "exclusive", "own_user", "required", "load", "node_w")
         columns = [there[name] if name in there else np.asarray(filled.columns[name])[job]
                    for name in names]
         columns += [node_class, pairs.partition]
@@ -168,9 +178,12 @@ def _asked_tres(
     """CPUs, memory, nodes and devices of each job before nodes are chosen."""
     columns = filled.columns
     tres = np.zeros((len(requests.submit_s), machine.resources), np.int64)
-    tres[:, 0] = columns["cpus"]
-    per_cpu = np.maximum(columns["memory_cpu"], 0) * columns["cpus"]
-    tres[:, 1] = per_cpu + columns["memory_node"] * columns["min_nodes"]
+    is_gpu = device_columns(machine, requests)["choice_is_gpu"]
+    gpus = needs["own_job"][:, is_gpu].sum(axis=1)
+    tres[:, 0] = np.maximum(columns["cpus"], gpus * columns["gpu_cpus"])
+    per_cpu = np.maximum(columns["memory_cpu"], 0) * tres[:, 0]
+    tres[:, 1] = per_cpu + columns["memory_node"] * columns["min_nodes"] \
+        + gpus * columns["gpu_memory"]
     tres[:, 2] = columns["min_nodes"]
     devices = device_columns(machine, requests)
     for choice in range(len(requests.gres_choices)):
@@ -218,7 +231,8 @@ def _settings(
     return _table(Settings, 1, {
         "nodes": len(machine.nodes.names),
         "largest_node": machine.nodes.cpus.max(initial=0), "kinds": len(machine.nodes.gres_kinds),
-        "choices": len(requests.gres_choices), "resources": machine.resources,
+        "choices": len(requests.gres_choices), "most_gpus": gpus_of_nodes(machine).max(initial=0),
+        "ranks": len(np.unique(machine.nodes.weight)), "resources": machine.resources,
         "licences": len(machine.licence_names), "partitions": len(machine.partitions.names),
         "multifactor": priority.kind == MULTIFACTOR, "backfill": rules.scheduler == BACKFILL,
         "memory_counts": rules.memory_counts, "least_loaded": rules.least_loaded,
@@ -282,7 +296,7 @@ def _parts(machine: SharedMachine, requests: Requests, rules: Rules) -> Any:
 def _nodes(machine: SharedMachine, rules: Rules, jobs: int) -> dict[str, Any]:
     nodes = machine.nodes
     count = len(nodes.names)
-    weights, rank = np.unique(nodes.weight, return_inverse=True)
+    _, rank = np.unique(nodes.weight, return_inverse=True)
     excluded = np.isin(np.array(nodes.names), np.array(rules.suspend_excluded))
     return {
         "node_cpus": nodes.cpus.astype(np.int64).copy(),
@@ -290,8 +304,7 @@ def _nodes(machine: SharedMachine, rules: Rules, jobs: int) -> dict[str, Any]:
         "node_threads": np.maximum(nodes.threads_per_core, 1).astype(np.int64),
         "node_gres": nodes.gres.astype(np.int64).ravel().copy(),
         "node_weight": nodes.weight.astype(np.int64).copy(),
-        "node_rank": rank.astype(np.int64), "rank_nodes": np.zeros(len(weights), np.int64),
-        "rank_cpus": np.zeros(len(weights), np.int64),
+        "node_rank": rank.astype(np.int64),
         "node_leaf": nodes.leaf.astype(np.int64).copy(),
         "node_idle_w": nodes.idle_w.astype(np.float64).copy(),
         "node_cpu_w": nodes.cpu_w.astype(np.float64).copy(),

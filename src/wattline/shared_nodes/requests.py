@@ -98,5 +98,8 @@ class Requests:
     """Row of the machine's reservations that it is to run in, or -1."""
     own_user: BoolArray | None = None
     """Shares its nodes with jobs of the same user alone (`--exclusive=user`)."""
+    cpus_per_gpu: IntArray | None = None
+    """CPUs and memory for each of the GPUs that a job asks for in all; -1: none."""
+    memory_per_gpu_mb: IntArray | None = None
     as_many_nodes: BoolArray | None = None
     """Asks for a range of nodes, of which it gets as many as it can without waiting for them."""

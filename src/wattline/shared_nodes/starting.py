@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.devices import count_devices, use_devices
+from wattline.shared_nodes.devices import count_devices, gpus_asked, use_devices
 from wattline.shared_nodes.limits import count_running
 from wattline.shared_nodes.offers import node_moved
 from wattline.shared_nodes.overtime import killed_at
@@ -35,21 +35,24 @@ def picked_tres(st: Books, entry: int) -> None:
         node = st.pick[place]
         cpus = given_cpus(st, job, node, st.pick_cpus[place])
         st.job_tres[first] += cpus
-        st.job_tres[first + 1] += memory_on(st, job, node, st.pick_cpus[place])
+        st.job_tres[first + 1] += memory_on(st, job, place)
         if st.ask[job].exclusive != 0 or st.ask[job].any_gres != 0:
             count_devices(st, job, place)
 
 
 @kernel_part
-def memory_on(st: Books, job: int, node: int, cpus: int) -> int:
-    """Memory that the job holds on a node, in MB."""
+def memory_on(st: Books, job: int, place: int) -> int:
+    """Memory that the job holds on the node in this place of those that were picked, in MB."""
     ask = st.ask[job]
+    node, cpus = st.pick[place], st.pick_cpus[place]
     if st.rules[0].memory_counts == 0:
         return 0
     if ask.whole_memory != 0:
         return int(st.node_memory[node])
     if ask.memory_cpu > 0:
         return int(ask.memory_cpu * given_cpus(st, job, node, cpus))
+    if ask.gpu_memory > 0:
+        return int(ask.gpu_memory * gpus_asked(st, job, place))
     return int(ask.memory_node)
 
 
@@ -139,7 +142,7 @@ def _take_node(st: Books, entry: int, place: int) -> float:
     job = row.job
     node = st.pick[place]
     cpus = given_cpus(st, job, node, st.pick_cpus[place])
-    memory = memory_on(st, job, node, st.pick_cpus[place])
+    memory = memory_on(st, job, place)
     index = st.ask[job].first_row + place
     st.row_node[index] = node
     st.row_cpus[index] = cpus

@@ -59,6 +59,9 @@ class Ask(Record):
     own_user: int  # nodes are shared with jobs of the same user alone
     varies: int  # whether these differ between its partitions; then they are those of one of them
     any_gres: int
+    by_devices: int  # has an order of nodes of its own: see by_devices.py
+    gpu_cpus: int  # per GPU, of one that asks for GPUs in all; 0: not said
+    gpu_memory: int
     qos: int
     nice: int
     first_wait: int  # conditions that it waits for
@@ -164,6 +167,7 @@ class Clock(Record):
     ends_moved: int  # the same when `over_s` was made
     picked: int
     missing: int  # CPUs that the picked nodes do not give
+    most_cpus: int  # CPUs that nodes may still give for tasks or for GPUs: see picking_devices.py
     fewest: int  # CPUs of a node without which no choice can be completed
     masked: int  # nodes of `mask` that backfill may use for a job
     open_ask: int  # for which request `mask` is kept, or -1
@@ -253,6 +257,7 @@ class Books(KernelArrays):
     own_job: Any
     own_task: Any
     choice_kind: Any  # choices x kinds
+    choice_is_gpu: Any
     choice_column: Any  # columns of resources, see devices.py
     choice_total: Any
     kind_total: Any
@@ -280,6 +285,9 @@ class Books(KernelArrays):
     member_jobs: Any
     member_submit: Any
     group_tres: Any
+    group_row: Any  # groups with a limit on nodes: row of the next, or -1
+    group_node_jobs: Any  # such groups x nodes: jobs of the group that are there
+    class_counts_nodes: Any  # classes of limits with one on nodes
     group_jobs: Any
     group_submit: Any
     job_tres: Any
@@ -345,6 +353,11 @@ class Books(KernelArrays):
     pick: Any
     pick_cpus: Any
     used: Any  # devices of each kind on a picked node
+    has: Any  # nodes x choices: devices that nodes of `near` have free for the job that is tried
+    near_gpus: Any  # the same of all GPUs
+    near_rank: Any  # of their weight and these
+    got: Any  # choices: devices of the picked nodes
+    pick_devices: Any  # picked nodes x choices
     set_start: Any
     set_end: Any
     set_cpus: Any

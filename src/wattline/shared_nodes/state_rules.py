@@ -12,6 +12,8 @@ class Settings(Record):
     largest_node: int  # CPUs
     kinds: int
     choices: int
+    most_gpus: int  # of a node
+    ranks: int  # weights of nodes
     resources: int
     licences: int
     partitions: int

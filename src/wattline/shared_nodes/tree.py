@@ -14,7 +14,10 @@ from wattline.shared_nodes.state import Books
 
 @kernel_part
 def choose_on_tree(st: Books, job: int, least: int) -> bool:
-    """Pick nodes of `near` that could give more than `least` CPUs, leaf by leaf."""
+    """Pick nodes of `near` that could give more than `least` CPUs, leaf by leaf.
+
+    Weights are those of by_devices.py for a job whose devices count.
+    """
     # All nodes of lower weights are taken, then those of the last weight that is needed.
     last = _rank_that_is_enough(st, job, least)
     for rank in range(last):
@@ -26,11 +29,14 @@ def choose_on_tree(st: Books, job: int, least: int) -> bool:
 @kernel_part
 def _rank_that_is_enough(st: Books, job: int, least: int) -> int:
     """The weight, by its rank, up to which nodes have to be taken; -1 where there are none."""
-    for rank in range(len(st.rank_nodes)):
+    ranks = st.rules[0].ranks if st.ask[job].by_devices == 0 else len(st.rank_nodes)
+    for rank in range(ranks):
         st.rank_nodes[rank] = 0
         st.rank_cpus[rank] = 0
     near, avail, chosen = st.near, st.avail, st.chosen
     node_rank, rank_nodes, rank_cpus = st.node_rank, st.rank_nodes, st.rank_cpus
+    if st.ask[job].by_devices != 0:
+        node_rank = st.near_rank
     for place in range(st.clock[0].near):
         node = near[place]
         if chosen[node] == 0 and avail[node] > least:
@@ -39,14 +45,32 @@ def _rank_that_is_enough(st: Books, job: int, least: int) -> int:
     nodes = st.ask[job].min_nodes - st.clock[0].picked
     cpus = st.clock[0].missing
     last = -1
-    for rank in range(len(st.rank_nodes)):
+    for rank in range(ranks):
         if st.rank_nodes[rank] > 0:
             last = rank
             nodes -= st.rank_nodes[rank]
             cpus -= st.rank_cpus[rank]
-            if nodes <= 0 and cpus <= 0:
+            if nodes <= 0 and cpus <= 0 and (
+                    st.ask[job].by_devices == 0 or _has_devices_up_to(st, job, rank)):
                 break
     return last
+
+
+@kernel_part
+def _has_devices_up_to(st: Books, job: int, rank: int) -> bool:
+    """Whether the nodes up to a rank have all devices that the job still lacks."""
+    choices = st.rules[0].choices
+    for choice in range(choices):
+        missing = st.own_job[job * choices + choice] - st.got[choice]
+        if missing <= 0:
+            continue
+        for place in range(st.clock[0].near):
+            node = st.near[place]
+            if st.near_rank[node] <= rank and st.chosen[node] == 0:
+                missing -= st.has[node * choices + choice]
+        if missing > 0:
+            return False
+    return True
 
 
 @kernel_part
@@ -56,9 +80,12 @@ def _open(st: Books, node: int, least: int) -> bool:
 
 @kernel_part
 def _take_rank(st: Books, job: int, rank: int, least: int) -> bool:
+    node_rank = st.node_rank
+    if st.ask[job].by_devices != 0:
+        node_rank = st.near_rank
     for place in range(st.clock[0].near):
         node = st.near[place]
-        if _open(st, node, least) and st.node_rank[node] == rank:
+        if _open(st, node, least) and node_rank[node] == rank:
             if st.clock[0].picked >= st.ask[job].max_nodes:
                 return False
             if not take(st, job, node):
@@ -76,6 +103,8 @@ def _leaf_by_leaf(st: Books, job: int, rank: int, least: int) -> bool:
         st.switch_used[_leaf_of(st, st.pick[place])] = 1
     near, avail, chosen = st.near, st.avail, st.chosen
     node_rank, node_leaf, switch_nodes = st.node_rank, st.node_leaf, st.switch_nodes
+    if st.ask[job].by_devices != 0:
+        node_rank = st.near_rank
     for place in range(st.clock[0].near):
         node = near[place]
         if node_rank[node] == rank and chosen[node] == 0 and avail[node] > least:

@@ -37,3 +37,19 @@ def test_a_setting_without_effect_is_listed(tmp_path: Path, said: str) -> None:
                         assoc=tmp_path / "assoc")
     assert any(said in line for line in twin.not_modelled)
     assert not any("fairshare" in line.lower() for line in twin.not_modelled)
+
+
+@pytest.mark.parametrize(("gres", "said"), [
+    ("gpu:a:2,shard:8", 1), ("gpu:2,mps:200", 1), ("gpu:2,shard:8,mps:200", 2), ("gpu:2", 0),
+    ("shard:8", 0), ("fpga:1", 0)])
+def test_parts_of_gpus_are_listed(tmp_path: Path, gres: str, said: int) -> None:
+    (tmp_path / "slurm.conf").write_text(
+        "GresTypes=gpu,shard,mps,fpga\n"
+        f"NodeName=n[1-3] CPUs=8 RealMemory=1000 Gres={gres}\n"
+        "PartitionName=p Nodes=ALL Default=YES\n")
+    (tmp_path / "e.events").write_text(
+        "-dt 0 -e submit_batch_job | --uid=ann -n 1 -t 1 -sim-walltime 1 x\n")
+    twin = wl.make_twin(tmp_path / "slurm.conf", events=tmp_path / "e.events")
+    listed = [line for line in twin.not_modelled if "beside the GPUs, of which they are" in line]
+    assert len(listed) == said
+    assert all("slurm.conf:2: Gres" in line and " on 3 nodes: " in line for line in listed)

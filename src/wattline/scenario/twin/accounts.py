@@ -237,12 +237,6 @@ def _in_order(rows: Iterable[site_accounts.Association]) -> list[site_accounts.A
     return found
 
 
-NODES = 2
-"""The column of nodes in tables of limits."""
-OF_SEVERAL = ("group_tres", "user_tres", "account_tres")
-EACH_JOBS_NODES = "a node on which several of the jobs run counts for each of them, in Slurm once"
-
-
 def limits_of(listed: Sequence[Given], kinds: Kinds, told: Told) -> SharedLimits:
     """Tables of limits, one row for each."""
     tables: dict[str, IntArray] = {}
@@ -253,9 +247,6 @@ def limits_of(listed: Sequence[Given], kinds: Kinds, told: Told) -> SharedLimits
             rows.append(row)
             told.not_modelled += [f"{given.at(key)}: {given.name(key)} of {resource}: "
                                   f"{_why_left(resource)}" for resource in left]
-            if name in OF_SEVERAL and row[NODES] < NO_LIMIT:
-                told.not_modelled.append(f"{given.at(key)}: {given.name(key)}=node={row[NODES]}: "
-                                         f"{EACH_JOBS_NODES}")
         tables[name] = np.array(rows, dtype=np.int64)
     for name, key in COUNTS.items():
         tables[name] = _whole(_count(given, key, int(NO_LIMIT)) for given in listed)

@@ -1,4 +1,4 @@
-"""Which nodes jobs name, and over how many they spread devices that they ask for in all.
+"""Which nodes jobs name, and whether nodes have the devices that they ask for in all.
 
 sbatch: --nodelist, --exclude, --gpus. A list of nodes without a number of nodes asks for that many;
 one that is longer than the number asked for leaves the choice among its nodes.
@@ -7,23 +7,15 @@ one that is longer than the number asked for leaves the choice among its nodes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.scenario.twin.asked import Asked, Counter, Kind
-from wattline.scenario.twin.per_gpu import needed_by_gpus
 from wattline.shared_nodes.machine import BoolArray, IntArray, Nodes
 from wattline.site.lines import hosts_of
-
-SPREAD = ("asks for devices of the whole job: an equal part on each of as few nodes as have them")
-UNEVEN = ("asks for devices of the whole job that its nodes cannot share equally: some take one "
-          "more, and each must have as many free")
-UNEQUAL = ("asks for devices of the whole job that Slurm would give in unequal parts, which is not "
-           "modelled: too few of its nodes have an equal part, with the CPUs of its tasks")
 
 
 @dataclass
@@ -105,72 +97,67 @@ class NamedNodes:
 
 
 @dataclass
-class Spreading:
-    """Devices that jobs ask for in all, put on nodes in equal parts."""
+class DevicesInAll:
+    """Devices that jobs ask for in all: how much of the machine could serve them at most."""
 
     nodes: Nodes
-    filled: Counter
-    known: dict[tuple[object, ...], int] = field(default_factory=dict)
+    known: dict[tuple[object, ...], str] = field(default_factory=dict)
 
-    def fits(self, job: Asked, room: BoolArray, key: object) -> str:
-        """Settle its number of nodes; why nodes of `room`, known by `key`, do not have its devices.
-
-        Nothing where they do.
-        """
+    def why_not(self, job: Asked, room: BoolArray, key: object) -> str:
+        """Why nodes of `room`, known by `key`, cannot have its devices; nothing where they may."""
         if not job.gres_per_job:
             return ""
-        asked = tuple(sorted(job.gres_per_job.items()))
-        same = (key, asked, job.tasks, job.cpus_per_task, job.min_nodes, job.max_nodes,
-                job.cpus_per_gpu, job.memory_per_gpu_mb)
+        same = (key, tuple(sorted(job.gres_per_job.items())), job.tasks, job.min_nodes,
+                job.max_nodes, job.cpus_per_gpu, job.memory_per_gpu_mb)
         if same not in self.known:
-            self.known[same] = self._fewest(job, room)
-        if self.known[same] == 0:
-            return self._why_not(job, room)
-        if job.min_nodes != job.max_nodes or job.min_nodes < 1:
-            self.filled.note(SPREAD, job.job_id)
-        job.min_nodes = job.max_nodes = self.known[same]
-        if any(number % job.min_nodes for number in job.gres_per_job.values()):
-            self.filled.note(UNEVEN, job.job_id)
-        return ""
+            self.known[same] = self._why_not(job, room)
+        return self.known[same]
 
     def _why_not(self, job: Asked, room: BoolArray) -> str:
-        """Too few devices, too little beside them, or parts that would have to be unequal."""
-        counts = self._counts(job, room)
-        asked = said(job.gres_per_job)
-        for kind, number in job.gres_per_job.items():
-            there = np.sort(devices_of(self.nodes, *kind)[room])[::-1]
-            if int(there[: counts.stop - 1].sum()) < number:
-                return f"more devices for the whole job than its nodes have ({asked})"
+        if not self._may_have(job, room, 0, 0):
+            return ("more devices for the whole job than its nodes have "
+                    f"({said(job.gres_per_job)})")
         for name, what in (("memory_per_gpu_mb", "memory"), ("cpus_per_gpu", "CPUs")):
-            without: dict[str, Any] = {name: -1}
-            if self._fewest(replace(job, **without), room) > 0:
+            each = {of: max(getattr(job, of), 0) if of == name else 0
+                    for of in ("cpus_per_gpu", "memory_per_gpu_mb")}
+            if not self._may_have(job, room, *each.values()):
                 return (f"more {what} for each GPU than the nodes with its devices have "
-                        f"({asked}, {getattr(job, name):,} each)")
-        return f"{UNEQUAL} ({asked})"
+                        f"({said(job.gres_per_job)}, {getattr(job, name):,} each)")
+        return ""
 
-    @staticmethod
-    def _counts(job: Asked, room: BoolArray) -> range:
-        """The numbers of nodes that it may have."""
-        most = job.max_nodes
-        if most < 1:
-            most = job.tasks if job.tasks > 0 else max(job.gres_per_job.values())
-        if not isfinite(job.start_s):  # each node has one at least; who ran had nodes enough
-            most = min([most, *filter(None, job.gres_per_job.values())])
-        return range(max(1, job.min_nodes),
-                     min(max(most, job.min_nodes, 1), int(room.sum())) + 1)
+    def _may_have(self, job: Asked, room: BoolArray, cpus: int, memory_mb: int) -> bool:
+        """Whether as many nodes as it may have, the largest, have the devices."""
+        most = most_nodes(job)
+        for kind, number in job.gres_per_job.items():
+            there = devices_of(self.nodes, *kind)
+            if kind[0] == "gpu" and cpus > 0:
+                there = np.minimum(there, self.nodes.cpus // cpus)
+            if kind[0] == "gpu" and memory_mb > 0:
+                there = np.minimum(there, self.nodes.memory_mb // memory_mb)
+            there = np.sort(there[room])[::-1]
+            if int(there[:most].sum()) < number:
+                return False
+        return True
 
-    def _fewest(self, job: Asked, room: BoolArray) -> int:
-        """On how few nodes its devices and tasks fit; 0 for none."""
-        for count in self._counts(job, room):
-            cpus = -(-max(job.tasks, 1) // count) * max(job.cpus_per_task, 1)
-            gpu_cpus, gpu_mb = needed_by_gpus(job, count)
-            able = room & (self.nodes.cpus >= max(cpus, gpu_cpus)) & (
-                self.nodes.memory_mb >= gpu_mb)
-            for kind, number in job.gres_per_job.items():
-                able = able & (devices_of(self.nodes, *kind) >= -(-number // count))
-            if int(able.sum()) >= count:
-                return count
-        return 0
+
+def most_nodes(job: Asked) -> int:
+    """How many nodes a job with devices in all may have: each gives one at least."""
+    most = min(filter(None, job.gres_per_job.values()), default=1)
+    if isfinite(job.start_s):  # who ran had nodes enough
+        most = max(most, job.min_nodes)
+    for bound in (job.max_nodes, job.tasks):
+        if bound > 0:
+            most = min(most, max(bound, job.min_nodes))
+    return max(most, 1)
+
+
+def on_one_node(job: Asked) -> None:
+    """Let devices in all of a job that may have one node alone be those of this node."""
+    if job.gres_per_job and most_nodes(job) == 1:
+        job.min_nodes = job.max_nodes = 1
+        for kind, number in job.gres_per_job.items():
+            job.gres_per_node[kind] = job.gres_per_node.get(kind, 0) + number
+        job.gres_per_job = {}
 
 
 def devices_of(nodes: Nodes, name: str, model: str) -> IntArray:

@@ -20,6 +20,9 @@ from wattline.site.lines import number_of
 from wattline.site.slurm_conf import Node, SlurmConf
 from wattline.site.topology import Topologies
 
+GPU = "gpu"
+PARTS_OF_GPUS = frozenset({"shard", "mps"})
+"""gres.conf(5): both share the GPUs of their node."""
 MOST_NODES = 200_000
 """Tables of partitions and features have a column per node."""
 
@@ -67,6 +70,7 @@ def nodes_of(
                          f"{MOST_NODES:,}")
     listed = [_kinds_of(node, told) for node in conf.nodes]
     _beside_gres_conf(conf, gres, listed, told)
+    _say_shared_gpus(conf, listed, told)
     kinds = tuple(sorted({kind for each in listed for kind in each}))
     feature_names = tuple(sorted({name for node in conf.nodes for name in _features(node)}))
     features = np.zeros((len(conf.nodes), len(feature_names)), dtype=np.bool_)
@@ -151,6 +155,19 @@ def _kinds_of(node: Node, told: Told) -> dict[Kind, int]:
         kind = (words[0], ":".join(words[1:]))
         found[kind] = found.get(kind, 0) + count
     return found
+
+
+def _say_shared_gpus(conf: SlurmConf, listed: Sequence[dict[Kind, int]], told: Told) -> None:
+    """Slurm's shards and MPS are parts of GPUs: one of which parts are in use is no whole one."""
+    of_line: dict[tuple[str, str], int] = {}
+    for node, kinds in zip(conf.nodes, listed, strict=True):
+        names = {name for name, _ in kinds}
+        for name in PARTS_OF_GPUS & names if GPU in names else ():
+            of_line[node.where, name] = of_line.get((node.where, name), 0) + 1
+    told.not_modelled += [
+        f"{where}: Gres {name} on {count:,} node{'' if count == 1 else 's'}: taken as devices "
+        "beside the GPUs, of which they are parts in Slurm, where a GPU is given in parts or whole"
+        for (where, name), count in sorted(of_line.items())]
 
 
 def _beside_gres_conf(

@@ -16,15 +16,15 @@ from wattline.scenario.twin.dependencies import dependencies_of
 from wattline.scenario.twin.features import mask_of
 from wattline.scenario.twin.gpu_defaults import GpuDefaults
 from wattline.scenario.twin.node_choice import (
-    UNEQUAL,
+    DevicesInAll,
     Masks,
     NamedNodes,
-    Spreading,
     devices_of,
+    on_one_node,
     said,
 )
 from wattline.scenario.twin.one_request import settle_devices
-from wattline.scenario.twin.per_gpu import settle_per_gpu
+from wattline.scenario.twin.per_gpu import gpus_of, settle_per_gpu
 from wattline.scenario.twin.reservations import asked_rows
 from wattline.scenario.twin.spelling import Spelling
 from wattline.scenario.twin.whole_nodes import mark_whole_nodes
@@ -126,7 +126,8 @@ class Builder:
             exit_ok=self._flags("exit_ok"), cpu_load=self._floats("cpu_load"),
             power_per_node_w=self._floats("power_per_node_w"), held=self._flags("held"),
             refused=refused if self.unfit_rows else None, reservation=reservation,
-            own_user=self._flags("own_user"),
+            own_user=self._flags("own_user"), cpus_per_gpu=self._by_gpu("cpus_per_gpu"),
+            memory_per_gpu_mb=self._by_gpu("memory_per_gpu_mb"),
             as_many_nodes=self._flags("node_range") & ~self._flags("use_min_nodes"),
         )
         return Made(requests, self.unfit.lines(), _int(sorted(self.unfit_rows)),
@@ -138,6 +139,10 @@ class Builder:
 
     def _whole(self, name: str) -> IntArray:
         return self._column(name, np.int64)
+
+    def _by_gpu(self, name: str) -> IntArray:
+        """Of jobs with GPUs in all; of others it is in what they ask for by task and node."""
+        return _int(getattr(job, name) if gpus_of(job.gres_per_job) else -1 for job in self.jobs)
 
     def _floats(self, name: str) -> npt.NDArray[np.float64]:
         return self._column(name, np.float64)
@@ -273,7 +278,7 @@ class Builder:
     def _sizes(self, partitions: BoolArray, features: Sequence[int]) -> None:
         """Jobs that ask for more than any node, or all nodes, of their partitions have."""
         nodes = self.machine.nodes
-        spreading = Spreading(nodes, self.filled)
+        in_all = DevicesInAll(nodes)
         rooms: dict[tuple[bytes, int], BoolArray] = {}
         for row, job in enumerate(self.jobs):
             key = (partitions[row].tobytes(), features[row])
@@ -283,10 +288,9 @@ class Builder:
                     if features[row] >= 0 else inside
             if row not in self.unfit_rows:
                 self._size(row, job, rooms[key], nodes.cpus, nodes.memory_mb)
-            if row not in self.unfit_rows and (why := spreading.fits(job, rooms[key], key)):
+            if row not in self.unfit_rows and (why := in_all.why_not(job, rooms[key], key)):
                 self._reject(row, why)
-                if why.startswith(UNEQUAL):
-                    self.unused.note(why, job.job_id)
+            on_one_node(job)
             if row not in self.unfit_rows and settle_per_gpu(job, self.filled):
                 self._size(row, job, rooms[key], nodes.cpus, nodes.memory_mb)
 
