@@ -138,11 +138,11 @@ def test_where_a_cap_above_the_answer_breaks_the_limit_the_nearest_is_said(polic
 
 
 def test_limits_are_numbers_and_policies_are_names_or_objects():
-    given = {"trace": trace(20), "wait": 300}
+    given = {"trace": trace(12), "wait": 300}
     names = [advise_cap(scenario(), policies=policies, **given).choices[0].cap_w
              for policies in ("dvfs", ["dvfs"], [wl.Dvfs()], wl.Dvfs(), ["dvfs", "dvfs"])]
     assert len(set(names)) == 1
-    assert advise_cap(scenario(), policies="dvfs", trace=trace(20), wait="5m").choices[
+    assert advise_cap(scenario(), policies="dvfs", trace=trace(12), wait="5m").choices[
         0].cap_w == names[0]
     other = advise_cap(scenario(), policies=[wl.Dvfs(latency_s=900)], **given)
     assert other.choices[0].cap_w != names[0]

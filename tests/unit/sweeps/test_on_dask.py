@@ -65,6 +65,8 @@ def test_points_run_on_dask_and_a_killed_worker_is_replaced(
     killer.join()
     assert (found.counts.computed, found.counts.failed) == (30, 0)
     assert len({row["number"] for row in found.rows}) == 30
+    with distributed.Client(cluster.scheduler_address) as client:
+        client.wait_for_workers(2, timeout=60)
 
 
 def test_workers_in_another_folder_find_the_files_of_a_sweep(
