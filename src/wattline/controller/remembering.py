@@ -106,7 +106,7 @@ class Remembered:
         said = self.path.with_suffix(".site").read_text(encoding="utf-8")
         path.with_suffix(".site").write_text(said, encoding="utf-8")
         before, self.file, self.path = self.file, file, path
-        self.save(books, compact=False)
+        self.save(books)
         shutil.copyfile(path.with_suffix(".books"), path.with_suffix(BEGUN))
         draft.replace(path)
         if ended is not None:

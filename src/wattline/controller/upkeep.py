@@ -2,7 +2,7 @@
 
 Saving the books, forgetting jobs that are over and looking for garbage take as long as a third of a
 cycle each. None of them is urgent: the journal has all that was not saved. So no cycle does two of
-them, and none that has written `machine.json`.
+them, and one that has written `machine.json` none, unless it is late.
 """
 
 from __future__ import annotations
