@@ -417,3 +417,45 @@ def test_a_store_that_is_away_is_said_once_and_tried_again(tmp_path, commands) -
     keeper.close()
     with Store(place) as store, store.session() as session:
         assert session.scalars(select(lives.c.energy_j)).one() == pytest.approx(630.0)
+
+
+NODES = ("n1", "n2", "n3")
+
+
+@pytest.mark.parametrize("marked", [True, False])
+@pytest.mark.parametrize("stays_on", [("n2", "n3"), ("n1",), ("n1", "n3")])
+@pytest.mark.parametrize("together", [True, False])
+def test_a_job_that_gives_nodes_back_has_what_they_drew_until_then(
+    writer, commands, marked, stays_on, together
+) -> None:
+    """Three nodes of 100 W from 10 s on; some are left at 14 s, others at the end, 20 s."""
+    found = Gathering("c")
+    batches = []
+
+    def look(at_s: float, state: str, nodes: tuple[str, ...]) -> None:
+        found.look([replace(job(state, end_s=T + 20 if state == "COMPLETED" else math.nan),
+                            nodes=len(nodes), node_list=nodes)], T + at_s)
+        if not together:
+            batches.append(found.batch({}))
+
+    def mark(at_s: float, what: str, nodes: tuple[str, ...]) -> None:
+        found.hear(NodeReport(node, T + at_s, 0.0, 100.0 * at_s, math.inf, job=f"{what} 7")
+                   for node in nodes if marked or node in stays_on)
+
+    found.hear(NodeReport(node, T + at_s, 0.0, 100.0 * at_s, math.inf)
+               for node in NODES for at_s in range(5, 30))
+    found.look([job("PENDING", start_s=math.nan)], T + 9.5)
+    mark(10.0, "begin", NODES)
+    look(10.5, "RUNNING", NODES)
+    look(13.5, "RUNNING", NODES)
+    mark(14.0, "end", tuple(node for node in NODES if node not in stays_on))
+    look(14.5, "RUNNING", stays_on)
+    look(20.0, "COMPLETING", stays_on[-1:])  # those that it has not left yet
+    mark(20.0, "end", stays_on)
+    look(20.5, "COMPLETED", stays_on)
+    for batch in (*batches, found.batch({})):
+        writer.enter(batch, T + 60)
+    writer.enter(Batch(), T + 120)  # no more marks are waited for
+    wanted_j = 1000.0 * len(stays_on) + 400.0 * (3 - len(stays_on))
+    assert life_of(writer).energy_j == pytest.approx(wanted_j)
+    assert life_of(writer).nodes == 3

@@ -2,7 +2,8 @@
 
 Each field is a maximum in a fixed order, so it does not matter which record came first, how
 often, or in which pieces: what is known beats what is not, an end beats going on, the later end the
-earlier one (with the state that stands beside it), more joules fewer: counters only rise.
+earlier one (with the state that stands beside it), more joules fewer: counters only rise. Of lists
+of nodes all nodes count that are in one of them: a job may give some back while it runs.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import math
 from dataclasses import fields, replace
 from typing import Any
 
+from wattline.account.measured.holdings import hosts_of
 from wattline.account.measured.records import Life, StepSeen
+from wattline.model.units import fold_hosts
 
 _OF_LIFE = [field.name for field in fields(Life)
             if field.name not in ("key", "state", "end_s", "other_start_s", "guessed")]
@@ -22,6 +25,10 @@ def merged_life(one: Life, other: Life) -> Life:
     """What both say together."""
     last = max(one, other, key=_status)
     most = {name: _most(getattr(one, name), getattr(other, name)) for name in _OF_LIFE}
+    if one.node_list and other.node_list and one.node_list != other.node_list:
+        hosts = hosts_of(one.node_list) | hosts_of(other.node_list)
+        if hosts:
+            most |= {"node_list": fold_hosts(sorted(hosts)), "nodes": len(hosts)}
     return replace(last, **most)
 
 

@@ -60,6 +60,7 @@ class Writer:
     memory: Memory = field(default_factory=Memory)
     remarks: list[str] = field(default_factory=list)
     _begun_s: dict[LifeKey, float] = field(default_factory=dict)
+    _left_s: dict[Place, float] = field(default_factory=dict)
     _lost: set[Lost] = field(default_factory=set)
     _told: set[str] = field(default_factory=set)
     _accounted: bool = False
@@ -72,6 +73,7 @@ class Writer:
     def enter(self, batch: Batch, now_s: float, *, last: bool = False) -> None:
         """Enter all of it, then note that; `last`: nothing will follow."""
         self._begun_s |= batch.begun_s
+        self._left_s |= batch.left_s
         self._lost |= batch.lost
         over = {life.key: life for life in batch.lives.values()
                 if not math.isnan(life.end_s) and life.state != REQUEUED}
@@ -139,16 +141,23 @@ class Writer:
         self.memory.unsaid = left
 
     def _fill_in(self, key: LifeKey) -> None:
-        """Where no prolog ran, a life began when it was first seen to have."""
+        """Where no prolog ran, a life began when it was first seen to have; where no epilog ran on
+        a node that it gave back, it left that when it was first seen to have."""
         begun_s = self._begun_s.pop(key, None)
-        if begun_s is None:
+        left_s = {node: self._left_s.pop((own, node))
+                  for own, node in list(self._left_s) if own == key}
+        if begun_s is None and not left_s:
             return
         with self.store.session() as session:
-            marked = {node for node, begin_s, _ in _stays(session, key) if begin_s is not None}
+            marks = _stays(session, key)
             hosts = hosts_of(_life(session, key).node_list)
-        missing = tuple(Stay(key, node, begin_s=begun_s) for node in sorted(hosts - marked))
+        begun = {node for node, begin_s, _ in marks if begin_s is not None}
+        ended = {node for node, _, end_s in marks if end_s is not None}
+        missing = [Stay(key, node, begin_s=begun_s) for node in sorted(hosts - begun)
+                   if begun_s is not None]
+        missing += [Stay(key, node, end_s=left_s[node]) for node in sorted(left_s.keys() - ended)]
         if missing:
-            self._ledger.enter(Found("marks", stays=missing))
+            self._ledger.enter(Found("marks", stays=tuple(missing)))
 
     def _is_whole(self, key: LifeKey) -> bool:
         """Whether all nodes of a life have marked its end."""

@@ -15,7 +15,7 @@ from wattline.account.measured.records import Kind, Life, LifeKey, Series
 from wattline.live.agent.marks import BEGIN, END
 from wattline.live.fleet import NodeReport
 from wattline.live.sensor import Quality
-from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, SlurmJob
+from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, SlurmJob, hosts
 from wattline.model.units import fold_hosts
 
 METER = "agent"
@@ -58,6 +58,8 @@ class Batch:
     marks: tuple[Marked, ...] = ()
     begun_s: Mapping[LifeKey, float] = field(default_factory=dict)
     """Of lives that were seen to begin, about when: between two looks."""
+    left_s: Mapping[tuple[LifeKey, str], float] = field(default_factory=dict)
+    """Of lives that go on without a node that they had, about when they left it."""
     lost: frozenset[Lost] = frozenset()
     seen: Mapping[str, tuple[int, int, float]] = field(default_factory=dict)
     """Up to where nodes need not be asked again once all this is entered."""
@@ -66,9 +68,12 @@ class Batch:
         readings = {node: list(each) for node, each in self.readings.items()}
         for node, each in later.readings.items():
             readings.setdefault(node, []).extend(each)
-        return Batch({**self.lives, **later.lives}, readings, self.marks + later.marks,
-                     {**later.begun_s, **self.begun_s}, self.lost | later.lost,
-                     later.seen or self.seen)
+        lives = {**self.lives, **later.lives}
+        for key in self.lives.keys() & later.lives.keys():
+            lives[key] = with_nodes(later.lives[key], hosts(self.lives[key].node_list))
+        return Batch(lives, readings, self.marks + later.marks,
+                     {**later.begun_s, **self.begun_s}, {**later.left_s, **self.left_s},
+                     self.lost | later.lost, later.seen or self.seen)
 
     def series(self, cluster: str) -> tuple[Series, ...]:
         return tuple(
@@ -88,6 +93,9 @@ class Gathering:
         self._count = 0
         self._marks: list[Marked] = []
         self._begun_s: dict[LifeKey, float] = {}
+        self._left_s: dict[tuple[LifeKey, str], float] = {}
+        self._had: dict[LifeKey, tuple[str, ...]] = {}
+        """Nodes of the lives of the last look, also those that they have given back."""
         self._lost = set(lost)
         self._ran: Mapping[str, tuple[int, Sequence[str]]] = {}
         self._last: dict[str, SlurmJob] = {}
@@ -148,6 +156,7 @@ class Gathering:
             if label not in seen and _runs(gone):  # Slurm shows for a while what has ended
                 lost += _all_lost(gone)
         self._last = {label: job for label, job in self._last.items() if label in seen}
+        self._had = {key: nodes for key, nodes in self._had.items() if key.label in seen}
         self._looked_s = now_s
         self._lost.update(lost)
         return lost
@@ -166,9 +175,9 @@ class Gathering:
     def batch(self, seen: Mapping[str, tuple[int, int, float]]) -> Batch:
         """All that came since the last call."""
         found = Batch(self._lives, self._readings, tuple(self._marks), self._begun_s,
-                      frozenset(self._lost), seen)
+                      self._left_s, frozenset(self._lost), seen)
         self._lives, self._readings, self._marks, self._begun_s = {}, {}, [], {}
-        self._lost = set()
+        self._left_s, self._lost = {}, set()
         self._count = 0
         return found
 
@@ -177,6 +186,12 @@ class Gathering:
         new = before is None or before.restarts != job.restarts
         if new and not math.isnan(self._looked_s):
             self._begun_s[life.key] = max((self._looked_s + now_s) / 2, job.start_s)
+        if before is not None and not new and job.state in ACTIVE:
+            for node in set(before.node_list).difference(job.node_list):
+                self._left_s[life.key, node] = (self._looked_s + now_s) / 2
+        # Of a job that ends Slurm shows those nodes alone that it has not left yet.
+        life = with_nodes(life, self._had.get(life.key, ()))
+        self._had[life.key] = hosts(life.node_list)
         if new or _runs(job) or before is None or before.state != job.state:
             self._lives[life.key] = life
         self._last[job.label] = job
@@ -200,6 +215,15 @@ def life_of(job: SlurmJob, cluster: str, looked_s: float) -> Life:
         end_s=math.nan if runs else max(job.end_s, job.start_s),
         limit_s=job.limit_s if math.isfinite(job.limit_s) else math.nan,
         seen_s=looked_s if runs else math.nan)
+
+
+def with_nodes(life: Life, nodes: Sequence[str]) -> Life:
+    """A life with nodes that it had before: what it drew there is its own."""
+    now = hosts(life.node_list)
+    if set(nodes) <= set(now):
+        return life
+    all_nodes = sorted({*now, *nodes})
+    return replace(life, nodes=len(all_nodes), node_list=fold_hosts(all_nodes))
 
 
 def _has_begun(job: SlurmJob) -> bool:
