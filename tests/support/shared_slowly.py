@@ -140,6 +140,7 @@ def hold_picked(st: Any, begin_s: float, end_s: float) -> None:
 QUICK = {
     "backfill._last_that_may_start": lambda st, place: place,
     "backfill._try_from": lambda st, entry: float(st.clock[0].now_s),
+    "backfill.first_start_s": lambda st, entry: float(st.clock[0].now_s),
     "backfill.first_try": lambda st, entry, from_s: from_s,
     "backfill.hold_picked": hold_picked,
     "backfill.will_run": will_run,

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import resource
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wattline.benchmarks._measuring import public_log
 from wattline.model.progress import Advance
+from wattline.model.signal import Signal
+
+if TYPE_CHECKING:
+    from wattline.shared_nodes.machine import SharedMachine
 
 SITE = "slurm_sites/medium/slurm.conf"
 WEEK = "slurm_sites/medium/workload_week.events.xz"
+CAPPED_PART = 0.8
+"""Of what all parts of the site draw at most: the cap of the week under a cap."""
 LARGE_JOBS, LARGE_LOAD = 300_000, 0.8
 CROWDED_JOBS, CROWDED_LOAD = 100_000, 0.95
 """Parts of all CPU hours that jobs ask for: at the second hundreds wait, and all are planned."""
 
 
 def measure(progress: Advance) -> dict[str, Any]:
-    """Seconds in the engine, warm: a week of a public site (where the log is), a large machine,
-    and the same machine crowded.
+    """Seconds in the engine, warm: a week of a public site (where the log is), the same week under
+    a cap, a large machine, and the same machine crowded.
 
     Processor time (`_cpu_s`) tells what the engine takes where others use the machine too.
     """
@@ -32,6 +38,9 @@ def measure(progress: Advance) -> dict[str, Any]:
         simulate_shared(*week)  # compiles, or loads what was compiled
         runs = [simulate_shared(*week) for _ in range(3)]
         figures |= _speed("week", len(week[1].submit_s), runs)
+        runs = [simulate_shared(*week, cap=_cap(week[0])) for _ in range(2)]
+        figures |= _speed("capped_week", len(week[1].submit_s), runs)
+        figures["capped_week_cap_part"] = CAPPED_PART
     progress(0.3)
     machine = large_machine()
     rules = Rules(priority=Priority("multifactor", age=1000, fairshare=10_000, job_size=100),
@@ -54,6 +63,12 @@ def _speed(name: str, jobs: int, runs: list[Any]) -> dict[str, float]:
     cpu_s = min(run.engine_cpu_s for run in runs)
     return {f"{name}_jobs": jobs, f"{name}_engine_s": min(run.engine_s for run in runs),
             f"{name}_engine_cpu_s": cpu_s, f"{name}_jobs_per_cpu_s": jobs / cpu_s}
+
+
+def _cap(machine: SharedMachine) -> Signal:
+    nodes = machine.nodes
+    most_w = nodes.idle_w + nodes.cpus * nodes.cpu_w + (nodes.gres * nodes.gres_w).sum(axis=1)
+    return Signal.constant(CAPPED_PART * float(most_w.sum()), "W")
 
 
 def _week() -> Any:

@@ -30,6 +30,7 @@ from wattline.shared_nodes.offers import cpus_needed, forget_ready, offers_now, 
 from wattline.shared_nodes.power import picked_watts, woken_watts
 from wattline.shared_nodes.replanning import plans_hold_until
 from wattline.shared_nodes.reserving import hold_reserved
+from wattline.shared_nodes.room import begin_room, first_start_s, has_room_now, take_room
 from wattline.shared_nodes.spans import (
     clear_spans,
     first_try,
@@ -55,6 +56,8 @@ def backfill_cycle(st: Books) -> None:
     clock.started = 0
     clock.held = 0
     clock.plans_until_s = NEVER_S
+    if st.rules[0].capped != 0:
+        begin_room(st)
     for reservation in range(len(st.resv)):
         count = _look_through(st, reservation)
         if count > 0:
@@ -88,6 +91,7 @@ def _plan_all(st: Books, count: int, is_last_group: bool) -> None:
         if not _may_start_yet(st, entry) or not array_may_hold(st, job):
             continue
         clock.tested += 1
+        drawn_w = clock.power_w + clock.booting_w
         result = _plan(st, entry, clock.held)
         if result == PLANNED:
             count_held_task(st, job)
@@ -95,6 +99,8 @@ def _plan_all(st: Books, count: int, is_last_group: bool) -> None:
         elif result == STARTED:
             clock.stale += 1
             clock.started += 1
+            if rules.capped != 0:
+                _take_watts(st, job, clock.power_w + clock.booting_w - drawn_w)
         if is_last_group and result in (PLANNED, STARTED):
             last = _last_that_may_start(st, last)
     if any_may_start:
@@ -127,6 +133,9 @@ def _last_that_may_start(st: Books, place: int) -> int:
         limit_s = row.limit_s
         late = st.late_cycle[row.form] == cycle and limit_s >= st.late_limit_s[row.form]
         if not late and st.live[row.job].phase == QUEUED:
+            if st.rules[0].capped != 0 and not has_room_now(st, entry):
+                place -= 1  # others of its form may draw less
+                continue
             if _fits_now(st, entry):
                 return place
             st.late_cycle[row.form] = cycle
@@ -233,6 +242,9 @@ def _plan(st: Books, entry: int, held: int) -> int:
     ask_as_in_partition(st, entry)
     if st.never_cycle[row.form] == cycle and row.limit_s >= st.never_limit_s[row.form]:
         return LEFT
+    window_end_s = clock.now_s + st.rules[0].bf_window_s
+    if st.rules[0].capped != 0 and first_start_s(st, entry) > window_end_s:
+        return LEFT
     # Mostly the job planned before asked for the same: of the nodes that were open for it all are
     # but those that it got.
     again = clock.open_ask == row.ask
@@ -241,7 +253,6 @@ def _plan(st: Books, entry: int, held: int) -> int:
             st.never_cycle[row.form] = cycle
             st.never_limit_s[row.form] = row.limit_s
         return LEFT
-    window_end_s = clock.now_s + st.rules[0].bf_window_s
     for _ in range(MOST_TRIES):
         at_s, try_s = clock.open_from_s, clock.open_next_s
         start_s = NEVER_S
@@ -366,4 +377,14 @@ def _hold_watts(st: Books, entry: int, held: int) -> int:
         return 0
     watts = picked_watts(st, st.entry[entry].job, 0) + woken_watts(st)
     hold_watts(st, held, st.clock[0].held_begin_s, st.clock[0].held_end_s, watts)
+    take_room(st, st.clock[0].held_begin_s, st.clock[0].held_end_s, watts)
     return 1
+
+
+@kernel_part
+def _take_watts(st: Books, job: int, drawn_w: float) -> None:
+    """Under a cap, take room for a job that started; nodes that it woke draw power after it too."""
+    live = st.live[job]
+    take_room(st, st.clock[0].now_s, max(live.limit_end_s, live.latest_s), live.watts)
+    if st.rules[0].suspend_time_s >= 0.0:
+        take_room(st, st.clock[0].now_s, NEVER_S, drawn_w - live.watts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.freed import freed_watts, list_ends
-from wattline.shared_nodes.overtime import killed_at
+from wattline.shared_nodes.overtime import killed_at, last_boot_s
 from wattline.shared_nodes.power import picked_watts, woken_watts
 from wattline.shared_nodes.state import Books
 
@@ -18,6 +18,12 @@ ROUNDING_W = 1e-6
 
 @kernel_part
 def cap_at(st: Books, time_s: float) -> float:
+    return float(st.cap_w[max(next_step(st, time_s) - 1, 0)])
+
+
+@kernel_part
+def next_step(st: Books, time_s: float) -> int:
+    """The first step of the cap after a time."""
     low = 0
     high = len(st.cap_s)
     while low < high:
@@ -26,7 +32,7 @@ def cap_at(st: Books, time_s: float) -> float:
             low = middle + 1
         else:
             high = middle
-    return float(st.cap_w[max(low - 1, 0)])
+    return low
 
 
 @kernel_part
@@ -39,9 +45,7 @@ def cap_allows(
     running jobs that would give way, which have `leaves` set, and `bank` says where they are gone.
     """
     watts = picked_watts(st, job, bank) + woken_watts(st) - freed_w
-    rules = st.rules[0]
-    booted_s = start_s + (rules.resume_timeout_s if rules.suspend_time_s >= 0.0 else 0.0)
-    end_s = killed_at(st, job, booted_s)
+    end_s = killed_at(st, job, last_boot_s(st, start_s))
     list_ends(st)
     if not _allowed_at(st, watts, start_s, held, bank):
         return False

@@ -7,19 +7,25 @@ anew when a job has come onto a node or left one.
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.state import Books
+from wattline.shared_nodes.state import NEVER_S, Books
 
 
 @kernel_part
 def list_ends(st: Books) -> None:
-    """Bring the list up to date: when each running job is over, and the watts of all up to it."""
+    """Bring the list up to date: when each running job is over, and the watts of all up to it.
+
+    And when all are over up to one in the order of their limits (`latest_s`).
+    """
     clock = st.clock[0]
     if clock.ends_moved == clock.moved:
         return
     clock.ends_moved = clock.moved
     times_s, watts = st.over_s, st.over_w
+    latest_s = -NEVER_S
     for index in range(clock.running):
         live = st.live[st.running[clock.first_running + index]]
+        latest_s = max(latest_s, live.latest_s)
+        st.latest_s[index] = latest_s
         over_s = max(live.limit_end_s, live.latest_s)
         own_w = live.watts
         # Limits are in order already, and so mostly are the looks at them.

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.model.signal import Signal
 from wattline.shared_nodes.devices import gpus_of_nodes
 from wattline.shared_nodes.machine import IntArray, SharedMachine
 from wattline.shared_nodes.rules import Rules
@@ -59,6 +60,7 @@ def working_lists(
         "held_begin": np.zeros(spans), "held_end": np.zeros(spans), "held_w": np.zeros(spans),
         "held_sum": np.zeros(spans),
         "over_s": np.zeros(jobs + 1), "over_w": np.zeros(jobs + 1),
+        "latest_s": np.zeros(jobs + 1),
         "row_node": np.zeros(rows, np.int64), "row_cpus": np.zeros(rows, np.int64),
         "row_memory": np.zeros(rows, np.int64), "row_gres": np.zeros(rows * kinds, np.int64),
         "row_next": np.full(rows, -1), "row_end": np.zeros(rows),
@@ -102,4 +104,14 @@ def empty_offers(
         "is_ready_known": np.zeros(slots * nodes, bool),
         "after_from": np.zeros(slots * nodes), "after_to": np.zeros(slots * nodes),
         "after_cpus": np.zeros(slots * nodes, np.int32),
+    }
+
+
+def empty_room(cap: Signal | None, jobs: int, entries: int, spans: int) -> dict[str, Any]:
+    """Steps of the watts that the cap leaves: see room.py. Without a cap there are none."""
+    steps = 0 if cap is None else 2 * (jobs + spans) + len(cap.time_s) + 2
+    requests = 0 if cap is None else entries + 1
+    return {
+        "room_s": np.zeros(steps), "room_w": np.zeros(steps),
+        "room_cycle": np.full(requests, -1), "room_from_s": np.zeros(requests),
     }

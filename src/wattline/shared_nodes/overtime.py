@@ -14,6 +14,13 @@ from wattline.shared_nodes.waking import next_on_grid
 
 
 @kernel_part
+def last_boot_s(st: Books, start_s: float) -> float:
+    """When the nodes of a job that starts then are up at the latest."""
+    rules = st.rules[0]
+    return float(start_s + (rules.resume_timeout_s if rules.suspend_time_s >= 0.0 else 0.0))
+
+
+@kernel_part
 def killed_at(st: Books, job: int, booted_s: float) -> float:
     """When a job is killed that goes on for ever, on nodes that are up from `booted_s`.
 

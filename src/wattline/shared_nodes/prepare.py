@@ -19,12 +19,18 @@ from wattline.shared_nodes.devices import (
 )
 from wattline.shared_nodes.filled import Filled, Pairs, fill, pairs_of
 from wattline.shared_nodes.in_partition import COLUMNS, in_partition
+from wattline.shared_nodes.least_watts import least_watts
 from wattline.shared_nodes.limit_tables import (
     counting_classes,
     limit_classes,
     member_tables,
 )
-from wattline.shared_nodes.lists import device_lists, empty_offers, working_lists
+from wattline.shared_nodes.lists import (
+    device_lists,
+    empty_offers,
+    empty_room,
+    working_lists,
+)
 from wattline.shared_nodes.machine import FloatArray, IntArray, SharedMachine
 from wattline.shared_nodes.outages import Outages
 from wattline.shared_nodes.preempt_loops import without_circles
@@ -94,6 +100,9 @@ def make_books(
         "hint_cycle": np.full(len(entry) + 1, -1, np.int64),
         "hint_s": np.zeros(len(entry) + 1),
     }
+    if cap is not None:
+        entry["least_w"] = least_watts(machine, filled, pairs, entry, (class_first, class_nodes),
+                                       needs, arrays["choice_kind"])
     arrays |= _nodes(machine, rules, len(ask))
     arrays |= device_lists(machine, len(requests.gres_choices), bool(ask["by_devices"].any()))
     arrays |= member_tables(machine, found, requests)
@@ -103,6 +112,7 @@ def make_books(
     arrays |= wait_arrays(dependencies_of(requests))
     arrays |= reservation_arrays(machine)
     arrays |= _world(outages, cap)
+    arrays |= empty_room(cap, len(ask), len(entry), len(arrays["held_w"]))
     let_idle_nodes_sleep(arrays["clock"], arrays["timers"], arrays["node_sleeper"],
                          machine.nodes.names, rules)
     return Books(**arrays)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.alike import forget_plan
 from wattline.shared_nodes.offers import ready_on
+from wattline.shared_nodes.room import first_start_s
 from wattline.shared_nodes.state import NEVER_S, UP, Books
 
 
@@ -166,9 +167,12 @@ def first_try(st: Books, entry: int, from_s: float) -> float:
 
     Tries are made at `from_s` and whenever a node comes free that was held (`open_next_s`), and
     look until the next one. So they find nothing before the first time at which as many nodes as
-    the job needs were held for nobody, as long as the job may last, and had enough for it.
+    the job needs were held for nobody, as long as the job may last, and had enough for it; nor,
+    under a cap, before there may be room for its watts.
     """
     found_s = _when_free(st, entry, from_s)
+    if st.rules[0].capped != 0:
+        found_s = max(found_s, first_start_s(st, entry))
     if found_s > st.clock[0].now_s + st.rules[0].bf_window_s:
         return NEVER_S
     try_s = from_s

@@ -205,6 +205,8 @@ class Clock(Record):
     tested: int  # jobs of this backfill cycle
     started: int
     held: int
+    rooms: int  # steps of `room_s`
+    room_until_s: float  # from then on the room is unknown
 
 
 class Books(KernelArrays):
@@ -394,6 +396,11 @@ class Books(KernelArrays):
     held_sum: Any  # watts of all reservations at the time at which each begins
     over_s: Any  # see freed.py
     over_w: Any
+    latest_s: Any
+    room_s: Any  # see room.py
+    room_w: Any
+    room_cycle: Any  # per request: the last cycle in which room was found for it, from when on
+    room_from_s: Any
     qos_no_reserve: Any
     # Reservations of nodes by the site.
     resv_nodes: Any

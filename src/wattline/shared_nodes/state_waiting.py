@@ -26,6 +26,7 @@ class Entry(Record):
     whole_memory: int
     exclusive: int
     own_user: int
+    least_w: float  # under a cap: it never adds less, see least_watts.py
 
 
 class Wait(Record):

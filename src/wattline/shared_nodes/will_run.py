@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.alike import forget_plan, keep_plan, plan_as_before
-from wattline.shared_nodes.cap import cap_allows
+from wattline.shared_nodes.freed import list_ends
 from wattline.shared_nodes.offers import (
     NOW_S,
     first_ready_s,
@@ -18,6 +18,7 @@ from wattline.shared_nodes.offers import (
     ready_by,
 )
 from wattline.shared_nodes.placing import place_after, place_now
+from wattline.shared_nodes.room import first_room_s, first_start_s, watts_fit
 from wattline.shared_nodes.running import touches
 from wattline.shared_nodes.state import NEVER_S, Books
 
@@ -37,8 +38,12 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
         return start_s
     forget_plan(st)
     ready_s = first_ready_s(st, entry)
+    is_capped = st.rules[0].capped != 0
+    room_s = first_start_s(st, entry) if is_capped else now_s
+    if room_s > until_s:
+        return NEVER_S
     several = st.ask[job].min_nodes > 1  # for one node the first that is ready says it all
-    if ready_s <= NOW_S and (not several or ready_by(st, entry, NOW_S)) and (
+    if room_s <= now_s and ready_s <= NOW_S and (not several or ready_by(st, entry, NOW_S)) and (
             place_now(st, entry) and _watts_fit(st, job, now_s, held)):
         return float(now_s)
     if ready_s > until_s or (several and not ready_by(st, entry, until_s)):
@@ -67,9 +72,17 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
         while place < end and st.running_end[place] > edge_s + window_s:
             window_s *= 2.0
         start_s = max(st.running_end[last], now_s + 1.0)
-        if st.running_end[last] >= ready_s and (
-                not several or ready_by(st, entry, st.running_end[last])) and (
-                place_after(st, entry, place)):
+        if st.running_end[last] < ready_s or (
+                several and not ready_by(st, entry, st.running_end[last])):
+            continue
+        if is_capped:
+            if room_s < start_s:
+                room_s = first_room_s(st, entry, start_s)
+            if room_s > until_s:
+                return NEVER_S
+            if room_s > _killed_s(st, start_s, place):
+                continue
+        if place_after(st, entry, place):
             start_s = _under_cap_from(st, job, start_s, place, held)
             if start_s < NEVER_S:
                 keep_plan(st, job, steps)
@@ -87,7 +100,7 @@ def _step_to(st: Books, steps: int, place: int) -> int:
 
 @kernel_part
 def _watts_fit(st: Books, job: int, start_s: float, held: int) -> bool:
-    return bool(st.rules[0].capped == 0 or cap_allows(st, job, start_s, held, 0.0, 0))
+    return bool(st.rules[0].capped == 0 or watts_fit(st, job, start_s, held))
 
 
 @kernel_part
@@ -95,10 +108,15 @@ def _under_cap_from(st: Books, job: int, start_s: float, ended: int, held: int) 
     """When the watts fit after the running jobs before a place: some may outlast their limits."""
     if _watts_fit(st, job, start_s, held):
         return start_s
-    over_s = start_s
-    for place in range(st.clock[0].first_running, ended):
-        over_s = max(over_s, st.live[st.running[place]].latest_s)
-    return over_s if _watts_fit(st, job, over_s, held) else NEVER_S
+    over_s = _killed_s(st, start_s, ended)
+    return over_s if over_s > start_s and _watts_fit(st, job, over_s, held) else NEVER_S
+
+
+@kernel_part
+def _killed_s(st: Books, start_s: float, ended: int) -> float:
+    """When all running jobs before a place are over at the latest, and not before a start."""
+    list_ends(st)
+    return float(max(start_s, st.latest_s[ended - st.clock[0].first_running - 1]))
 
 
 @kernel_part

@@ -1,0 +1,219 @@
+"""The watts that the cap leaves from now on, as steps in time, and who finds none in them.
+
+In a backfill cycle running jobs give back what they draw when they are over at the latest, the cap
+steps, and what is planned or started takes watts for as long as it may last. A job that finds too
+little at a time for the fewest watts that it can draw is not tried then: cap.py would refuse it on
+any nodes. Less and less is left in the course of a cycle, so that what asked for the same before is
+remembered.
+
+The steps are sums in another order than those of cap.py. Where both are closer than SLACK_W to each
+other, cap.py decides.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.cap import cap_allows, cap_at, next_step
+from wattline.shared_nodes.freed import list_ends
+from wattline.shared_nodes.in_partition import ask_as_in_partition
+from wattline.shared_nodes.overtime import killed_at, last_boot_s
+from wattline.shared_nodes.power import picked_watts, woken_watts
+from wattline.shared_nodes.state import NEVER_S, Books
+
+SLACK_W = 1e-3
+JUST_AFTER_S = 1e-6
+"""What is past its limit now draws power now, and is over right after it."""
+
+
+@kernel_part
+def begin_room(st: Books) -> None:
+    """List the steps, with nothing planned yet.
+
+    Steps of the cap behind twice the window are left out: there the room is unknown.
+    """
+    list_ends(st)
+    clock = st.clock[0]
+    now_s = clock.now_s
+    drawn_w = clock.power_w + clock.booting_w
+    cap_s, over_s, over_w = st.cap_s, st.over_s, st.over_w
+    step = next_step(st, now_s)
+    horizon_s = now_s + 2.0 * st.rules[0].bf_window_s
+    cap_w = cap_at(st, now_s)
+    st.room_s[0] = now_s
+    st.room_w[0] = cap_w - drawn_w
+    clock.rooms = 1
+    ended = 0
+    clock.room_until_s = NEVER_S
+    while ended < clock.running or step < len(cap_s):
+        end_s = max(over_s[ended], now_s + JUST_AFTER_S) if ended < clock.running else NEVER_S
+        change_s = cap_s[step] if step < len(cap_s) else NEVER_S
+        time_s = min(end_s, change_s)
+        if change_s <= end_s:
+            if change_s > horizon_s:
+                clock.room_until_s = change_s
+                return
+            cap_w = st.cap_w[step]
+            step += 1
+        else:
+            drawn_w = clock.power_w + clock.booting_w - over_w[ended]
+            ended += 1
+        if st.room_s[clock.rooms - 1] < time_s:
+            clock.rooms += 1
+        st.room_s[clock.rooms - 1] = time_s
+        st.room_w[clock.rooms - 1] = cap_w - drawn_w
+
+
+@kernel_part
+def take_room(st: Books, begin_s: float, end_s: float, watts: float) -> None:
+    """A job takes so many watts between these times."""
+    begin_s = max(begin_s, st.clock[0].now_s)
+    end_s = min(end_s, st.clock[0].room_until_s)
+    if begin_s >= end_s:
+        return
+    first = _step_at(st, begin_s)
+    last = _step_at(st, end_s) if end_s < NEVER_S else st.clock[0].rooms
+    room_w = st.room_w[first:last]
+    for place in range(len(room_w)):
+        room_w[place] -= watts
+
+
+@kernel_part
+def _step_at(st: Books, time_s: float) -> int:
+    """The step that begins at a time; made if there is none."""
+    place = _last_until(st, time_s)
+    if st.room_s[place] == time_s:
+        return place
+    clock = st.clock[0]
+    place += 1
+    _open_place(st.room_s[place : clock.rooms + 1])
+    _open_place(st.room_w[place : clock.rooms + 1])
+    st.room_s[place] = time_s
+    st.room_w[place] = st.room_w[place - 1]
+    clock.rooms += 1
+    return place
+
+
+@kernel_part
+def _open_place(column: Any) -> None:
+    for place in range(len(column) - 1, 0, -1):
+        column[place] = column[place - 1]
+
+
+@kernel_part
+def _last_until(st: Books, time_s: float) -> int:
+    """The last step that has begun at a time, which is not before now."""
+    room_s = st.room_s
+    low, high = 0, st.clock[0].rooms
+    while low + 1 < high:
+        middle = (low + high) // 2
+        if room_s[middle] <= time_s:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel_part
+def first_room_s(st: Books, entry: int, from_s: float) -> float:
+    """The first start from a time on at which there may be room for as long as the job may last.
+
+    NEVER_S where there is none.
+    """
+    row = st.entry[entry]
+    # What was suspended may last shorter than others that ask for the same.
+    alike = st.live[row.job].held_s == 0.0
+    if not alike:
+        return _first_room_s(st, entry, from_s)
+    cycle = st.clock[0].backfills
+    known_s = st.clock[0].now_s
+    if st.room_cycle[row.ask] == cycle:
+        known_s = st.room_from_s[row.ask]
+    if from_s > known_s:
+        return _first_room_s(st, entry, from_s)
+    found_s = _first_room_s(st, entry, known_s) if known_s < NEVER_S else NEVER_S
+    st.room_cycle[row.ask] = cycle
+    st.room_from_s[row.ask] = found_s
+    return found_s
+
+
+@kernel_part
+def has_room_now(st: Books, entry: int) -> bool:
+    """Whether the job may start now by its watts."""
+    return bool(first_room_s(st, entry, st.clock[0].now_s) <= st.clock[0].now_s)
+
+
+@kernel_part
+def _first_room_s(st: Books, entry: int, from_s: float) -> float:
+    ask_as_in_partition(st, entry)
+    job = st.entry[entry].job
+    least_w = st.entry[entry].least_w - SLACK_W
+    room_s, room_w = st.room_s, st.room_w
+    rooms = st.clock[0].rooms
+    start_s = from_s
+    end_s = _over_s(st, job, start_s)
+    place = _last_until(st, start_s)
+    while place < rooms and room_s[place] < end_s:
+        if room_w[place] < least_w:
+            while place < rooms and room_w[place] < least_w:
+                place += 1
+            if place == rooms:
+                return float(st.clock[0].room_until_s)
+            start_s = room_s[place]
+            end_s = _over_s(st, job, start_s)
+        place += 1
+    return float(start_s)
+
+
+@kernel_part
+def first_start_s(st: Books, entry: int) -> float:
+    """The first time for which will_run.py may find room for the job; NEVER_S for none.
+
+    That is now, or when running jobs are over: at their limits, or, where some outlast theirs, when
+    the last of these is killed.
+    """
+    clock = st.clock[0]
+    time_s = first_room_s(st, entry, clock.now_s)
+    if time_s <= clock.now_s + 1.0:
+        return time_s
+    list_ends(st)
+    first = clock.first_running
+    limit_s = _first_from(st.running_end[first : first + clock.running], time_s)
+    return min(limit_s, _first_from(st.latest_s[: clock.running], time_s))
+
+
+@kernel_part
+def _first_from(times_s: Any, time_s: float) -> float:
+    low, high = 0, len(times_s)
+    while low < high:
+        middle = (low + high) // 2
+        if times_s[middle] < time_s:
+            low = middle + 1
+        else:
+            high = middle
+    return float(times_s[low]) if low < len(times_s) else NEVER_S
+
+
+@kernel_part
+def _over_s(st: Books, job: int, start_s: float) -> float:
+    """Until when the job may draw power, as far as the room is known."""
+    return min(killed_at(st, job, last_boot_s(st, start_s)), st.clock[0].room_until_s)
+
+
+@kernel_part
+def watts_fit(st: Books, job: int, start_s: float, held: int) -> bool:
+    """What cap_allows says of the job on the nodes that were picked, beside what is planned."""
+    watts = picked_watts(st, job, 0) + woken_watts(st)
+    end_s = _over_s(st, job, start_s)
+    room_s, room_w = st.room_s, st.room_w
+    left_w = NEVER_S
+    place = _last_until(st, start_s)
+    while place < st.clock[0].rooms and room_s[place] < end_s:
+        left_w = min(left_w, room_w[place])
+        place += 1
+    if left_w < watts - SLACK_W:
+        return False
+    if left_w > watts + SLACK_W and end_s < st.clock[0].room_until_s:
+        return True
+    return cap_allows(st, job, start_s, held, 0.0, 0)

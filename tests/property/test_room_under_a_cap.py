@@ -1,0 +1,101 @@
+"""What saves time under a cap: jobs that find no room for their watts are not tried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from tests.support.examples import examples
+from tests.support.shared import machine, requests
+from tests.support.shared_capped import capped_columns
+from tests.support.shared_slowly import QUICK
+
+from wattline.model.kernel import PLAIN
+from wattline.model.signal import Signal
+from wattline.shared_nodes import backfill, cap, simulate
+from wattline.shared_nodes.rules import Rules
+
+pytestmark = pytest.mark.skipif(not PLAIN, reason="parts of kernels are looked at and replaced")
+
+
+@examples(4, at_night=40)
+@given(seed=st.integers(0, 100_000))
+@example(seed=3)  # nodes that the site has reserved
+@example(seed=23)
+def test_jobs_start_as_if_each_were_tried(seed: int) -> None:
+    wanted = capped_columns(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        for place, plain_rule in QUICK.items():
+            patch.setattr(f"wattline.shared_nodes.{place}", plain_rule)
+        found = capped_columns(seed)
+    del wanted["backfill_passes"], found["backfill_passes"]  # fewer cycles can start a job
+    assert found == wanted
+
+
+def test_the_room_is_what_the_cap_leaves_beside_all_that_runs_and_is_planned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan = backfill._plan
+    compared = []
+
+    def plan_and_compare(books: Any, entry: int, held: int) -> int:
+        clock = books.clock[0]
+        cap.list_ends(books)
+        for place in range(clock.rooms):
+            time_s, room_w = books.room_s[place], books.room_w[place]
+            if time_s < clock.room_until_s:
+                held_w = cap._held_at(books, time_s, held)
+                assert cap._allowed_beside(books, room_w, time_s, held_w, 0)
+                assert not cap._allowed_beside(books, room_w + 1e-3, time_s, held_w, 0)
+                compared.append(held)
+        return int(plan(books, entry, held))
+
+    monkeypatch.setattr(backfill, "_plan", plan_and_compare)
+    for seed in range(12):
+        capped_columns(seed)
+    assert len(compared) > 1000
+    assert max(compared) > 4
+
+
+def test_no_job_draws_less_than_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    collect = simulate._collect
+    over_w: list[float] = []
+
+    def collect_watts(books: Any) -> Any:
+        ran = np.asarray(books.live.nodes) > 0
+        entry = np.asarray(books.live.entry)[ran]
+        over_w.extend(np.asarray(books.live.watts)[ran] - books.entry["least_w"][entry])
+        return collect(books)
+
+    monkeypatch.setattr(simulate, "_collect", collect_watts)
+    for seed in range(12):
+        capped_columns(seed)
+    assert min(over_w) > -1e-9
+    assert sum(each < 1e-9 for each in over_w) > len(over_w) / 4
+
+
+def test_nobody_is_planned_for_where_the_cap_has_no_room_for_any(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Four idle nodes of 100 W; beside a job of 40 W there is room for 5 W, and each CPU takes 10 W
+    more. The others wait, and all start when it has ended."""
+    plan = backfill._plan
+    planned: list[float] = []
+
+    def plan_and_count(books: Any, entry: int, held: int) -> int:
+        planned.append(float(books.clock[0].now_s))
+        return int(plan(books, entry, held))
+
+    monkeypatch.setattr(backfill, "_plan", plan_and_count)
+    on = machine(4)
+    jobs = [{"tasks": 4, "run_s": 600.0, "limit_s": 3600.0}]
+    jobs += [{"tasks": 1, "submit_s": float(10 + row), "limit_s": 60.0 * (row + 1)}
+             for row in range(4)]
+    found = simulate.simulate_shared(
+        on, requests(on, *jobs), Rules(), cap=Signal.constant(445.0, "W"))
+    assert found.start_s[0] == 0.0
+    assert np.all((found.start_s[1:] >= 600.0) & (found.start_s[1:] < 700.0))
+    assert not [time_s for time_s in planned if 1.0 < time_s < 600.0]
