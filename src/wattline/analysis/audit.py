@@ -64,7 +64,11 @@ def stays(run: Run) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     begin, end = by_job(run, TAKING), by_job(run, GIVING)
     if not stays_end(run):
         return begin, end
-    is_kept = run.events.kind[end] != EventKind.REQUEUE
+    is_lost = run.events.kind[end] == EventKind.REQUEUE
+    job = run.events.job[end]
+    last_lost = np.full(len(run.jobs), -1)
+    np.maximum.at(last_lost, job[is_lost], np.flatnonzero(is_lost))
+    is_kept = np.arange(end.size) > last_lost[job]  # also without its parts before a pause
     return begin[is_kept], end[is_kept]
 
 

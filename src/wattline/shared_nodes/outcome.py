@@ -43,7 +43,7 @@ class Schedule:
     suspended_s: FloatArray
     """Of the time from start to end, in which it held no nodes and drew nothing."""
     gap_job: IntArray
-    """One row per suspension within such a run: the job."""
+    """One row per suspension within such a run, the last one of its job: the job."""
     gap_from_s: FloatArray
     gap_to_s: FloatArray
     gap_energy_j: FloatArray
@@ -53,6 +53,12 @@ class Schedule:
     lost_run_start_s: FloatArray
     lost_run_end_s: FloatArray
     lost_run_energy_j: FloatArray
+    """Of the job up to then."""
+    lost_gap_job: IntArray
+    """One row per suspension within such a run, in the order in which they came: the job."""
+    lost_gap_from_s: FloatArray
+    lost_gap_to_s: FloatArray
+    lost_gap_energy_j: FloatArray
     """Of the job up to then."""
     allocation_job: IntArray
     """One row per job and node held, since it went on for the last time: the job."""

@@ -84,6 +84,7 @@ def _collect(books: Books) -> Schedule:
     in_partition = np.full(len(rows), -1)
     in_partition[ran] = partition[entry[ran]]
     gap, lost = _gaps(books, ran), _lost_runs(books)
+    lost_gap = _lost_gaps(books, lost)
     return Schedule(
         start_s=np.where(ran, live.start_s, np.nan), end_s=np.where(ran, live.end_s, np.nan),
         eligible_s=np.array(live.eligible_s), state=np.array(live.state),
@@ -94,6 +95,8 @@ def _collect(books: Books) -> Schedule:
         gap_job=gap.job, gap_from_s=gap.from_s, gap_to_s=gap.to_s, gap_energy_j=gap.energy_j,
         lost_run_job=lost.job, lost_run_start_s=lost.start_s, lost_run_end_s=lost.from_s,
         lost_run_energy_j=lost.energy_j,
+        lost_gap_job=lost_gap.job, lost_gap_from_s=lost_gap.from_s,
+        lost_gap_to_s=lost_gap.to_s, lost_gap_energy_j=lost_gap.energy_j,
         allocation_job=job, allocation_node=books.row_node[place],
         allocation_cpus=books.row_cpus[place], allocation_memory_mb=books.row_memory[place],
         allocation_gres=books.row_gres.reshape(len(books.row_node), kinds)[place],
@@ -117,6 +120,18 @@ def _lost_runs(books: Books) -> Any:
     """Runs that jobs were requeued from, in the order in which they ended."""
     gap = np.asarray(books.gap)[: books.clock[0].gaps]
     return gap[gap["is_lost"] != 0].view(np.recarray)
+
+
+def _lost_gaps(books: Books, lost: Any) -> Any:
+    """Suspensions within runs that jobs were requeued from: those before the last such one ended.
+
+    None of them lasts any more, as a job that is suspended has no run to lose.
+    """
+    gap = np.asarray(books.gap)[: books.clock[0].gaps]
+    lost_until_s = np.full(len(books.ask), -np.inf)
+    np.maximum.at(lost_until_s, lost.job, lost.from_s)
+    within = (gap["is_lost"] == 0) & (gap["from_s"] < lost_until_s[gap["job"]])
+    return gap[within].view(np.recarray)
 
 
 def _counted(rows: IntArray) -> IntArray:

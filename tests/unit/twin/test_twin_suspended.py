@@ -55,3 +55,27 @@ def test_the_check_counts_no_cpu_of_a_suspended_job(tmp_path: Path) -> None:
     waits_s = found.run.schedule.start_s - found.run.jobs.submit_s
     assert found.mean_wait_s["simulated"] == pytest.approx(waits_s.mean())
     assert waits_s[0] < 60.0
+
+
+def test_a_run_that_was_lost_has_its_pauses(tmp_path: Path) -> None:
+    """Two suspensions, then its node fails: each stretch has the watts of its CPUs and node."""
+    (tmp_path / "slurm.conf").write_text(CONF)
+    (tmp_path / "day.events").write_text(LOG)
+    (tmp_path / "down.txt").write_text(
+        "NodeName|TimeStart|TimeEnd|State|Reason\nn1|700|800|DOWN|x\n")
+    twin = wl.make_twin(tmp_path / "slurm.conf", events=tmp_path / "day.events", idle_w=100,
+                        cpu_w=10, gpu_w=0, down=tmp_path / "down.txt")
+    run = wl.simulate(twin.scenario)
+    assert wl.check(run) == []
+    log = run.events
+    of_job = (log.job == 0) & (log.kind != EventKind.SUBMIT)
+    first = [EventKind.START, EventKind.PAUSE, EventKind.RESUME]
+    assert log.kind[of_job].tolist() == [
+        *first, EventKind.PAUSE, EventKind.RESUME, EventKind.REQUEUE, EventKind.START,
+        EventKind.END]
+    begins = of_job & ((log.kind == EventKind.START) | (log.kind == EventKind.RESUME))
+    assert log.value[begins] == pytest.approx(180.0)
+    ends = of_job & ~begins
+    drawn_j = 180.0 * (log.time_s[ends] - log.time_s[begins]).cumsum()
+    assert log.value[ends] == pytest.approx(drawn_j)
+    assert run.schedule.energy_j[0] == pytest.approx(drawn_j[-1])

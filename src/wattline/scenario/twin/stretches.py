@@ -1,7 +1,6 @@
 """The times for which jobs on shared nodes ran: whole runs, cut where they were suspended.
 
-Runs that a job was requeued from are stretches of their own; what was suspended within one is not
-told apart.
+Runs that a job was requeued from are stretches of their own.
 """
 
 from __future__ import annotations
@@ -43,15 +42,22 @@ def stretches_of(found: outcome.Schedule, schedule: Schedule, rows: IntArray) ->
 
 
 def _lost_runs(found: outcome.Schedule) -> Stretches:
-    order = np.argsort(found.lost_run_job, kind="stable")
-    job, energy_j = found.lost_run_job[order], found.lost_run_energy_j[order]
-    begin_s, end_s = found.lost_run_start_s[order], found.lost_run_end_s[order]
+    """A job's runs come one after the other: its begins and ends by time are pairs."""
+    runs = found.lost_run_job.size
+    begun_by = np.concatenate((found.lost_run_job, found.lost_gap_job))
+    begin_s = np.concatenate((found.lost_run_start_s, found.lost_gap_to_s))
+    ended_by = np.concatenate((found.lost_gap_job, found.lost_run_job))
+    end_s = np.concatenate((found.lost_gap_from_s, found.lost_run_end_s))
+    begins, ends = np.lexsort((begin_s, begun_by)), np.lexsort((end_s, ended_by))
+    job, begin_s, end_s = begun_by[begins].astype(np.int64), begin_s[begins], end_s[ends]
+    energy_j = np.concatenate((found.lost_gap_energy_j, found.lost_run_energy_j))[ends]
     is_first = np.append(True, job[1:] != job[:-1])[: job.size]
     drawn_j = np.where(is_first, energy_j, np.diff(energy_j, prepend=0.0))
     return Stretches(
-        job.astype(np.int64), begin_s, end_s, np.full(job.size, EventKind.START, dtype=np.int64),
-        np.full(job.size, EventKind.REQUEUE, dtype=np.int64), energy_j,
-        _mean_w(drawn_j, end_s - begin_s))
+        job, begin_s, end_s,
+        np.where(begins < runs, EventKind.START, EventKind.RESUME).astype(np.int64),
+        np.where(ends >= found.lost_gap_job.size, EventKind.REQUEUE, EventKind.PAUSE).astype(
+            np.int64), energy_j, _mean_w(drawn_j, end_s - begin_s))
 
 
 def _last_runs(found: outcome.Schedule, schedule: Schedule, rows: IntArray) -> Stretches:
