@@ -100,3 +100,5 @@ class Requests:
     """Shares its nodes with jobs of the same user alone (`--exclusive=user`)."""
     as_many_nodes: BoolArray | None = None
     """Asks for a range of nodes, of which it gets as many as it can without waiting for them."""
+    partition_order: IntArray | None = None
+    """Jobs x partitions: at which place the job names each; None: all in the machine's order."""
