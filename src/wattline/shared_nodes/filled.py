@@ -76,6 +76,7 @@ def fill(machine: SharedMachine, requests: Requests, rules: Rules) -> Filled:
         **sizes, **in_partition(machine, requests, rules, sizes, every, first),
         "submit_s": requests.submit_s, "run_s": requests.run_s,
         "begin_s": requests.begin_s,
+        "prompted": np.zeros(len(first), bool) if requests.let_go is None else requests.let_go,
         "qos": requests.qos, "association": requests.association, "user": user,
         "nice": requests.nice, "array": requests.array,
         "array_limit": requests.array_limit, "required": requests.required,

@@ -102,3 +102,5 @@ class Requests:
     """Asks for a range of nodes, of which it gets as many as it can without waiting for them."""
     partition_order: IntArray | None = None
     """Jobs x partitions: at which place the job names each; None: all in the machine's order."""
+    let_go: BoolArray | None = None
+    """At `begin_s` somebody lets the job go, and the scheduler looks; None: it is a time alone."""

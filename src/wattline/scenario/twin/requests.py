@@ -130,7 +130,7 @@ class Builder:
             refused=refused if self.unfit_rows else None, reservation=reservation,
             own_user=self._flags("own_user"),
             as_many_nodes=self._flags("node_range") & ~self._flags("use_min_nodes"),
-            partition_order=order if order.any() else None,
+            partition_order=order if order.any() else None, let_go=self._flags("let_go"),
         )
         return Made(requests, self.unfit.lines(), _int(sorted(self.unfit_rows)),
                     self.filled.lines(), self.filled.counts(), self.filled.ids(),
