@@ -121,15 +121,15 @@ def test_a_job_gives_way_for_its_watts_where_the_other_then_starts() -> None:
 
 
 def test_only_as_many_give_way_as_the_watts_need() -> None:
-    """Three low jobs of 10, 10 and 20 W; under 360 W the high one (40 W) needs 20 W of them, which
-    the last to start gives alone."""
+    """Three low jobs of 10, 20 and 10 W; under 360 W the high one (40 W) needs 20 W of them, which
+    the second gives alone: the first, older, need not go for it."""
     on = tiers(3)
     jobs = [{"tasks": count, "requeue": True, "submit_s": float(row)}
-            for row, count in enumerate((1, 1, 2))]
+            for row, count in enumerate((1, 2, 1))]
     found = simulate_shared(
         on, requests(on, *jobs, {**ALONE, "submit_s": 50.0, "partition": 1}), PREEMPT,
         cap=Signal.constant(360.0, "W"))
-    assert list(found.requeues) == [0, 0, 1, 0]
+    assert list(found.requeues) == [0, 1, 0, 0]
     assert found.above_cap_s == 0.0
 
 

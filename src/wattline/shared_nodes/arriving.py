@@ -23,7 +23,7 @@ from wattline.shared_nodes.state import (
     Books,
 )
 from wattline.shared_nodes.timers import add_timer
-from wattline.shared_nodes.waking import ask_for_pass, something_changed
+from wattline.shared_nodes.waking import ask_for_pass, something_changed, time_changed
 
 SUBMITTED_TOO_MANY, NEVER_SATISFIED, IS_HELD, INVALID_DEPENDENCY = 4, 6, 7, 12
 
@@ -90,29 +90,57 @@ def _turn_away(st: Books, job: int, state: int, reason: int) -> None:
 @kernel_part
 def become_eligible(st: Books, job: int) -> None:
     """Into the queue, unless the job has to wait for a time or for another job."""
+    if _is_let_go(st, job):
+        something_changed(st)
+        _enter_queue(st, job)
+        ask_for_pass(st)
+
+
+@kernel_part
+def may_begin(st: Books, job: int) -> None:
+    """A job's time to begin has come: it is in the queue for whoever looks next.
+
+    sbatch: --begin and --dependency=after:ID+MINUTES. As tried on Slurm 22.05.8, nothing is looked
+    at for its sake, unless it was not a time alone that it waited for.
+    """
+    if st.ask[job].prompted != 0:
+        become_eligible(st, job)
+    elif _is_let_go(st, job):
+        time_changed(st)
+        _enter_queue(st, job)
+
+
+@kernel_part
+def _is_let_go(st: Books, job: int) -> bool:
+    """Whether neither a time nor another job holds it up; what does is kept in mind."""
     ask = st.ask[job]
-    clock = st.clock[0]
     live = st.live[job]
-    if ask.begin_s > clock.now_s:
+    if ask.begin_s > st.clock[0].now_s:
         add_timer(st, ask.begin_s, BEGIN, job, live.generation)
-        return
+        return False
     if ask.waits > 0:
         verdict = dependency(st, job)
         if verdict == FAILED:
             _never_satisfied(st, job)
         if verdict != MET:
-            return
+            return False
     if is_over(st, job):
         live.reason = ITS_RESERVATION_IS_OVER
-        return
-    something_changed(st)
+        return False
+    return True
+
+
+@kernel_part
+def _enter_queue(st: Books, job: int) -> None:
+    ask = st.ask[job]
+    clock = st.clock[0]
+    live = st.live[job]
     live.phase = QUEUED
     if live.eligible_s != live.eligible_s:  # not yet known
         live.eligible_s = clock.now_s
         live.age_from_s = ask.submit_s if st.rules[0].accrue_always != 0 else clock.now_s
     set_priority(st, job)
     enqueue(st, job)
-    ask_for_pass(st)
 
 
 @kernel_part
@@ -196,6 +224,9 @@ def send_back(st: Books, job: int, may_requeue: bool, lost_by: int) -> None:
     live.lost_j = live.energy_j
     live.left_s = st.ask[job].run_s
     write_gap(st, job, 1)
+    if st.rules[0].requeue_delay_s > 0.0:
+        st.ask[job].begin_s = st.clock[0].now_s + st.rules[0].requeue_delay_s
+        st.ask[job].prompted = 0
     back_into_queue(st, job)
 
 
@@ -220,4 +251,5 @@ def back_into_queue(st: Books, job: int) -> None:
     st.live[job].phase = BLOCKED
     sweep_queue(st)  # it may still stand there from its first start
     st.clock[0].end_pass = 1
+    something_changed(st)  # its nodes are free, also where it may not begin again yet
     become_eligible(st, job)

@@ -24,6 +24,11 @@ from wattline.shared_nodes.attempt import (
 from wattline.shared_nodes.cap import hold_watts
 from wattline.shared_nodes.fitting import enough
 from wattline.shared_nodes.in_partition import ask_as_in_partition
+from wattline.shared_nodes.licence_plan import (
+    hold_licences,
+    licences_from,
+    plans_licences,
+)
 from wattline.shared_nodes.limits import may_be_held, may_run
 from wattline.shared_nodes.main_pass import holds_nodes
 from wattline.shared_nodes.offers import cpus_needed, forget_ready, offers_now, slot_of
@@ -37,14 +42,13 @@ from wattline.shared_nodes.spans import (
     hold_picked,
     is_held,
     mask_free_nodes,
+    rounded_down,
 )
 from wattline.shared_nodes.state import NEVER_S, QUEUED, STARTED, UP, Books
 from wattline.shared_nodes.will_run import will_run
 
 PLANNED, LEFT = 10, 11
 MOST_TRIES = 10_000
-LARGEST_WHOLE_S = 2.0**52
-"""Up to here times are rounded as integers."""
 
 
 @kernel_part
@@ -199,6 +203,7 @@ def _free_until(st: Books, node: int, first: int, needed: int, end_s: float) -> 
 @kernel_part
 def _clear_counts(st: Books) -> None:
     clear_spans(st)
+    st.clock[0].licence_holds = 0
     for index in range(len(st.tried)):
         st.tried[index] = 0
     for index in range(len(st.user_tried)):
@@ -230,7 +235,7 @@ def _is_looked_at(st: Books, entry: int) -> bool:
         st.assoc_tried[ask.association] += 1
     if ask.user >= 0:
         st.user_tried[ask.user] += 1
-    return bool(ask.any_licence == 0 or licences_free(st, row.job))
+    return bool(ask.any_licence == 0 or rules.bf_licences != 0 or licences_free(st, row.job))
 
 
 @kernel_part
@@ -245,11 +250,12 @@ def _plan(st: Books, entry: int, held: int) -> int:
     window_end_s = clock.now_s + st.rules[0].bf_window_s
     if st.rules[0].capped != 0 and first_start_s(st, entry) > window_end_s:
         return LEFT
+    licensed = plans_licences(st, row.job)
     # Mostly the job planned before asked for the same: of the nodes that were open for it all are
     # but those that it got.
-    again = clock.open_ask == row.ask
+    again = clock.open_ask == row.ask and not licensed
     if not again and not _open_first(st, entry, _try_from(st, entry)):
-        if st.hint_cycle[row.ask] != cycle:  # looked for from now on
+        if st.hint_cycle[row.ask] != cycle and not licensed:  # looked for from now on
             st.never_cycle[row.form] = cycle
             st.never_limit_s[row.form] = row.limit_s
         return LEFT
@@ -270,12 +276,16 @@ def _plan(st: Books, entry: int, held: int) -> int:
                     return LEFT
                 if st.rules[0].enforce_limits != 0 and not may_be_held(st, entry):
                     return LEFT
-                if not _overlaps(st, entry, start_s):
-                    st.hint_cycle[row.ask] = cycle
-                    st.hint_s[row.ask] = at_s
-                    clock.open_ask = row.ask
+                if licensed and licences_from(st, entry, start_s) > start_s:
+                    try_s = licences_from(st, entry, start_s)
+                elif not _overlaps(st, entry, start_s):
+                    if not licensed:
+                        st.hint_cycle[row.ask] = cycle
+                        st.hint_s[row.ask] = at_s
+                        clock.open_ask = row.ask
                     return _reserve(st, entry)
-                try_s = start_s if start_s > at_s else try_s
+                else:
+                    try_s = start_s if start_s > at_s else try_s
         if try_s >= NEVER_S:
             return LEFT
         if not again:
@@ -291,6 +301,8 @@ def _try_from(st: Books, entry: int) -> float:
     """From when on a job is tried."""
     ask = st.entry[entry].ask
     now_s = st.clock[0].now_s
+    if plans_licences(st, st.entry[entry].job):
+        return licences_from(st, entry, now_s)
     if st.hint_cycle[ask] == st.clock[0].backfills:
         # One that asks for the same found nothing earlier, and since then less is free.
         return float(max(now_s, st.hint_s[ask]))
@@ -333,19 +345,8 @@ def _round_times(st: Books, entry: int, start_s: float) -> None:
     clock = st.clock[0]
     step_s = st.rules[0].bf_resolution_s
     end_s = start_s + st.entry[entry].limit_s
-    clock.held_begin_s = _rounded_down(st, start_s)
-    clock.held_end_s = max(_rounded_down(st, end_s), clock.held_begin_s + step_s)
-
-
-@kernel_part
-def _rounded_down(st: Books, time_s: float) -> float:
-    """To the resolution; seconds since 1970 are whole below it where it is, which is quicker."""
-    step_s = st.rules[0].bf_resolution_s
-    unix_s = st.rules[0].unix_s
-    step = int(step_s)
-    if step == step_s and 0.0 <= time_s + unix_s < LARGEST_WHOLE_S:
-        return float(int(time_s + unix_s) // step * step_s - unix_s)
-    return float((time_s + unix_s) // step_s * step_s - unix_s)
+    clock.held_begin_s = rounded_down(st, start_s)
+    clock.held_end_s = max(rounded_down(st, end_s), clock.held_begin_s + step_s)
 
 
 @kernel_part
@@ -367,6 +368,8 @@ def _reserve(st: Books, entry: int) -> int:
     if st.clock[0].intervals + st.clock[0].picked > len(st.span_begin):
         return LEFT
     hold_picked(st, st.clock[0].held_begin_s, st.clock[0].held_end_s)
+    if plans_licences(st, row.job):
+        hold_licences(st, row.job, st.clock[0].held_begin_s, st.clock[0].held_end_s)
     return PLANNED
 
 

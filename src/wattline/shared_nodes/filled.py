@@ -34,6 +34,8 @@ class Filled:
     """Nodes, tasks and CPUs before any partition changed them."""
     allowed: BoolArray
     """Jobs x partitions."""
+    order: IntArray | None
+    """Jobs x partitions: the place at which a job names each, where that matters."""
     refused: IntArray
     never: IntArray
 
@@ -50,7 +52,11 @@ class Pairs:
 
 
 def pairs_of(filled: Filled) -> Pairs:
+    """Partitions of a job in the order in which it names them: of those that would take it now,
+    and that stand alike, the first does (sbatch: --partition; as tried on Slurm 22.05.8)."""
     job, partition = np.nonzero(filled.allowed)
+    if filled.order is not None:
+        partition = partition[np.lexsort((filled.order[job, partition], job))]
     count = filled.allowed.sum(axis=1)
     return Pairs(job, partition, np.cumsum(count) - count, count)
 
@@ -59,7 +65,9 @@ def fill(machine: SharedMachine, requests: Requests, rules: Rules) -> Filled:
     """Work out what every job asks for in the end."""
     parts = machine.partitions
     named = _named(machine, requests)
-    first = np.argmax(named, axis=1)
+    order = requests.partition_order
+    first = np.argmax(named, axis=1) if order is None else np.argmin(
+        np.where(named, order, NO_LIMIT), axis=1)
     limit_s = limits_s(requests.limit_s[:, None], parts.default_time_s, parts.max_time_s)
     sizes = _sizes(requests)
     every = np.arange(len(first))
@@ -72,13 +80,14 @@ def fill(machine: SharedMachine, requests: Requests, rules: Rules) -> Filled:
         **sizes, **by_gpu, **in_partition(machine, requests, rules, sizes, every, first),
         "submit_s": requests.submit_s, "run_s": requests.run_s,
         "begin_s": requests.begin_s,
+        "prompted": np.zeros(len(first), bool) if requests.let_go is None else requests.let_go,
         "qos": requests.qos, "association": requests.association, "user": user,
         "nice": requests.nice, "array": requests.array,
         "array_limit": requests.array_limit, "required": requests.required,
         "requeue": requests.requeue, "exit_ok": requests.exit_ok, "held": requests.held,
         "load": requests.cpu_load, "node_w": requests.power_per_node_w,
     }
-    return Filled(columns, sizes, allowed, refused, never)
+    return Filled(columns, sizes, allowed, order, refused, never)
 
 
 def _named(machine: SharedMachine, requests: Requests) -> BoolArray:
@@ -166,7 +175,7 @@ def _part_limits(
     parts = machine.partitions
     checks = [
         (limit_s <= np.ceil(parts.max_time_s / 60.0) * 60.0, TOO_LONG),
-        (sizes["min_nodes"][:, None] <= parts.max_nodes, TOO_MANY_NODES),
+        (_most_nodes(requests, sizes)[:, None] <= parts.max_nodes, TOO_MANY_NODES),
         (most_asked(requests)[:, None] >= parts.min_nodes, TOO_MANY_NODES),
         (_memory_on_a_node(requests, sizes) <= parts.max_memory_per_node_mb, TOO_MUCH_MEMORY),
     ]
@@ -177,6 +186,13 @@ def _part_limits(
         fine = parts.allowed_accounts[:, np.maximum(account, 0)].T | (account < 0)[:, None]
         checks.append((fine, ACCOUNT_NOT_ALLOWED))
     return checks
+
+
+def _most_nodes(requests: Requests, sizes: dict[str, IntArray]) -> IntArray:
+    """Nodes that `MaxNodes` of a partition is held against: the most that a job says (-N 1-4), or
+    those that its tasks need."""
+    said = most_asked(requests)
+    return np.maximum(np.where(said < NO_LIMIT, said, 0), sizes["min_nodes"])
 
 
 def _memory_on_a_node(requests: Requests, sizes: dict[str, IntArray]) -> IntArray:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel, kernel_part
 from wattline.shared_nodes.arriving import (
-    become_eligible,
     end_job,
+    may_begin,
     submit_job,
     tell_dependents,
 )
@@ -150,7 +150,7 @@ def _fire(st: Books, kind: int, job: int, generation: int) -> None:
     elif kind == GRACE:
         grace_is_over(st, job)
     elif kind == BEGIN and st.live[job].phase == BLOCKED:
-        become_eligible(st, job)
+        may_begin(st, job)
 
 
 @kernel_part

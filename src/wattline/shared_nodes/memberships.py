@@ -80,14 +80,20 @@ def memberships(machine: SharedMachine, keys: list[Key]) -> tuple[Memberships, J
 
 def most_nodes_of_a_job(
     machine: SharedMachine, part_qos: IntArray, qos: IntArray, association: IntArray
-) -> IntArray:
-    """MaxTRES=node= and MaxNodes, for jobs with these rows."""
+) -> tuple[IntArray, IntArray]:
+    """For jobs with these rows: by MaxTRES=node= and MaxNodes, and by limits on several jobs too.
+
+    No job has more nodes than a whole group may have: a range of nodes ends there
+    (acct_policy_get_max_nodes of Slurm's acct_policy.c).
+    """
     if not len(qos):
-        return np.zeros(0, np.int64)
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     number, first = same_rows(part_qos, qos, association)
-    most = [_job_limits(machine, (int(part_qos[row]), int(qos[row]), int(association[row])))[0]
-            for row in first]
-    return np.asarray(np.array(most, dtype=np.int64)[number, NODE])
+    keys = [(int(part_qos[row]), int(qos[row]), int(association[row])) for row in first]
+    alone = np.array([_job_limits(machine, key)[0][NODE] for key in keys], dtype=np.int64)
+    shared = np.array([min(int(row.tres[NODE]) for row in _class(machine, key)) for key in keys],
+                      dtype=np.int64)
+    return alone[number], np.minimum(alone, shared)[number]
 
 
 def _first_set(values: list[IntArray]) -> list[IntArray]:

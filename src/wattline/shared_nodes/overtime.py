@@ -33,7 +33,14 @@ def killed_at(st: Books, job: int, booted_s: float) -> float:
     kill_s = booted_s + st.ask[job].limit_s - st.live[job].held_s + rules.over_limit_s
     if st.ask[job].reservation >= 0:
         kill_s = min(kill_s, st.resv[st.ask[job].reservation].kill_s)
+    return next_look(st, kill_s)
+
+
+@kernel_part
+def next_look(st: Books, time_s: float) -> float:
+    """When limits are looked at next, from a time on."""
+    rules = st.rules[0]
     if rules.kill_late_s > 0.0:
-        kill_s = np.floor(kill_s + rules.unix_s) - rules.unix_s
-        kill_s = next_on_grid(kill_s, rules.phase_s, 2.0 * rules.kill_late_s)
-    return float(kill_s)
+        time_s = np.floor(time_s + rules.unix_s) - rules.unix_s
+        time_s = next_on_grid(time_s, rules.phase_s, 2.0 * rules.kill_late_s)
+    return float(time_s)

@@ -1,10 +1,12 @@
 """Jobs that give way to others.
 
 slurm.conf: PreemptType (preempt/qos, preempt/partition_prio), PreemptMode, GraceTime; sacctmgr:
-Preempt, PreemptMode and GraceTime of a QOS. Running jobs are taken in order of priority, lowest
-first, and among equals the one that started last, until the job fits; those that would not have
-been needed stay. A job that is requeued or cancelled leaves at once, or when its grace is over.
-For one that is suspended see suspending.py.
+Preempt, PreemptMode and GraceTime of a QOS. Running jobs are taken by the priority of their QOS, or
+the tier of their partition, lowest first, then those on fewer nodes, then in the order of their
+submission (preempt_qos.c, preempt_partition_prio.c), until the job fits; those that would not have
+been needed stay. A job that is requeued or cancelled leaves at once, or at the next look at limits
+after its grace; a requeued one may begin again only when its old credential has expired. For one
+that is suspended see suspending.py.
 
 A job that started or went on at this very instant does not give way in it, so that each starts at
 most once in an instant. QOS that preempt each other are none: see preempt_loops.py.
@@ -20,6 +22,7 @@ from wattline.shared_nodes.fitting import gather_copies
 from wattline.shared_nodes.limits import may_have, may_run, may_run_there
 from wattline.shared_nodes.machine import CANCEL, KEEP, SUSPEND
 from wattline.shared_nodes.outcome import PREEMPTED
+from wattline.shared_nodes.overtime import next_look
 from wattline.shared_nodes.queueing import BY_QOS, may_preempt_by_qos
 from wattline.shared_nodes.starting import picked_tres
 from wattline.shared_nodes.state import GRACE, RUNNING, Books
@@ -118,10 +121,19 @@ def _takes_from_any(st: Books, entry: int) -> bool:
 
 @kernel_part
 def _goes_first(st: Books, one: int, other: int) -> bool:
-    first, second = st.live[one].entry, st.live[other].entry
-    if st.entry_key[first] != st.entry_key[second]:
-        return bool(st.entry_key[first] < st.entry_key[second])
-    return bool(st.live[one].start_s > st.live[other].start_s)
+    first, second = _rank(st, one), _rank(st, other)
+    if first != second:
+        return first < second
+    if st.live[one].nodes != st.live[other].nodes:
+        return bool(st.live[one].nodes < st.live[other].nodes)
+    return one < other
+
+
+@kernel_part
+def _rank(st: Books, job: int) -> int:
+    if st.rules[0].preempt == BY_QOS:
+        return int(st.qos_rank[st.ask[job].qos])
+    return int(st.part[st.entry[st.live[job].entry].partition].tier)
 
 
 @kernel_part
@@ -206,7 +218,7 @@ def _let_go(st: Books, needed: int) -> bool:
             _send_away(st, job)
         elif st.live[job].preempted == 0:
             st.live[job].preempted = 1
-            end_s = st.clock[0].now_s + _grace_s(st, job)
+            end_s = next_look(st, st.clock[0].now_s + _grace_s(st, job))
             add_timer(st, end_s, GRACE, job, st.live[job].generation)
     return at_once
 

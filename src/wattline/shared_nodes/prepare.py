@@ -34,7 +34,7 @@ from wattline.shared_nodes.lists import (
 from wattline.shared_nodes.machine import FloatArray, IntArray, SharedMachine
 from wattline.shared_nodes.outages import Outages
 from wattline.shared_nodes.preempt_loops import without_circles
-from wattline.shared_nodes.priority_factors import entry_factors, job_factors
+from wattline.shared_nodes.priority_factors import basic_priorities, entry_factors, job_factors
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.reservations import (
     asked_reservations,
@@ -79,7 +79,7 @@ def make_books(
         ask["varies"][pairs.job[ask[name][pairs.job] != there[name]]] = 1
     entry = _entries(needs, filled, pairs, node_class, member_class, there)
     arrays: dict[str, Any] = {
-        "rules": _settings(machine, requests, rules, phase_s, cap),
+        "rules": _settings(machine, requests, rules, phase_s, cap, there["own_user"].any()),
         "clock": _clock(machine, requests, rules, phase_s),
         "ask": ask, "live": _lives(len(ask)), "entry": entry,
         "part": _parts(machine, requests, rules),
@@ -90,6 +90,7 @@ def make_books(
         "choice_kind": _choices(machine, requests), **device_columns(machine, requests),
         "need_licence": requests.licences.astype(np.int64).ravel(),
         "licence_free": machine.licences.astype(np.int64).copy(),
+        **_licence_holds(len(entry) if rules.bf_licences else 0),
         "required": requests.node_masks.ravel().copy(),
         "looked": np.zeros(len(entry) + 1, np.int64),
         "entry_key": np.zeros(len(entry)),
@@ -116,6 +117,12 @@ def make_books(
     let_idle_nodes_sleep(arrays["clock"], arrays["timers"], arrays["node_sleeper"],
                          machine.nodes.names, rules)
     return Books(**arrays)
+
+
+def _licence_holds(count: int) -> dict[str, Any]:
+    """A job may be planned in each of its partitions."""
+    return {"licence_hold_job": np.zeros(count, np.int64), "licence_hold_begin": np.zeros(count),
+            "licence_hold_end": np.zeros(count)}
 
 
 def _table(kind: type[Record], count: int, columns: dict[str, Any]) -> Any:
@@ -146,7 +153,8 @@ def _asks(
         "first_row": np.cumsum(rows) - rows, "rows": rows,
         "refused": filled.refused, "never": filled.never,
         "factor": (job_factors(machine, rules.priority, filled.columns, job_tres)
-                   if rules.priority.kind == MULTIFACTOR else 0.0),
+                   if rules.priority.kind == MULTIFACTOR
+                   else basic_priorities(requests.nice, requests.array)),
     }
     columns |= wait_columns(dependencies_of(requests))
     columns["reservation"] = asked_reservations(requests)
@@ -235,7 +243,8 @@ def _node_classes(
 
 
 def _settings(
-    machine: SharedMachine, requests: Requests, rules: Rules, phase_s: float, cap: Signal | None
+    machine: SharedMachine, requests: Requests, rules: Rules, phase_s: float, cap: Signal | None,
+    own_users: bool,
 ) -> Any:
     priority = rules.priority
     return _table(Settings, 1, {
@@ -264,6 +273,7 @@ def _settings(
         "enforce_limits": rules.enforce_limits,
         "kill_late_s": rules.kill_late_s, "over_limit_s": rules.over_time_limit_s,
         "start_latency_s": rules.start_latency_s, "max_job_count": rules.max_job_count,
+        "requeue_delay_s": rules.requeue_delay_s, "own_users": own_users,
         "preempt": ("none", "qos", "partition").index(rules.preempt),
         "age": priority.age, "fairshare": priority.fairshare, "job_size": priority.job_size,
         "max_age_s": priority.max_age_s, "half_life_s": priority.half_life_s,
@@ -360,6 +370,7 @@ def _associations(machine: SharedMachine, rules: Rules) -> dict[str, Any]:
         # A job without a QOS (row -1) finds the last one here, which counts fully.
         "usage_factor": np.append(qos.usage_factor.astype(np.float64), 1.0),
         "qos_preempts": without_circles(qos.preempts)[0].ravel(),
+        "qos_rank": np.minimum(qos.priority, 0xFFFF).astype(np.int64),
         "qos_mode": qos.preempt_mode.astype(np.int64).copy(),
         "qos_grace": qos.grace_s.astype(np.float64).copy(),
         "qos_no_reserve": qos.no_reserve.copy(),

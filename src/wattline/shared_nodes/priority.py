@@ -3,7 +3,8 @@
 priority_multifactor.html: the sum of weights times factors for age (slurm.conf: PriorityMaxAge),
 fair-share, job size, partition, QOS, association and TRES, less nice. What never changes is worked
 out once (priority_factors.py). Priorities are renewed every PriorityCalcPeriod; a job that is
-submitted between gets its own at once. With priority/basic jobs go in the order of submission.
+submitted between gets its own at once. With priority/basic each submission has one less than the
+one before it, less nice: a nice of 3 lets three later ones pass.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def set_priority(st: Books, job: int) -> None:
     rules = st.rules[0]
     ask = st.ask[job]
     if rules.multifactor == 0:
-        st.live[job].priority = np.float64(-ask.nice)
+        st.live[job].priority = ask.factor
         return
     age = 0.0
     if rules.max_age_s > 0.0:

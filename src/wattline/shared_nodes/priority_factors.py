@@ -14,6 +14,9 @@ import numpy as np
 from wattline.shared_nodes.machine import FloatArray, IntArray, SharedMachine, device_totals
 from wattline.shared_nodes.rules import Priority
 
+TOP_PRIORITY = 0xFFFF0000
+"""One more than the first job of priority/basic has."""
+
 
 def job_factors(
     machine: SharedMachine, priority: Priority, columns: dict[str, Any], job_tres: IntArray
@@ -36,6 +39,17 @@ def job_factors(
                  for name in device_totals(nodes.gres_kinds)])).astype(np.float64)
         total += (job_tres / np.maximum(whole, 1.0)) @ weights
     return total
+
+
+def basic_priorities(nice: IntArray, array: IntArray) -> FloatArray:
+    """Of priority/basic: submissions in their order, an array as one (priority_basic.c)."""
+    rows = np.arange(len(nice))
+    _, first, of = np.unique(np.where(array >= 0, array, -1 - rows), return_index=True,
+                             return_inverse=True)
+    is_first = np.zeros(len(nice), dtype=np.int64)
+    is_first[first] = 1
+    number = np.cumsum(is_first)[first[of]]
+    return np.asarray(TOP_PRIORITY - number - nice, dtype=np.float64)
 
 
 def entry_factors(machine: SharedMachine, priority: Priority, partition: IntArray) -> FloatArray:

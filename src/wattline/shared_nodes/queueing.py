@@ -13,14 +13,14 @@ leaves, and so is this one.
 
 from __future__ import annotations
 
-import numpy as np
-
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.state import QUEUED, Books
 
 TIER = float(1 << 34)
 """More than any priority."""
 MOST_TIERS = 1 << 16
+LEAST_PRIORITY = 1.0
+"""0 is of held jobs: a nice beyond what a job has makes no further difference."""
 BY_QOS, BY_PARTITION = 1, 2
 """Of `rules.preempt`."""
 
@@ -39,13 +39,14 @@ def set_key_of(st: Books, entry: int, job: int) -> None:
     rank = st.part[st.entry[entry].partition].tier
     rank = 2 * rank + reserved if st.rules[0].preempt == BY_PARTITION else (
         rank + reserved * MOST_TIERS)
-    st.entry_key[entry] = rank * TIER + _whole(st.live[job].priority + st.entry_factor[entry])
+    st.entry_key[entry] = rank * TIER + _whole(
+        max(st.live[job].priority + st.entry_factor[entry], LEAST_PRIORITY))
 
 
 @kernel_part
 def _whole(priority: float) -> float:
-    """Rounded down; for most without a call, and all of them fit into an integer."""
-    return float(int(priority)) if priority >= 0.0 else float(np.floor(priority))
+    """Rounded down; all of them fit into an integer."""
+    return float(int(priority))
 
 
 @kernel_part

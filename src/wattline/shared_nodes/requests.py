@@ -103,3 +103,7 @@ class Requests:
     memory_per_gpu_mb: IntArray | None = None
     as_many_nodes: BoolArray | None = None
     """Asks for a range of nodes, of which it gets as many as it can without waiting for them."""
+    partition_order: IntArray | None = None
+    """Jobs x partitions: at which place the job names each; None: all in the machine's order."""
+    let_go: BoolArray | None = None
+    """At `begin_s` somebody lets the job go, and the scheduler looks; None: it is a time alone."""

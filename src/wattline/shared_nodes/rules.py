@@ -74,6 +74,8 @@ class Rules:
     bf_one_resv_per_job: bool = False
     preempt: str = "none"
     """"none", "qos" or "partition"."""
+    requeue_delay_s: float = 0.0
+    """So long a requeued job waits at least before it may start again."""
     enforce_limits: bool = False
     enforce_qos: bool = False
     enforce_associations: bool = False

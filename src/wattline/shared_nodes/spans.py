@@ -12,6 +12,9 @@ from wattline.shared_nodes.offers import ready_on
 from wattline.shared_nodes.room import first_start_s
 from wattline.shared_nodes.state import NEVER_S, UP, Books
 
+LARGEST_WHOLE_S = 2.0**52
+"""Up to here times are rounded as integers."""
+
 
 @kernel_part
 def clear_spans(st: Books) -> None:
@@ -74,12 +77,26 @@ def mask_free_nodes(st: Books, entry: int, begin_s: float) -> None:
         free, free_s = _is_free(st, node, begin_s, end_s)
         later_s = min(later_s, free_s)
         shut[node] = not free
+    if st.rules[0].own_users != 0:
+        _shut_nodes_of_others(st, row.job, row.nodes)
     _list_open_nodes(st, row.nodes)
     forget_plan(st)
     clock.open_ask = -1
     clock.open_from_s = begin_s
     clock.open_until_s = end_s
     clock.open_next_s = later_s
+
+
+@kernel_part
+def _shut_nodes_of_others(st: Books, job: int, of_class: int) -> None:
+    """Where nodes are shared by one user's jobs alone (sbatch: --exclusive=user), those with jobs
+    of others are in no plan, whenever these end (filter_by_node_owner of Slurm)."""
+    ask = st.ask[job]
+    for place in range(st.class_first[of_class], st.class_first[of_class + 1]):
+        node = st.class_nodes[place]
+        if st.jobs_on[node] > 0 and st.user_on[node] != ask.user and (
+                ask.own_user != 0 or st.own_on[node] > 0):
+            st.shut[node] = True
 
 
 @kernel_part
@@ -237,3 +254,14 @@ def _when_free(st: Books, entry: int, from_s: float) -> float:
         if found_s <= from_s:
             break
     return float(found_s)
+
+
+@kernel_part
+def rounded_down(st: Books, time_s: float) -> float:
+    """To the resolution; seconds since 1970 are whole below it where it is, which is quicker."""
+    step_s = st.rules[0].bf_resolution_s
+    unix_s = st.rules[0].unix_s
+    step = int(step_s)
+    if step == step_s and 0.0 <= time_s + unix_s < LARGEST_WHOLE_S:
+        return float(int(time_s + unix_s) // step * step_s - unix_s)
+    return float((time_s + unix_s) // step_s * step_s - unix_s)

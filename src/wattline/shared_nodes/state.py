@@ -45,6 +45,7 @@ class Ask(Record):
     run_s: float
     limit_s: float
     begin_s: float
+    prompted: int  # the scheduler is told when that time comes
     tasks: int
     cpus_per_task: int
     tasks_per_node: int  # 0: not said
@@ -181,6 +182,7 @@ class Clock(Record):
     sets: int  # of consecutive nodes, in the last try of a choice
     intervals: int
     held_nodes: int
+    licence_holds: int  # rows of `licence_hold_*`
     fitting: int  # a node on which a job of this backfill cycle could start
     passes: int
     backfills: int
@@ -338,8 +340,13 @@ class Books(KernelArrays):
     after_from: Any  # slots x nodes: between these times it has so many CPUs then
     after_to: Any
     after_cpus: Any
+    # Licences that backfill holds for jobs to come.
+    licence_hold_job: Any
+    licence_hold_begin: Any
+    licence_hold_end: Any
     # Preemption.
     qos_preempts: Any
+    qos_rank: Any  # the QOS whose jobs give way first have the least
     qos_mode: Any
     qos_grace: Any
     victims: Any

@@ -1,7 +1,7 @@
 """Jobs that could not even run on the empty machine are refused.
 
 sbatch: "Requested node configuration is not available". Where a job names several partitions, it
-waits in those that could serve it. One that a limit allows too few nodes waits for ever.
+waits in those that could serve it. So is one that a limit allows too few nodes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,5 @@ def refuse_what_never_fits(st: Books) -> None:
             fitting += st.entry[entry].fits
             capped_by = max(capped_by, st.entry[entry].capped_by)
         if fitting == 0 and st.ask[job].refused == 0 and st.ask[job].never == 0:
-            if capped_by != 0:  # with more nodes it might
-                st.ask[job].never = capped_by
-            else:
-                st.ask[job].refused = NO_NODE
+            # With more nodes it might; Slurm tries it on the empty machine with these, and refuses.
+            st.ask[job].refused = capped_by if capped_by != 0 else NO_NODE

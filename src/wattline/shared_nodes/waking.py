@@ -30,6 +30,17 @@ def next_on_grid(time_s: float, first_s: float, step_s: float) -> float:
 @kernel_part
 def something_changed(st: Books) -> None:
     """A job may be able to start that could not before."""
+    time_changed(st)
+    ask_for_cycle(st)
+
+
+@kernel_part
+def time_changed(st: Books) -> None:
+    """Nothing happened but that a time came, of which nobody tells the scheduler.
+
+    The next pass over the whole queue sees it, or one that comes for others; backfill goes on
+    looking only where jobs wait.
+    """
     clock = st.clock[0]
     rules = st.rules[0]
     clock.changed = 1
@@ -39,7 +50,8 @@ def something_changed(st: Books) -> None:
         if full_s <= clock.last_full_s:
             full_s += rules.sched_interval_s
         clock.full_s = full_s
-    ask_for_cycle(st)
+    if clock.queued > 0:
+        ask_for_cycle(st)
 
 
 @kernel_part

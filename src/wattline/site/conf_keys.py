@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 USED = frozenset({
-    "accountingstorageenforce", "clustername", "defmempercpu", "defmempernode",
+    "accountingstorageenforce", "authinfo", "clustername", "defmempercpu", "defmempernode",
     "dependencyparameters", "resvoverrun",
     "enforcepartlimits", "fairsharedampeningfactor", "firstjobid", "jobrequeue", "killwait",
     "licenses", "maxmempercpu", "maxmempernode", "overtimelimit", "preemptmode", "preempttype",
@@ -65,7 +65,7 @@ HARMLESS = frozenset({
     "accountingstorageuser", "accountingstoreflags", "accountingstoragejobcomment",
     "acctgatherenergytype", "acctgatherfilesystemtype", "acctgatherinfinibandtype",
     "acctgatherinterconnecttype", "acctgathernodefreq", "acctgatherprofiletype",
-    "allowspecresourcesusage", "authaltparameters", "authalttypes", "authinfo", "authtype",
+    "allowspecresourcesusage", "authaltparameters", "authalttypes", "authtype",
     "backupaddr", "backupcontroller", "batchstarttimeout", "bcastexclude", "bcastparameters",
     "cachegroups", "checkpointtype", "communicationparameters",
     "controladdr", "controlmachine", "corespecplugin",

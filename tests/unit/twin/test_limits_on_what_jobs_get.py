@@ -39,9 +39,10 @@ def _run(folder: Path, options: str, *, partition: str = "", qos: str = "", acco
 
 
 NODES = [
-    ("-n 12", "MaxNodes=2", 0), ("-n 8", "MaxNodes=2", 2), ("-N 1-4 -n 14", "MaxNodes=2", 0),
+    ("-n 8", "MaxNodes=2", 2), ("-N 1-4 -n 14", "MaxNodes=2", 0),
     ("-n 5", "MaxNodes=2", 2), ("-n 4", "MinNodes=2", 2), ("-n 1", "MinNodes=2", 2),
-    ("-N 1-4 -n 4", "MinNodes=2 MaxNodes=3", None), ("-n 8", "MinNodes=3", 3),
+    ("-N 1-4 -n 4", "MinNodes=2 MaxNodes=3", 0), ("-N 1-3 -n 4", "MinNodes=2 MaxNodes=3", 3),
+    ("-n 8", "MinNodes=3", 3),
     ("-N 1 -n 1", "MinNodes=2", 0), ("-N 3 -n 3", "MaxNodes=2", 0), ("-n 4", "", 1),
     ("-N 2 -n 2", "MinNodes=2 MaxNodes=2", 2),
 ]
@@ -49,7 +50,7 @@ NODES = [
 
 @pytest.mark.parametrize(("options", "partition", "nodes"), NODES)
 def test_nodes_of_a_partition(
-    tmp_path: Path, options: str, partition: str, nodes: int | None
+    tmp_path: Path, options: str, partition: str, nodes: int
 ) -> None:
     run, broken = _run(tmp_path, options, partition=partition)
     assert broken == []
@@ -58,13 +59,26 @@ def test_nodes_of_a_partition(
         assert REASONS[run.reason[0]] == "over the partition's nodes"
     else:
         assert run.state[0] == RAN
-        assert len(run.allocation_node) == nodes or (nodes is None
-                                                     and 2 <= len(run.allocation_node) <= 3)
+        assert len(run.allocation_node) == nodes
+
+
+@pytest.mark.parametrize("limit", [
+    {"partition": "MaxNodes=2"}, {"qos": "MaxTRES=node=2"}, {"account": "MaxTRES=node=2"},
+    {"qos": "GrpTRES=node=2"}, {"account": "GrpTRES=node=2"}, {"qos": "MaxTRESPerUser=node=2"}])
+def test_tasks_that_need_more_nodes_than_a_job_may_have(
+    tmp_path: Path, limit: dict[str, str]
+) -> None:
+    """Slurm 22.05.8 refuses such a job at its submission: with two nodes it fits nowhere."""
+    run, _ = _run(tmp_path, "-n 12", **limit)
+    assert run.state[0] == REFUSED
+    assert REASONS[run.reason[0]].startswith("over ")
+    run, broken = _run(tmp_path, "-n 8", **limit)
+    assert (run.state[0], len(run.allocation_node), broken) == (RAN, 2, [])
 
 
 @pytest.mark.parametrize("where", ["qos", "account"])
 @pytest.mark.parametrize(("options", "limit", "node", "runs"), [
-    ("-n 12", "node=2", CORES, False), ("-n 8", "node=2", CORES, True),
+    ("-N 3", "node=2", CORES, False), ("-n 8", "node=2", CORES, True),
     ("-n 3 -N 3 --exclusive", "cpu=8", CORES, False),
     ("-n 2 -N 2 --exclusive", "cpu=8", CORES, True),
     ("-n 1 --mem=0", "mem=500M", CORES, False), ("-n 5", "mem=500M", CORES, True),

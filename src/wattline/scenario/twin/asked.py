@@ -53,6 +53,8 @@ class Asked:
     account: str = ""
     user: str = ""
     begin_s: float = 0.0
+    let_go: bool = False
+    """At `begin_s` somebody released it, or a job that it waited for was over."""
     nice: int = 0
     name: str = ""
     dependency: Dependency | None = None

@@ -70,6 +70,7 @@ class _Finder:
                 found.append(row)
         if lifted and job.eligible_s > 0:
             job.begin_s = job.eligible_s
+            job.let_go = True
             self.filled.note(ELIGIBLE, job.job_id)
         return [] if lifted and job.dependency.any_of else found
 

@@ -56,9 +56,6 @@ def _evaluate(
 def _feature(name: str, nodes: Nodes, text: str) -> BoolArray:
     if re.search(r"\*[0-9]+$", name):
         raise InputError(f"constraint '{text}': counts of nodes (*) are not modelled")
-    negated = name.startswith("!")
-    name = name.removeprefix("!")
     if name not in nodes.feature_names:
-        return np.full(len(nodes.names), negated, dtype=np.bool_)
-    mask = nodes.features[:, nodes.feature_names.index(name)]
-    return ~mask if negated else mask.copy()
+        return np.zeros(len(nodes.names), dtype=np.bool_)
+    return nodes.features[:, nodes.feature_names.index(name)].copy()

@@ -161,6 +161,7 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
         job.eligible_s = min(times["Eligible"], start_s)  # when it started it was eligible
         if job.dependency is None:
             job.begin_s = job.eligible_s
+            job.let_go = "begin" not in told
             filled.note(ELIGIBLE, job_id)
     if "_" in job_id:
         job.array = job_id.partition("_")[0]
@@ -197,7 +198,7 @@ def _submit_line(row: Row, job: Asked, unused: Counter) -> set[str]:
     for name in (*unread, *options.values):
         if name not in asked and name not in known:
             unused.note(f"nothing is done with the option {name} of its SubmitLine", job.job_id)
-    return set(asked)
+    return {*asked, *({"begin"} & set(options.values))}
 
 
 def _limit(row: Row, job: Asked, filled: Counter) -> None:

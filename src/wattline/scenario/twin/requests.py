@@ -75,8 +75,10 @@ class Builder:
     def made(self) -> Made:
         jobs = self.jobs
         partitions = np.zeros((len(jobs), len(self.partition)), dtype=np.bool_)
+        order = np.zeros((len(jobs), len(self.partition)), dtype=np.int64)
         for row, job in enumerate(jobs):
             partitions[row] = self._partitions(row, job)
+            self._note_order(order, row, job)
             if contradiction := settle_devices(job):
                 self._reject(row, contradiction, CONTRADICTS_ITSELF)
             self._give_defaults(job)
@@ -129,6 +131,7 @@ class Builder:
             own_user=self._flags("own_user"), cpus_per_gpu=self._by_gpu("cpus_per_gpu"),
             memory_per_gpu_mb=self._by_gpu("memory_per_gpu_mb"),
             as_many_nodes=self._flags("node_range") & ~self._flags("use_min_nodes"),
+            partition_order=order if order.any() else None, let_go=self._flags("let_go"),
         )
         return Made(requests, self.unfit.lines(), _int(sorted(self.unfit_rows)),
                     self.filled.lines(), self.filled.counts(), self.filled.ids(),
@@ -173,6 +176,13 @@ class Builder:
         elif strange:
             self.unused.note(f"one of its partitions, '{strange[0][:60]}', is unknown", job.job_id)
         return found
+
+    def _note_order(self, order: IntArray, row: int, job: Asked) -> None:
+        """At which place a job names its partitions; of one that it names twice the first."""
+        named = [self.partition[name] for name in job.partition.split(",")
+                 if name in self.partition]
+        if len(named) > 1:
+            order[row, named[::-1]] = range(len(named) - 1, -1, -1)
 
     def _give_defaults(self, job: Asked) -> None:
         named = [name for name in job.partition.split(",") if name in self.partition]

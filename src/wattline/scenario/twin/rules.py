@@ -38,6 +38,10 @@ _NUMBERS = {
     "bf_max_time": (1, 3600)}
 """Numbers of `SchedulerParameters` with the least and the most that Slurm takes; it has its default
 instead of any other."""
+CREDENTIAL_S = 120.0
+"""So long a job's credential lasts where AuthInfo has no cred_expire."""
+PREEMPTS_MORE = ("backfill has jobs give way too, at times to one that does not start then; here "
+                 "main passes do alone")
 NO_LOOP = -1
 """An interval that ends a loop of the scheduler."""
 _PREEMPTION = {"preempt/none": "none", "preempt/qos": "qos", "preempt/partition_prio": "partition"}
@@ -122,6 +126,7 @@ def rules_of(
         bf_licences="bf_licenses" in given,
         bf_one_resv_per_job="bf_one_resv_per_job" in given,
         preempt=_preempts(settings),
+        requeue_delay_s=_requeue_delay_s(settings),
         enforce_limits=bool({"limits", "safe", "all"} & set(enforce)),
         enforce_qos=bool({"qos", "all"} & set(enforce)),
         enforce_associations=bool({"associations", "limits", "safe", "qos", "wckeys", "all"}
@@ -169,7 +174,25 @@ def _preempts(settings: Settings) -> str:
         settings.told.contradictions.append(
             f"{settings.where('PreemptType')}: PreemptType={kind} does not go with PreemptMode="
             f"{mode} ({settings.where('PreemptMode')}); Slurm does not start with these")
+    if found != "none":
+        settings.told.not_modelled.append(
+            f"{settings.where('PreemptType')}: PreemptType={settings.values['preempttype']}: "
+            f"{PREEMPTS_MORE}")
     return found
+
+
+def _requeue_delay_s(settings: Settings) -> float:
+    """A requeued job may begin a second after its old credential has expired (job_mgr.c)."""
+    text = settings.text("AuthInfo", "", matters=False)
+    given = [word.partition("=")[2] for word in text.split(",")
+             if word.strip().lower().startswith("cred_expire=")]
+    if given:
+        where = settings.where("AuthInfo")
+        return 1.0 + not_below(number(given[0], "cred_expire", where), 0, "cred_expire", where)
+    if "preempttype" in settings.values:
+        settings.told.assumed.append(f"AuthInfo: cred_expire={CREDENTIAL_S:g} (Slurm's default): "
+                                     f"a requeued job may begin again {1 + CREDENTIAL_S:g} s later")
+    return 1.0 + CREDENTIAL_S
 
 
 def _say_counted(settings: Settings, asked: str) -> None:
