@@ -102,11 +102,11 @@ def rank_that_is_enough(st: Any, job: int, least: int) -> int:
     """Weight by weight, until the nodes up to it are enough together."""
     free = [node for node in st.near[: st.clock[0].near]
             if st.chosen[node] == 0 and st.avail[node] > least]
-    for node in range(len(st.node_rank)):
-        st.rank_nodes[st.node_rank[node]] = 1
-    ranks = sorted({int(st.node_rank[node]) for node in free})
+    for node in range(len(st.node_weight)):
+        st.rank_nodes[st.node_weight[node]] = 1
+    ranks = sorted({int(st.node_weight[node]) for node in free})
     for rank in ranks:
-        upto = [node for node in free if st.node_rank[node] <= rank]
+        upto = [node for node in free if st.node_weight[node] <= rank]
         if len(upto) >= st.ask[job].min_nodes - st.clock[0].picked and (
                 sum(st.avail[node] for node in upto) >= st.clock[0].missing):
             return rank

@@ -283,15 +283,15 @@ def _nodes(machine: SharedMachine, rules: Rules, jobs: int) -> dict[str, Any]:
     nodes = machine.nodes
     count = len(nodes.names)
     weights, rank = np.unique(nodes.weight, return_inverse=True)
+    ranks = len(weights) + int(rules.suspend_time_s >= 0.0)
     excluded = np.isin(np.array(nodes.names), np.array(rules.suspend_excluded))
     return {
         "node_cpus": nodes.cpus.astype(np.int64).copy(),
         "node_memory": nodes.memory_mb.astype(np.int64).copy(),
         "node_threads": np.maximum(nodes.threads_per_core, 1).astype(np.int64),
         "node_gres": nodes.gres.astype(np.int64).ravel().copy(),
-        "node_weight": nodes.weight.astype(np.int64).copy(),
-        "node_rank": rank.astype(np.int64), "rank_nodes": np.zeros(len(weights), np.int64),
-        "rank_cpus": np.zeros(len(weights), np.int64),
+        "node_weight": rank.astype(np.int64), "own_weight": rank.astype(np.int64),
+        "rank_nodes": np.zeros(ranks, np.int64), "rank_cpus": np.zeros(ranks, np.int64),
         "node_leaf": nodes.leaf.astype(np.int64).copy(),
         "node_idle_w": nodes.idle_w.astype(np.float64).copy(),
         "node_cpu_w": nodes.cpu_w.astype(np.float64).copy(),
