@@ -10,9 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.support.shared import machine, requests
+from wattline.shared_nodes.checker import broken_rules
+from wattline.shared_nodes.machine import SUSPEND
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.simulate import simulate_shared
 
@@ -85,3 +88,44 @@ def test_backfill_spares_nodes_that_sleep() -> None:
                       {"submit_s": 320.0, "limit_s": 60.0, "run_s": 60.0})
     assert [_nodes(found, job) for job in (1, 3)] == [[2], [2]]
     assert found.end_s[3] < found.end_s[1] <= found.start_s[2]
+
+
+def test_a_job_starts_when_the_nodes_that_it_woke_are_up() -> None:
+    """Woken at 500 s, up at 560 s: from then on 600 s, and its joules are of these."""
+    found = _schedule(machine(1), SLEEPS, {"run_s": 10.0}, {**NODE, "submit_s": 500.0})
+    assert (found.start_s[1], found.end_s[1]) == (560.0, 1160.0)
+    assert found.energy_j[1] == 600.0 * 140.0
+    assert found.event_time_s[found.event_busy_cpus == 4].min() == 500.0
+
+
+def test_that_its_nodes_are_up_is_seen_when_limits_are_looked_at() -> None:
+    """Every 30 s: woken at 500 s and up at 560 s it starts at 570 s. Slurm 22.05.8 gave a job its
+    node 1 s after its submission; it was up 3 s later, and the job started after another 27 s."""
+    rules = replace(SLEEPS, kill_late_s=15.0)
+    found = _schedule(machine(1), rules, {"run_s": 10.0}, {**NODE, "submit_s": 500.0})
+    assert (found.start_s[1], found.end_s[1]) == (570.0, 1170.0)
+
+
+def test_a_limit_counts_from_when_the_nodes_are_up() -> None:
+    """Job 1 is planned to be over at 1160 s, no longer at 1100 s, so that job 3 may run before job
+    2, which waits for both nodes: until 1140 s."""
+    found = _schedule(machine(2), SLEEPS, {"run_s": 10.0, "limit_s": 60.0},
+                      {**NODE, "submit_s": 500.0, "run_s": 900.0},
+                      {"tasks": 8, "min_nodes": 2, "submit_s": 510.0, "limit_s": 60.0},
+                      {"submit_s": 580.0, "limit_s": 480.0, "run_s": 480.0})
+    assert (found.start_s[1], found.end_s[1]) == (560.0, 1160.0)
+    assert found.start_s[3] < 700.0
+    assert found.start_s[2] >= 1160.0
+
+
+def test_a_job_that_goes_on_keeps_its_start() -> None:
+    """Suspended at 103 s it wakes the other node, asleep since 100 s, and has 497 s left there."""
+    on = machine(2, partitions=[[0, 1], [0]])
+    on = replace(on, partitions=replace(
+        on.partitions, tier=np.array([1, 2]), preempt_mode=np.array([SUSPEND, 0])))
+    rules = replace(SLEEPS, preempt="partition", scheduler="builtin")
+    asked = requests(on, NODE, {**NODE, "submit_s": 103.0, "partition": 1})
+    found = simulate_shared(on, asked, rules)
+    assert (found.start_s[0], found.start_s[1]) == (0.0, 103.0)
+    assert found.end_s[0] == found.gap_to_s[0] + 60.0 + 497.0
+    assert broken_rules(on, asked, rules, found) == []

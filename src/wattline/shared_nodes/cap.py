@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.freed import freed_watts, list_ends
-from wattline.shared_nodes.overtime import killed_at
+from wattline.shared_nodes.overtime import killed_at, next_look
 from wattline.shared_nodes.power import picked_watts, woken_watts
 from wattline.shared_nodes.state import Books
 
@@ -40,7 +40,9 @@ def cap_allows(
     """
     watts = picked_watts(st, job, bank) + woken_watts(st) - freed_w
     rules = st.rules[0]
-    booted_s = start_s + (rules.resume_timeout_s if rules.suspend_time_s >= 0.0 else 0.0)
+    booted_s = start_s
+    if rules.suspend_time_s >= 0.0:
+        booted_s = next_look(st, start_s + rules.resume_timeout_s)
     end_s = killed_at(st, job, booted_s)
     list_ends(st)
     if not _allowed_at(st, watts, start_s, held, bank):

@@ -28,5 +28,13 @@ def killed_at(st: Books, job: int, booted_s: float) -> float:
         kill_s = min(kill_s, st.resv[st.ask[job].reservation].kill_s)
     if rules.kill_late_s > 0.0:
         kill_s = np.floor(kill_s + rules.unix_s) - rules.unix_s
-        kill_s = next_on_grid(kill_s, rules.phase_s, 2.0 * rules.kill_late_s)
-    return float(kill_s)
+    return next_look(st, kill_s)
+
+
+@kernel_part
+def next_look(st: Books, time_s: float) -> float:
+    """The first look at running jobs from a time on: past their limits, or on nodes that are up."""
+    rules = st.rules[0]
+    if rules.kill_late_s <= 0.0:
+        return time_s
+    return next_on_grid(time_s, rules.phase_s, 2.0 * rules.kill_late_s)

@@ -5,6 +5,9 @@ draws nothing from then on; a job that gets it starts when it has booted, which 
 ResumeTimeout, and booting draws idle power. All nodes are idle at the beginning, and those of a
 cloud asleep.
 
+Slurm, job_mgr.c (job_config_fini): start and limit of such a job are set anew when its nodes are
+up, which is seen where limits are looked at, every 30 s.
+
 Slurm, node_scheduler.c: nodes that sleep are avoided where possible. Whatever their own Weight,
 they share one that is above all others.
 """
