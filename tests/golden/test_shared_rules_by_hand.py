@@ -281,10 +281,11 @@ def test_energy_is_the_jobs_parts_and_its_share_of_idle_power() -> None:
 
 
 def test_idle_nodes_sleep_and_wake_for_a_job() -> None:
-    """Idle from 60 s on, asleep at 160 s; the job of 1000 s waits 60 s for its node to boot."""
+    """Idle from 60 s on, asleep at 160 s; the job of 1000 s waits 60 s for its node to boot, and 20
+    s for the next look at running jobs."""
     rules = replace(BUILTIN, suspend_time_s=100.0)
     found = schedule(machine(1), {"run_s": 60.0}, {"run_s": 60.0, "submit_s": 1000.0}, rules=rules)
-    assert list(found.start_s) == [0.0, 1000.0]
-    assert list(found.end_s) == [60.0, 1120.0]
+    assert list(found.start_s) == [0.0, 1080.0]
+    assert list(found.end_s) == [60.0, 1140.0]
     asleep = found.event_power_w[np.searchsorted(found.event_time_s, 500.0, "right") - 1]
     assert asleep == 0.0

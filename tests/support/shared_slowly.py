@@ -107,7 +107,7 @@ def rank_that_is_enough(st: Any, job: int, least: int) -> int:
     """Weight by weight, until the nodes up to it are enough together."""
     free = [node for node in st.near[: st.clock[0].near]
             if st.chosen[node] == 0 and st.avail[node] > least]
-    rank_of = st.near_rank if st.ask[job].by_devices else st.node_rank
+    rank_of = st.near_rank if st.ask[job].by_devices else st.node_weight
     for node in free:
         st.rank_nodes[rank_of[node]] = 1
     ranks = sorted({int(rank_of[node]) for node in free})

@@ -47,7 +47,7 @@ def see_devices_of(st: Books, entry: int, bank: int, node: int) -> None:
             gpus += free
         st.has[node * rules.choices + choice] = free
     st.near_gpus[node] = gpus
-    rank = 2 * st.node_rank[node] + (0 if is_of_its_groups(st, entry, node) else 1)
+    rank = 2 * st.node_weight[node] + (0 if is_of_its_groups(st, entry, node) else 1)
     st.near_rank[node] = (rank + 1) * (rules.most_gpus + 1) - 1 - min(near, rules.most_gpus)
 
 

@@ -39,7 +39,7 @@ def broken_rules(
             *_one_user(machine, requests, found),
             *per_job(machine, requests, rules, found), *devices_in_all(machine, requests, found),
             *_capacity(machine, rules, found), *_limits(machine, requests, rules, found),
-            *_waited(requests, found), *_reserved(machine, requests, rules, found),
+            *_waited(requests, rules, found), *_reserved(machine, requests, rules, found),
             *_energy(machine, found), *_under_cap(machine, found, cap)]
 
 
@@ -99,11 +99,16 @@ def _times(requests: Requests, rules: Rules, found: Schedule) -> Iterator[str]:
 
 def _late_s(rules: Rules) -> float:
     """How long after its limit a job may end at most."""
-    boot_s = rules.resume_timeout_s if rules.suspend_time_s >= 0 else 0.0
-    return rules.over_time_limit_s + 2 * rules.kill_late_s + rules.start_latency_s + boot_s
+    return (rules.over_time_limit_s + 2 * rules.kill_late_s + rules.start_latency_s
+            + _boot_s(rules))
 
 
-def _waited(requests: Requests, found: Schedule) -> Iterator[str]:
+def _boot_s(rules: Rules) -> float:
+    """How long before its start a job may have got its nodes: they boot, and are seen to be up."""
+    return rules.resume_timeout_s + 2 * rules.kill_late_s if rules.suspend_time_s >= 0 else 0.0
+
+
+def _waited(requests: Requests, rules: Rules, found: Schedule) -> Iterator[str]:
     """All that a job waits for had ended, or started; of jobs that never ran that is not known."""
     asked = requests.dependencies
     if asked is None:
@@ -112,7 +117,8 @@ def _waited(requests: Requests, found: Schedule) -> Iterator[str]:
         others = asked.awaited[asked.first[row]:asked.first[row + 1]]
         if asked.any_of[job] or np.isnan(found.start_s[job]) or found.requeues[others].any():
             continue
-        times_s = (found.start_s if asked.kind[row] == AFTER else found.end_s)[others]
+        times_s = (found.start_s - _boot_s(rules) if asked.kind[row] == AFTER
+                   else found.end_s)[others]
         early = times_s + asked.delay_s[row] > found.start_s[job] + ROUNDING
         if early.any():
             yield f"job in row {job} before the one in row {others[early][0]} lets it go"
@@ -301,7 +307,7 @@ def _reserved(
     start_s, end_s = _held_from_s(found)[job], found.end_s[job]
     late_s = _late_s(rules)
     limit_s = np.where(requests.limit_s > 0, np.ceil(requests.limit_s / 60.0) * 60.0, 0.0)
-    planned_s = (found.start_s + limit_s + found.suspended_s)[job]
+    planned_s = (found.start_s - _boot_s(rules) + limit_s + found.suspended_s)[job]
     for row, name in enumerate(kept.names):
         begin_s = np.where(planned_s <= kept.start_s[row] + ROUNDING, late_s, 0.0) \
             + kept.start_s[row]
@@ -314,7 +320,8 @@ def _reserved(
                           f"allocations on nodes of the reservation {name} by others")
         own = mine[job] == row
         early = start_s < kept.start_s[row] - ROUNDING
-        yield from _first(own & (~kept.nodes[row, node] | early | (start_s >= kept.end_s[row])),
+        yield from _first(own & (~kept.nodes[row, node] | early
+                                 | (start_s - _boot_s(rules) >= kept.end_s[row])),
                           f"allocations of jobs of the reservation {name} outside of it")
 
 

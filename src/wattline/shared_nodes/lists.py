@@ -70,10 +70,16 @@ def working_lists(
     }
 
 
-def device_lists(machine: SharedMachine, choices: int, any_by_devices: bool) -> dict[str, Any]:
+def weight_ranks(machine: SharedMachine, rules: Rules) -> int:
+    """How many weights nodes can have: where some may sleep, these share one above all others."""
+    return len(np.unique(machine.nodes.weight)) + int(rules.suspend_time_s >= 0.0)
+
+
+def device_lists(
+    machine: SharedMachine, ranks: int, choices: int, any_by_devices: bool
+) -> dict[str, Any]:
     """Scratch of choices by devices; empty where no job has such a one."""
     nodes = len(machine.nodes.names)
-    ranks = len(np.unique(machine.nodes.weight))
     size = nodes if any_by_devices else 0
     if any_by_devices:
         ranks *= 2 * (int(gpus_of_nodes(machine).max(initial=0)) + 1)

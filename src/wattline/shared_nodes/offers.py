@@ -26,7 +26,7 @@ NOW_S = -NEVER_S
 
 @kernel_part
 def node_moved(st: Books, node: int) -> None:
-    """Write down that a job came onto a node or left it."""
+    """Write down that a job came onto a node or left it, or that its limit ends at another time."""
     clock = st.clock[0]
     st.moved_node[clock.moved % len(st.moved_node)] = node
     clock.moved += 1

@@ -40,7 +40,7 @@ def choose_one_on_tree(st: Books, job: int) -> bool:
 @kernel_part
 def _first_on_tightest_leaf(st: Books, least: int) -> tuple[int, int]:
     """Of the nodes with more than `least` CPUs: the one (or -1), and the fewest CPUs of any."""
-    near, avail, node_rank, node_leaf = st.near, st.avail, st.node_rank, st.node_leaf
+    near, avail, node_weight, node_leaf = st.near, st.avail, st.node_weight, st.node_leaf
     on_leaf, first = st.switch_nodes, st.switch_first
     switches = st.rules[0].switches
     fewest = len(st.with_cpus)
@@ -50,10 +50,10 @@ def _first_on_tightest_leaf(st: Books, least: int) -> tuple[int, int]:
         if avail[node] <= least:
             continue
         fewest = min(fewest, avail[node])
-        if node_rank[node] > rank:
+        if node_weight[node] > rank:
             continue
-        if node_rank[node] < rank:
-            rank = node_rank[node]
+        if node_weight[node] < rank:
+            rank = node_weight[node]
             for leaf in range(switches + 1):
                 on_leaf[leaf] = 0
         leaf = node_leaf[node] if node_leaf[node] >= 0 else switches

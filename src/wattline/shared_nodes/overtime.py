@@ -15,9 +15,11 @@ from wattline.shared_nodes.waking import next_on_grid
 
 @kernel_part
 def last_boot_s(st: Books, start_s: float) -> float:
-    """When the nodes of a job that starts then are up at the latest."""
+    """When the nodes of a job that gets them then are seen to be up at the latest."""
     rules = st.rules[0]
-    return float(start_s + (rules.resume_timeout_s if rules.suspend_time_s >= 0.0 else 0.0))
+    if rules.suspend_time_s < 0.0:
+        return float(start_s)
+    return next_look(st, start_s + rules.resume_timeout_s)
 
 
 @kernel_part
@@ -33,14 +35,22 @@ def killed_at(st: Books, job: int, booted_s: float) -> float:
     kill_s = booted_s + st.ask[job].limit_s - st.live[job].held_s + rules.over_limit_s
     if st.ask[job].reservation >= 0:
         kill_s = min(kill_s, st.resv[st.ask[job].reservation].kill_s)
-    return next_look(st, kill_s)
+    return limit_look(st, kill_s)
+
+
+@kernel_part
+def limit_look(st: Books, time_s: float) -> float:
+    """When a limit that ends then, in Slurm's whole seconds, is looked at."""
+    rules = st.rules[0]
+    if rules.kill_late_s <= 0.0:
+        return float(time_s)
+    return next_look(st, np.floor(time_s + rules.unix_s) - rules.unix_s)
 
 
 @kernel_part
 def next_look(st: Books, time_s: float) -> float:
-    """When limits are looked at next, from a time on."""
+    """The first look at running jobs from a time on: past their limits, or on nodes that are up."""
     rules = st.rules[0]
-    if rules.kill_late_s > 0.0:
-        time_s = np.floor(time_s + rules.unix_s) - rules.unix_s
-        time_s = next_on_grid(time_s, rules.phase_s, 2.0 * rules.kill_late_s)
-    return float(time_s)
+    if rules.kill_late_s <= 0.0:
+        return float(time_s)
+    return float(next_on_grid(time_s, rules.phase_s, 2.0 * rules.kill_late_s))

@@ -17,7 +17,8 @@ from wattline.shared_nodes.state import Books
 def place_now(st: Books, entry: int) -> bool:
     """Choose nodes for a job as they are now; `offer` must be up to date."""
     job = st.entry[entry].job
-    if is_for_one_node(st, job):
+    # Which nodes join to a set is written down once, by weights that a node loses while it sleeps.
+    if st.rules[0].suspend_time_s < 0.0 and is_for_one_node(st, job):
         return pick_node_now(st, entry)
     one = pick_one_node(st, entry)
     if one != NOT_ONE:

@@ -22,7 +22,7 @@ from wattline.shared_nodes.fitting import gather_copies
 from wattline.shared_nodes.limits import may_have, may_run, may_run_there
 from wattline.shared_nodes.machine import CANCEL, KEEP, SUSPEND
 from wattline.shared_nodes.outcome import PREEMPTED
-from wattline.shared_nodes.overtime import next_look
+from wattline.shared_nodes.overtime import limit_look
 from wattline.shared_nodes.queueing import BY_QOS, may_preempt_by_qos
 from wattline.shared_nodes.starting import picked_tres
 from wattline.shared_nodes.state import GRACE, RUNNING, Books
@@ -218,7 +218,7 @@ def _let_go(st: Books, needed: int) -> bool:
             _send_away(st, job)
         elif st.live[job].preempted == 0:
             st.live[job].preempted = 1
-            end_s = next_look(st, st.clock[0].now_s + _grace_s(st, job))
+            end_s = limit_look(st, st.clock[0].now_s + _grace_s(st, job))
             add_timer(st, end_s, GRACE, job, st.live[job].generation)
     return at_once
 

@@ -29,6 +29,7 @@ from wattline.shared_nodes.lists import (
     device_lists,
     empty_offers,
     empty_room,
+    weight_ranks,
     working_lists,
 )
 from wattline.shared_nodes.machine import FloatArray, IntArray, SharedMachine
@@ -105,7 +106,8 @@ def make_books(
         entry["least_w"] = least_watts(machine, filled, pairs, entry, (class_first, class_nodes),
                                        needs, arrays["choice_kind"])
     arrays |= _nodes(machine, rules, len(ask))
-    arrays |= device_lists(machine, len(requests.gres_choices), bool(ask["by_devices"].any()))
+    arrays |= device_lists(machine, weight_ranks(machine, rules), len(requests.gres_choices),
+                           bool(ask["by_devices"].any()))
     arrays |= member_tables(machine, found, requests)
     arrays |= _associations(machine, rules)
     arrays |= working_lists(machine, rules, len(entry), ask, outages is not None)
@@ -251,7 +253,7 @@ def _settings(
         "nodes": len(machine.nodes.names),
         "largest_node": machine.nodes.cpus.max(initial=0), "kinds": len(machine.nodes.gres_kinds),
         "choices": len(requests.gres_choices), "most_gpus": gpus_of_nodes(machine).max(initial=0),
-        "ranks": len(np.unique(machine.nodes.weight)), "resources": machine.resources,
+        "ranks": weight_ranks(machine, rules), "resources": machine.resources,
         "licences": len(machine.licence_names), "partitions": len(machine.partitions.names),
         "multifactor": priority.kind == MULTIFACTOR, "backfill": rules.scheduler == BACKFILL,
         "memory_counts": rules.memory_counts, "least_loaded": rules.least_loaded,
@@ -323,8 +325,7 @@ def _nodes(machine: SharedMachine, rules: Rules, jobs: int) -> dict[str, Any]:
         "node_memory": nodes.memory_mb.astype(np.int64).copy(),
         "node_threads": np.maximum(nodes.threads_per_core, 1).astype(np.int64),
         "node_gres": nodes.gres.astype(np.int64).ravel().copy(),
-        "node_weight": nodes.weight.astype(np.int64).copy(),
-        "node_rank": rank.astype(np.int64),
+        "node_weight": rank.astype(np.int64), "own_weight": rank.astype(np.int64),
         "node_leaf": nodes.leaf.astype(np.int64).copy(),
         "node_idle_w": nodes.idle_w.astype(np.float64).copy(),
         "node_cpu_w": nodes.cpu_w.astype(np.float64).copy(),

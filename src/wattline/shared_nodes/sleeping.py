@@ -4,6 +4,12 @@ slurm.conf: SuspendTime, ResumeTimeout, SuspendExcNodes. A node that has been id
 draws nothing from then on; a job that gets it starts when it has booted, which is taken to last
 ResumeTimeout, and booting draws idle power. All nodes are idle at the beginning, and those of a
 cloud asleep.
+
+Slurm, job_mgr.c (job_config_fini): start and limit of such a job are set anew when its nodes are
+up, which is seen where limits are looked at, every 30 s.
+
+Slurm, node_scheduler.c: nodes that sleep are avoided where possible. Whatever their own Weight,
+they share one that is above all others.
 """
 
 from __future__ import annotations
@@ -45,6 +51,7 @@ def node_taken(st: Books, node: int) -> float:
     st.node_generation[node] += 1
     if st.node_power[node] == ASLEEP:
         st.node_power[node] = AWAKE
+        st.node_weight[node] = st.own_weight[node]
         clock.power_w += st.node_idle_w[node]
         st.node_idle_since[node] = clock.now_s + st.rules[0].resume_timeout_s
     # The time at which the node is up; long past for one that is.
@@ -65,6 +72,7 @@ def node_was_left(st: Books, node: int) -> None:
 def node_sleeps(st: Books, node: int) -> None:
     if st.jobs_on[node] == 0 and st.node_power[node] == AWAKE:
         st.node_power[node] = ASLEEP
+        st.node_weight[node] = st.rules[0].ranks - 1
         st.clock[0].power_w -= st.node_idle_w[node]
-        if st.rules[0].capped != 0:
-            something_changed(st)  # watts are free that were not
+        if st.clock[0].queued > 0:
+            something_changed(st)  # other nodes are planned for, and watts are free that were not

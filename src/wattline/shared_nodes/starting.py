@@ -8,7 +8,7 @@ from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.devices import count_devices, gpus_asked, use_devices
 from wattline.shared_nodes.limits import count_running
 from wattline.shared_nodes.offers import node_moved
-from wattline.shared_nodes.overtime import killed_at
+from wattline.shared_nodes.overtime import killed_at, next_look
 from wattline.shared_nodes.power import given_cpus, node_watts
 from wattline.shared_nodes.queueing import count_waiting
 from wattline.shared_nodes.running import add_running, drop_running
@@ -16,7 +16,7 @@ from wattline.shared_nodes.sleeping import node_taken, node_was_left
 from wattline.shared_nodes.state import END, NODE_READY, QUEUED, RUNNING, Books
 from wattline.shared_nodes.timers import add_timer
 from wattline.shared_nodes.usage import change_rate
-from wattline.shared_nodes.waking import others_are_next
+from wattline.shared_nodes.waking import ask_for_cycle, others_are_next
 
 SEVERAL = -2
 """Users have jobs on a node; it counts so until it is empty."""
@@ -72,6 +72,8 @@ def start_job(st: Books, entry: int) -> None:
     live.entry = entry
     for place in range(clock.picked):
         booted_s = max(booted_s, _take_node(st, entry, place))
+    if booted_s > clock.now_s:
+        booted_s = next_look(st, booted_s)
     live.phase = RUNNING
     live.stretch_s = clock.now_s
     live.ready_s = booted_s
@@ -117,11 +119,23 @@ def _draw_watts(st: Books, job: int, booted_s: float) -> None:
 
 @kernel_part
 def nodes_are_up(st: Books, job: int) -> None:
-    """The last node of a job has booted."""
+    """The last node of a job has booted: now it starts, and its limit counts from now on."""
     live = st.live[job]
+    clock = st.clock[0]
     live.boots = 0
-    st.clock[0].booting_w -= live.watts
-    st.clock[0].power_w += live.watts
+    clock.booting_w -= live.watts
+    clock.power_w += live.watts
+    if live.held_s == 0.0:  # else it goes on after a suspension, and started before
+        live.start_s = clock.now_s
+        live.stretch_s = clock.now_s
+    drop_running(st, job)
+    live.limit_end_s = clock.now_s + st.ask[job].limit_s - live.held_s
+    add_running(st, job)
+    first = st.ask[job].first_row
+    for index in range(first, first + live.nodes):
+        node_moved(st, st.row_node[index])
+    if clock.queued > 0:
+        ask_for_cycle(st)  # plans were made for an end that is later now
 
 
 @kernel_part

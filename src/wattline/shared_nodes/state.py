@@ -228,8 +228,8 @@ class Books(KernelArrays):
     node_memory: Any
     node_threads: Any
     node_gres: Any
-    node_weight: Any
-    node_rank: Any  # of its weight: 0 is the lowest
+    node_weight: Any  # by its rank, 0 is the lowest; of one that sleeps it is above all others
+    own_weight: Any  # the same of a node that is awake
     rank_nodes: Any  # scratch: what each weight offers
     rank_cpus: Any
     node_leaf: Any

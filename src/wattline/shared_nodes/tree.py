@@ -34,14 +34,14 @@ def _rank_that_is_enough(st: Books, job: int, least: int) -> int:
         st.rank_nodes[rank] = 0
         st.rank_cpus[rank] = 0
     near, avail, chosen = st.near, st.avail, st.chosen
-    node_rank, rank_nodes, rank_cpus = st.node_rank, st.rank_nodes, st.rank_cpus
+    node_weight, rank_nodes, rank_cpus = st.node_weight, st.rank_nodes, st.rank_cpus
     if st.ask[job].by_devices != 0:
-        node_rank = st.near_rank
+        node_weight = st.near_rank
     for place in range(st.clock[0].near):
         node = near[place]
         if chosen[node] == 0 and avail[node] > least:
-            rank_nodes[node_rank[node]] += 1
-            rank_cpus[node_rank[node]] += avail[node]
+            rank_nodes[node_weight[node]] += 1
+            rank_cpus[node_weight[node]] += avail[node]
     nodes = st.ask[job].min_nodes - st.clock[0].picked
     cpus = st.clock[0].missing
     last = -1
@@ -80,12 +80,12 @@ def _open(st: Books, node: int, least: int) -> bool:
 
 @kernel_part
 def _take_rank(st: Books, job: int, rank: int, least: int) -> bool:
-    node_rank = st.node_rank
+    node_weight = st.node_weight
     if st.ask[job].by_devices != 0:
-        node_rank = st.near_rank
+        node_weight = st.near_rank
     for place in range(st.clock[0].near):
         node = st.near[place]
-        if _open(st, node, least) and node_rank[node] == rank:
+        if _open(st, node, least) and node_weight[node] == rank:
             if st.clock[0].picked >= st.ask[job].max_nodes:
                 return False
             if not take(st, job, node):
@@ -102,12 +102,12 @@ def _leaf_by_leaf(st: Books, job: int, rank: int, least: int) -> bool:
     for place in range(st.clock[0].picked):
         st.switch_used[_leaf_of(st, st.pick[place])] = 1
     near, avail, chosen = st.near, st.avail, st.chosen
-    node_rank, node_leaf, switch_nodes = st.node_rank, st.node_leaf, st.switch_nodes
+    node_weight, node_leaf, switch_nodes = st.node_weight, st.node_leaf, st.switch_nodes
     if st.ask[job].by_devices != 0:
-        node_rank = st.near_rank
+        node_weight = st.near_rank
     for place in range(st.clock[0].near):
         node = near[place]
-        if node_rank[node] == rank and chosen[node] == 0 and avail[node] > least:
+        if node_weight[node] == rank and chosen[node] == 0 and avail[node] > least:
             leaf = node_leaf[node]
             switch_nodes[leaf if leaf >= 0 else switches] += 1
     while st.clock[0].picked < st.ask[job].max_nodes:
@@ -116,7 +116,7 @@ def _leaf_by_leaf(st: Books, job: int, rank: int, least: int) -> bool:
             return False
         for place in range(st.clock[0].near):
             node = near[place]
-            if node_rank[node] != rank or avail[node] <= least:
+            if node_weight[node] != rank or avail[node] <= least:
                 continue
             if st.clock[0].picked >= st.ask[job].max_nodes:
                 break

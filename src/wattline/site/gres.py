@@ -58,7 +58,7 @@ def gres_conf(lines: Iterable[Line], source: str) -> GresConf:
     for line in lines:
         read += 1
         strange = [line.written[key] for key in sorted(set(line.words) - _KEYS)]
-        remarks += unused(strange, "a resource", line.where)
+        remarks += [*line.remarks, *unused(strange, "a resource", line.where)]
         name = line.get("name")
         if name is None:
             if line.get("autodetect") is None:

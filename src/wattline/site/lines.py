@@ -35,6 +35,8 @@ class Line:
     """File and line, as messages begin."""
     written: Mapping[str, str] = field(default_factory=dict, compare=False)
     """The same keys as the file writes them."""
+    remarks: tuple[str, ...] = field(default=(), compare=False)
+    """Keys that stand twice in it."""
 
     @property
     def kind(self) -> str:
@@ -117,8 +119,7 @@ def _lines(path: Path, cluster: str, folder: Path, within: tuple[Path, ...]) -> 
             name = _name_in(included).replace("%c", cluster)
             yield from _included(folder, name, cluster, (*within, path.resolve()), where)
             continue
-        words, written = _words(text, where)
-        line = Line(words, where, written)
+        line = _line(text, where)
         cluster = line.get("clustername") or cluster
         yield line
 
@@ -155,11 +156,14 @@ def _logical(text: str) -> Iterator[tuple[int, str]]:
         yield begun, held.strip()
 
 
-def _words(text: str, where: str) -> tuple[dict[str, str], dict[str, str]]:
-    """`Key=Value` and `Key="a value"` in a line, and the keys as written; Slurm has += and -= too.
+def _line(text: str, where: str) -> Line:
+    """`Key=Value` and `Key="a value"` in a line; Slurm has += and -= too.
+
+    Of a key that stands twice Slurm takes the latest value, but the first names what the line is.
     """
     words: dict[str, str] = {}
     written: dict[str, str] = {}
+    remarks: list[str] = []
     place = 0
     while place < len(text):
         found = _WORD.match(text, place)
@@ -168,8 +172,12 @@ def _words(text: str, where: str) -> tuple[dict[str, str], dict[str, str]]:
         key = found[1].lower()
         if not key.isprintable():
             raise InputError(f"{where}: {found[1][:40]!r} is no key: the file is damaged")
+        value = found[2].strip('"')
         if key in words:
-            raise InputError(f"{where}: {found[1]} stands twice in one line")
-        words[key], written[key] = found[2].strip('"'), found[1]
+            if key == next(iter(words)):
+                raise InputError(f"{where}: {found[1]} stands twice in one line")
+            remarks.append(f"{where}: {written[key]}={words[key]} and {found[1]}={value} stand in "
+                           "one line: the last one counts, as in Slurm")
+        words[key], written[key] = value, found[1]
         place = found.end()
-    return words, written
+    return Line(words, where, written, tuple(remarks))

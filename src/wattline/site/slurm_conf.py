@@ -95,6 +95,7 @@ def slurm_conf(lines: Iterable[Line], source: str) -> SlurmConf:
     remarks = [f"{line.where}: {line.written[key]}={value} ends with a comma, and may be cut off"
                for several in by_kind.values() for line in several
                for key, value in line.words.items() if value.endswith(",")]
+    remarks += [said for several in by_kind.values() for line in several for said in line.remarks]
     nodes = _nodes(by_kind.get("nodename", []), remarks)
     if not nodes:
         raise InputError(f"{source}: no NodeName line, so no nodes")

@@ -54,8 +54,9 @@ def read_topology(path: str | Path) -> Topologies:
 def topology_conf(lines: Iterable[Line], source: str) -> Topologies:
     """What the lines of a `topology.conf` say."""
     switches: dict[str, list[Switch]] = {"tree": [], "block": []}
-    remarks = []
+    remarks: list[str] = []
     for line in lines:
+        remarks += line.remarks
         names = line.hosts(line.kind) if line.kind in ("switchname", "blockname") else ()
         for name in names:
             switches["tree" if line.kind == "switchname" else "block"].append(

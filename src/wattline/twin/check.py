@@ -199,7 +199,7 @@ def _compared(ready: TwinPlan, runs: Sequence[Run], shifts: Sequence[float]) -> 
     return TwinCheck(
         ready.scenario.name, len(jobs), int(both.sum()), means,
         _by(jobs, run, simulated_s, logged_s if has_log else None, both), error, moving,
-        series.window_s, _utilisation(ready, run, both), errors,
+        series.window_s, _utilisation(ready, run), errors,
         {"phase_s": list(shifts), "mean_wait_s": spread,
          "least": min((each for each in spread if each is not None), default=None),
          "most": max((each for each in spread if each is not None), default=None)},
@@ -246,10 +246,10 @@ def _name(jobs: JobTable, key: str, code: int) -> str:
     return jobs.name_of(BY[key], code) if code >= 0 else "none"
 
 
-def _utilisation(ready: TwinPlan, run: Run, both: np.ndarray[Any, np.dtype[np.bool_]],
-                 ) -> dict[str, float | None]:
+def _utilisation(ready: TwinPlan, run: Run) -> dict[str, float | None]:
     """CPU-seconds in use over those there were, from the first submission to the last end.
 
+    The log's are of all jobs that it has a start of, also of those that never ran in the twin.
     Jobs that still ran when the log was taken go on to their limits in the simulation, which the
     log cannot know: with such jobs both count to the last time that the log has.
     """
@@ -265,9 +265,19 @@ def _utilisation(ready: TwinPlan, run: Run, both: np.ndarray[Any, np.dtype[np.bo
         last_s = float(np.nanmax(np.concatenate((start_s, end_s))))
         end_s = np.where(np.isnan(end_s), last_s, end_s)
     cpus = np.array([job.cpus for job in site.log.jobs])
-    cpus = np.where(cpus > 0, cpus, run.schedule.nodes)
+    cpus = np.where(cpus > 0, cpus, np.where(run.ran, run.schedule.nodes, _asked_cpus(ready)))
+    had = np.isfinite(start_s)
     return {"simulated": busy_part(run, first_s, last_s), "logged": cpu_seconds(
-        start_s[both], end_s[both], paused_s[both], cpus[both], run.units, first_s, last_s)}
+        start_s[had], end_s[had], paused_s[had], cpus[had], run.units, first_s, last_s)}
+
+
+def _asked_cpus(ready: TwinPlan) -> FloatArray:
+    """Of whole nodes, nobody knows of which, as many as a node has on average."""
+    site = ready.site
+    assert site is not None
+    nodes = np.array([max(job.nodes, job.min_nodes, 1) for job in site.log.jobs])
+    return np.where(site.made.requests.exclusive, nodes * site.machine.nodes.cpus.mean(),
+                    ready.jobs.procs)
 
 
 def _filled(ready: TwinPlan) -> dict[str, Any]:

@@ -67,13 +67,31 @@ def test_the_rest_is_kept_and_what_is_unknown_is_said(conf):
 
 
 @pytest.mark.parametrize(("text", "said"), [
+    ("CPUs=1 cpus=2", "CPUs=1 and cpus=2"), ("CPUs=2 CPUs=2", "CPUs=2 and CPUs=2")])
+def test_of_a_key_that_stands_twice_in_a_line_the_last_counts(tmp_path, text, said):
+    path = tmp_path / "slurm.conf"
+    path.write_text(f"ClusterName=a\nNodeName=n1 {text}\n")
+    found = read_slurm_conf(path)
+    assert [node.cpus for node in found.nodes] == [2]
+    assert found.remarks == (
+        f"{path}:2: {said} stand in one line: the last one counts, as in Slurm",)
+    gres = tmp_path / "gres.conf"
+    gres.write_text("NodeName=n1 Name=gpu Count=3 Count=2\n")
+    assert read_gres(gres).counts(["n1"]) == {"n1": {"gpu": 2}}
+    assert "Count=3 and Count=2 stand in one line" in read_gres(gres).remarks[0]
+    switches = tmp_path / "topology.conf"
+    switches.write_text("SwitchName=s Nodes=n2 Nodes=n1\n")
+    assert "Nodes=n2 and Nodes=n1 stand in one line" in read_topology(switches).remarks[0]
+
+
+@pytest.mark.parametrize(("text", "said"), [
     ("NodeName=n[1-2]\nNodeName=n2\n", "slurm.conf:2: node 'n2' is defined a second time"),
     ("ClusterName=x\n", "slurm.conf: no NodeName line"),
     ("NodeName=n1 oops\n", "slurm.conf:1: 'oops' is not Key=Value"),
     ("NodeName=n1 CPUs=four\n", "slurm.conf:1: cpus is 'four'"),
     ("\n\nNodeName=n[3-1]\n", "slurm.conf:3: 'n[3-1]' counts down"),
     ("NodeName=n[1-\n", "slurm.conf:1: 'n[1-' is not a host list"),
-    ("NodeName=n1 CPUs=1 cpus=2\n", "slurm.conf:1: cpus stands twice"),
+    ("NodeName=n1 nodename=n2\n", "slurm.conf:1: nodename stands twice"),
     ("Include nowhere.conf\n", "slurm.conf:1: includes nowhere.conf, which is not there"),
     ("Include slurm.conf\n", "is included by itself"),
     ("NodeName=n\x01\n", "slurm.conf:1: 'n\\x01' is no name"),

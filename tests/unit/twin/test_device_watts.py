@@ -59,3 +59,21 @@ def test_devices_for_each_task_are_counted_by_tasks_and_not_by_whole_cores(tmp_p
     conf = CONF.replace("CPUs=4", "CPUs=4 CoresPerSocket=2 ThreadsPerCore=2")
     (tmp_path / "slurm.conf").write_text(conf)
     assert wl.simulate(file).power_w_peak == pytest.approx(100.0)
+
+
+@pytest.mark.parametrize("name", ["gpuu", "gpu:A", "gpu:c", "gpu:a:1", ""])
+def test_watts_of_a_kind_that_no_node_has_are_refused(tmp_path: Path, name: str) -> None:
+    file = _twin(tmp_path, submit("-n 1 -t 10"))
+    with pytest.raises(wl.InputError, match=f"twin.gres_w: no node has '{name}', must be one of: "
+                                            "gpu, gpu:a, gpu:b"):
+        wl.simulate(file, **{"twin.gres_w": {name: 900}})
+    file.write_text(file.read_text().replace('"gpu:b"', f'"{name}"'))
+    with pytest.raises(wl.InputError, match=f"no node of nodes = \"g1\" has '{name}'"):
+        wl.simulate(file)
+
+
+def test_watts_of_all_devices_of_a_name_are_those_of_each_type(tmp_path: Path) -> None:
+    file = _twin(tmp_path, submit("-n 1 -t 10 --gres=gpu:1"))
+    file.write_text(file.read_text().replace(WATTS, ""))
+    run = wl.simulate(file, **{"twin.gres_w": {"gpu": 300}})
+    assert run.power_w_peak == pytest.approx(300.0)

@@ -49,3 +49,19 @@ def test_without_such_jobs_each_side_counts_to_its_own_last_end(tmp_path: Path) 
     found = used(tmp_path, row(1, 16, 0, 10), row(2, 16, 10, 20))
     assert found["logged"] == pytest.approx(0.5)
     assert found["simulated"] == pytest.approx(1.0, rel=0.002)
+
+
+def test_the_log_has_jobs_that_never_ran_in_the_twin(tmp_path: Path) -> None:
+    """Job 2 had a fifth node, which the twin has not; of 32 CPUs it used 40 from 10 h to 20 h."""
+    found = used(tmp_path, row(1, 16, 0, 10), row(2, 40, 10, 20))
+    assert found["logged"] == pytest.approx((16 * 10 + 40 * 10) / (32 * 20))
+    assert found["simulated"] == pytest.approx(0.5, rel=0.002)
+
+
+def test_jobs_of_a_table_that_never_ran_had_whole_nodes(tmp_path: Path) -> None:
+    """Four of four nodes for an hour, then five of them, which the twin has not."""
+    (tmp_path / "slurm.conf").write_text(CONF)
+    (tmp_path / "jobs.csv").write_text("submit,start,end,nodes\n0,0,3600,4\n0,3600,7200,5\n")
+    twin = wl.make_twin(tmp_path / "slurm.conf", sacct=tmp_path / "jobs.csv")
+    found = wl.check_twin(twin, phases=1).utilisation
+    assert found["logged"] == pytest.approx((4 + 5) / (2 * 4))

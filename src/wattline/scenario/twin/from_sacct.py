@@ -51,6 +51,8 @@ _ELIGIBLE = frozenset({"begin", "dependency", "hold"})
 _NO_LIMIT = ("unlimited", "infinite", "partition_limit")
 """Cells of a job that only its partition's MaxTime holds."""
 EQUAL_PARTS = "devices are of the whole job in the log: an equal part on each node"
+MORE_CPUS = "asked for more CPUs than its SubmitLine says: as many more for each task"
+MORE_TASKS = "asked for more CPUs than its SubmitLine says: so many more tasks"
 _LICENCE = re.compile(r"license/([^=,]+)=([0-9]{1,12})", re.IGNORECASE)
 
 
@@ -238,13 +240,29 @@ def _sizes(row: Row, job: Asked, told: set[str], filled: Counter) -> None:
         # Its run time is that on so many nodes.
         job.min_nodes = job.max_nodes = job.nodes
         filled.note("asked for a range of nodes: as many as it had", job.job_id)
+    cpus = asked.get("cpu", number_in(row, "ReqCPUS"))
     if not told & {"ntasks", "ntasks-per-node", "cpus-per-task"}:
-        cpus = asked.get("cpu", number_in(row, "ReqCPUS"))
         if cpus < 1:
             cpus = max(1, job.cpus)
             filled.note("no number of CPUs asked for in the log: as many as it had", job.job_id)
         job.tasks, job.cpus_per_task = cpus, 1
         filled.note("tasks are not in the log: one per CPU asked for", job.job_id)
+    elif not told & {"ntasks", "mem-per-cpu", "cpus-per-gpu"}:
+        _complete_line(job, cpus, told, filled)
+
+
+def _complete_line(job: Asked, cpus: int, told: set[str], filled: Counter) -> None:
+    """Let the CPUs that were asked for say what the line does not: its script has options too."""
+    each = max(job.cpus_per_task, 1)
+    tasks = max(job.min_nodes, 1) * max(job.tasks_per_node, 1)
+    if cpus <= tasks * each:
+        return
+    if "cpus-per-task" not in told and cpus % tasks == 0:
+        job.cpus_per_task = cpus // tasks
+        filled.note(MORE_CPUS, job.job_id)
+    elif "ntasks-per-node" not in told and cpus % each == 0:
+        job.tasks = cpus // each
+        filled.note(MORE_TASKS, job.job_id)
 
 
 def _tres(row: Row, column: str) -> dict[str, int]:

@@ -67,7 +67,9 @@ def _events(found: outcome.Schedule, jobs: JobTable, schedule: Schedule,
     held = stretches_of(found, schedule, np.flatnonzero(ran))
     refused = (found.state == outcome.REFUSED).astype(np.float64)
     known = np.concatenate((jobs.submit_s, held.begin_s, held.end_s))
-    other = np.setdiff1d(found.event_time_s, known)
+    # Audits know by an event of nodes that some sleep, also where they did so with a submission.
+    asleep = found.event_time_s[found.event_power_w < idle_w * (1.0 - TOLERANCE)][:1]
+    other = np.union1d(np.setdiff1d(found.event_time_s, known), asleep)
     other = other[other >= (jobs.submit_s[0] if len(jobs) else 0.0)]
     other = other[other <= (float(known.max()) if held.job.size else np.inf)]
     time_s = np.concatenate((known, other))

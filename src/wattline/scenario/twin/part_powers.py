@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -57,7 +57,8 @@ def more_names(like: str, count: int) -> list[str]:
 
 
 def say_watts(section: TwinSection, nodes: Nodes, told: Told) -> None:
-    """Which watts nobody gave, of those that the machine has parts for."""
+    """Which watts nobody gave, of those that the machine has parts for; others are refused."""
+    _refuse_unknown(section, nodes)
     usual = powers_of(section)
     told_of = {name: each for each in section.power for name in parse_hosts(each.nodes)}
     for name in ("idle_w", "cpu_w"):
@@ -77,6 +78,25 @@ def say_watts(section: TwinSection, nodes: Nodes, told: Told) -> None:
     if others:
         listed = ", ".join(sorted({kind for _, kind in others}))
         told.assumed.append(f"0 W for each {listed} in use (twin.gres_w says another)")
+
+
+def _refuse_unknown(section: TwinSection, nodes: Nodes) -> None:
+    """Watts of a kind of device that none of their nodes has would be passed over."""
+    _refuse_kinds("twin.gres_w", section.gres_w, nodes, "node", nodes.names)
+    for each in section.power:
+        _refuse_kinds("twin.power", each.gres_w, nodes, f"node of nodes = \"{each.nodes}\"",
+                      parse_hosts(each.nodes))
+
+
+def _refuse_kinds(where: str, watts: Mapping[str, float], nodes: Nodes, of: str,
+                  names: Sequence[str]) -> None:
+    mine = np.isin(np.array(nodes.names), np.array(names))
+    kinds = [kind for column, kind in enumerate(nodes.gres_kinds) if nodes.gres[mine, column].any()]
+    known = {name for kind in kinds for name in _names(kind)}
+    for name in watts:
+        if name not in known:
+            raise InputError(f"{where}: no {of} has '{name}', must be one of: "
+                             f"{', '.join(sorted(known)) or 'none, as it has no devices'}")
 
 
 def _assume(section: TwinSection, usual: PartPowers, name: str, bare: list[str], nodes: Nodes,

@@ -88,7 +88,6 @@ class Builder:
         named = NamedNodes(self.node_row, self._reject, self.filled, self.hosts)
         excluded, required = zip(*(named.rows(row, job) for row, job in enumerate(jobs)),
                                  strict=True) if jobs else ((), ())
-        mark_whole_nodes(jobs, self.machine.nodes, self.node_row, self.filled)
         choices = tuple(sorted({kind for job in jobs for asked in (
             job.gres_per_node, job.gres_per_job, job.gres_per_task) for kind in asked}))
         dependencies = dependencies_of(jobs, self.kill_invalid, self.filled, self.unused)
@@ -99,6 +98,7 @@ class Builder:
             self._licences(row, job, licences)
         limit_s = self._limits(partitions)
         self._sizes(partitions, features)
+        mark_whole_nodes(jobs, self.machine.nodes, self.node_row, self.filled)
         reservation, why = asked_rows(jobs, self.reservations, self.filled)
         for row, reason in why.items():
             self._reject(row, reason, NO_RESERVATION)

@@ -29,8 +29,7 @@ def mark_whole_nodes(
         rows = [row_of[name] for name in hosts_of(job.node_list, job.where)
                 if name in row_of] if job.node_list else []
         whole = _is_whole(job, nodes, rows)
-        if rows and whole and not job.exclusive and (
-                job.tasks * max(1, job.cpus_per_task) < job.cpus):
+        if rows and whole and not job.exclusive and _cpus_asked(job) < job.cpus:
             job.exclusive = True
             filled.note(EXCLUSIVE, job.job_id)
         if math.isnan(job.power_per_node_w):
@@ -42,6 +41,12 @@ def mark_whole_nodes(
             filled.note(BELOW_IDLE, job.job_id)
         elif job.power_per_node_w > float((full_w[rows] if rows else full_w).max()):
             filled.note(ABOVE_PARTS, job.job_id)
+
+
+def _cpus_asked(job: Asked) -> int:
+    """Where its tasks are not said they are those of its nodes, one each at least."""
+    tasks = job.tasks if job.tasks > 0 else max(job.min_nodes, 1) * max(job.tasks_per_node, 1)
+    return tasks * max(job.cpus_per_task, 1)
 
 
 def _is_whole(job: Asked, nodes: Nodes, rows: Sequence[int]) -> bool:
