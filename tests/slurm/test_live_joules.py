@@ -104,3 +104,35 @@ def test_joules_are_right_when_nodes_die_clocks_are_wrong_and_messages_are_lost(
     assert found.above_cap_s_max <= 2.0
     assert found.replay_equal
     assert found.energy_error_max <= 0.03
+
+
+def test_a_job_that_gives_a_node_back_has_what_it_drew_until_then(
+    bed: Bed, tmp_path: Path
+) -> None:
+    """Slurm runs the epilog of a node when a running job is made smaller."""
+    agents = agents_of(bed)
+    broker = tomli_w.dumps({"broker": agents.pop("broker")})
+    (tmp_path / "site.toml").write_text(
+        'nodes = "n[0001-0006]"\nnode_idle_w = 90\nnode_active_w = 300\ncap = 1300\n'
+        f'slurm_conf = "{bed.configuration}"\nfolder = "controller"\n'
+        + tomli_w.dumps(agents) + broker)
+    with serving(read_configuration(tmp_path / "site.toml"), act=True) as here:
+        def cycles(ready: Callable[[], bool]) -> None:
+            until(lambda: here.cycle().looked and ready())
+
+        def seconds(count: float) -> None:
+            until_s = time.monotonic() + count
+            cycles(lambda: time.monotonic() >= until_s)
+
+        job = submit(bed, 60, 200, *OURS, "-N", "2", "-t", "5")
+        cycles(lambda: runs(bed, job))
+        seconds(3)
+        slurm(bed, "scontrol", "update", f"JobId={job}", "NumNodes=1")
+        seconds(4)
+        slurm(bed, "scancel", job)
+        cycles(lambda: len(held_j(bed, job)) == 2)
+        seconds(2)
+    found = wl.account_job(job, tmp_path / "controller" / "ledger.db").lives[-1]
+    truth = held_j(bed, job)
+    assert max(truth) > 1.5 * min(truth)
+    assert found["energy_j"] == pytest.approx(sum(truth), rel=0.03)

@@ -185,10 +185,10 @@ def _looked(now: Now, caps_w: tuple[float, ...]) -> dict[str, Any]:
              for watts in caps_w]
     choices = read_choices(names, now.plan.scenario)[:CANDIDATES]  # less what is there already
     for choice in choices:  # once beforehand, so that all is compiled
-        candidate_of(now, choice).run(now.moment.jobs.run_s)
+        candidate_of(now, choice)[0].run(now.moment.jobs.run_s)
     begin_s, begin_cpu_s = time.perf_counter(), time.process_time()
     draws = now.draws(SAMPLES, 1)
-    figures_of_all(now, (candidate_of(now, choice) for choice in choices), draws)
+    figures_of_all(now, (candidate_of(now, choice)[0] for choice in choices), draws)
     return {"candidates": len(choices), "samples": SAMPLES, "jobs": len(now.moment.jobs),
             "waiting": now.moment.came - int(now.moment.running.sum()),
             "running": int(now.moment.running.sum()), "seconds": time.perf_counter() - begin_s,

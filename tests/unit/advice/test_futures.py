@@ -167,7 +167,7 @@ def test_threads_share_the_work_and_change_no_digit() -> None:
     draws = now.draws(5, seed=3)
     told: list[int] = []
     alone, shared = (
-        figures_of_all(now, [candidate_of(now, each) for each in choices], draws, told.append,
+        figures_of_all(now, [candidate_of(now, each)[0] for each in choices], draws, told.append,
                        threads=threads) for threads in (1, 3))
     assert shared == alone
     assert len(alone) == 4

@@ -127,3 +127,15 @@ def test_a_supervisor_that_leaves_jobs_behind_is_not_called_better() -> None:
     assert math.isnan(found.regret)
     assert found.fewer_ran == 31
     assert found.to_dict()["fewer_ran"] == 31
+
+
+def test_what_a_candidate_with_another_cap_begins_anew_is_said_in_the_answer() -> None:
+    budget = {"name": "budget", "energy": "2GJ", "period": "1d"}
+    found = wl.advise_policy(log(jobs=60), at="50%", machine=MACHINE, power=budget, cap=15e3,
+                             candidates=["cap=14kW", "sjf"], samples=1, arrivals="none")
+    anew = [line for line in found.to_dict()["assumed"] if "anew" in line]
+    assert len(anew) == 1
+    assert "under 'cap=14kW' power = budget begins anew" in anew[0]
+    plain = wl.advise_policy(log(jobs=60), at="50%", machine=MACHINE, power="block", cap=15e3,
+                             candidates=["cap=14kW"], samples=1, arrivals="none")
+    assert not [line for line in plain.assumed if "anew" in line], "block remembers nothing"

@@ -7,6 +7,7 @@ would be compared by what a power policy forgets.
 
 from __future__ import annotations
 
+from wattline.model.fields import name_of
 from wattline.policies.contract import Composition
 from wattline.policies.memory import Memory, alike, memories
 from wattline.scenario.build import Plan
@@ -31,6 +32,14 @@ def carried_over(before: Scenario, own: Plan, there: Composition) -> Composition
         if not holders <= stay:  # what two axes share is of both or of none
             stay -= holders
     return fresh._replace(**{field: getattr(there, field) for field in stay})
+
+
+def begun_anew(before: Scenario, own: Plan, policy: Composition) -> list[str]:
+    """Axes along which a candidate has the policy of before, which remembers nothing of before."""
+    return [f"{axis} = {name_of(getattr(before.policy, axis))}" for axis, field in _FIELDS.items()
+            if getattr(before.policy, axis) == getattr(own.scenario.policy, axis)
+            and getattr(policy, field) is getattr(own.policy, field)
+            and memories(getattr(policy, field))]
 
 
 def _has(part: object, memory: Memory) -> bool:

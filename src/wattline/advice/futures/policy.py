@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from wattline.advice.futures.side_by_side import figures_of_all
 from wattline.advice.futures.stopwatch import Stopwatch
 from wattline.analysis.expressions import Constraint, Expression, figure_of
 from wattline.analysis.intervals import mean_interval
+from wattline.engine.ahead import Candidate
 from wattline.model.errors import InputError, warn
 from wattline.model.units import parse_duration
 from wattline.scenario.build import Plan
@@ -173,7 +174,15 @@ def judged(
     check_figures(question.goal, question.kept, FIGURES)  # before the long part
     draws = now.draws(question.samples, question.seed)
     told = None if progress is None else lambda done: progress(done / len(choices))
-    all_rows = figures_of_all(now, (candidate_of(now, choice) for choice in choices), draws, told)
+    said: list[str] = []
+
+    def ones() -> Iterator[Candidate]:
+        for choice in choices:
+            one, remark = candidate_of(now, choice)
+            said.extend([remark] if remark else [])
+            yield one
+
+    all_rows = figures_of_all(now, ones(), draws, told)
     found = [_candidate(choice, rows, question.goal, question.kept)
              for choice, rows in zip(choices, all_rows, strict=True)]
     moment = now.moment
@@ -181,7 +190,8 @@ def judged(
         moment.now_s, question.horizon_s, question.samples,
         question.objective, tuple(found), _best(found, question.risk),
         int(moment.waiting.sum()), int(moment.running.sum()), watch.seconds,
-        (*now.assumed, *(choice.said for choice in choices if choice.said), *_no_numbers(found)),
+        (*now.assumed, *(choice.said for choice in choices if choice.said), *said,
+         *_no_numbers(found)),
         watch.compile_seconds)
 
 

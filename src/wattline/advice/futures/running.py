@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from wattline.advice.futures.arrivals import with_arrivals
 from wattline.advice.futures.candidates import Choice
-from wattline.advice.futures.carried import carried_over
+from wattline.advice.futures.carried import begun_anew, carried_over
 from wattline.advice.futures.run_times import FEW, Mask, RunTimes, asks_nothing
 from wattline.analysis.metrics import quantiles
 from wattline.analysis.summary import time_text
@@ -124,17 +124,22 @@ def _drawn_from(times: RunTimes, unasked: Mask) -> Iterator[str]:
         yield f"{counted(drawn, 'job')} are few to draw from"
 
 
-def candidate_of(now: Now, choice: Choice) -> Candidate:
-    """A moment under one of the choices."""
+def candidate_of(now: Now, choice: Choice) -> tuple[Candidate, str]:
+    """A moment under one of the choices, and what must be said of that."""
     if not choice.changes:
-        return Candidate(now.moment, None, now.rules, now.until_s)
+        return Candidate(now.moment, None, now.rules, now.until_s), ""
     own = plan_of(now.plan, choice)
     policy = carried_over(now.plan.scenario, own, now.moment.books.policy)
     rules = replace(own.rules, logged=now.rules.logged)
     if now.cap_told:
         cap_w = own.rules.cap_w if CAP in choice.changes else now.rules.cap_w
         rules = replace(rules, reservations=(), user_share=(), cap_w=cap_w)
-    return Candidate(now.moment, policy, rules, now.until_s)
+    anew = begun_anew(now.plan.scenario, own, policy)
+    said = (f"under '{choice.name}' {', '.join(anew)} {'begins' if len(anew) == 1 else 'begin'} "
+            "anew, with nothing remembered of before (joules spent, shares lent, claims "
+            "learnt): another cap, or how power is limited, may change what was worked out"
+            ) if anew else ""
+    return Candidate(now.moment, policy, rules, now.until_s), said
 
 
 def plan_of(ready: Plan, choice: Choice) -> Plan:

@@ -114,7 +114,7 @@ def advise_start(
     grams = rate_on(clock, carbon, carbon_from, price_start)
     moment = now.moment
     at_s = moment.now_s
-    one = candidate_of(now, Choice(CURRENT, {}))
+    one, _ = candidate_of(now, Choice(CURRENT, {}))
     starts, used = [], []
     watts = float(moment.books.state.jobs.watts[row])
     # Whoever is killed at the limit uses nothing after it.
