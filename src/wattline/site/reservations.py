@@ -12,6 +12,7 @@ from wattline.site.lines import site_text
 from wattline.site.moments import is_date, is_local, moment_s
 
 _NONE = ("", "(null)", "n/a")
+_BESIDE = ("Groups", "Licenses", "BurstBuffer", "Watts", "MaxStartDelay")
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Reservation:
     flags: tuple[str, ...] = ()
     cores: bool = False
     """Of parts of nodes."""
+    beside: tuple[str, ...] = ()
+    """What else it says of who may use it or of what it keeps, as `Groups=wheel`."""
     where: str = ""
     local: bool = False
     """Whether its times are those of a clock without a zone."""
@@ -57,8 +60,9 @@ def _record(text: str, where: str) -> Reservation:
     times = [cells.get(key, "") for key in ("StartTime", "EndTime")]
     return Reservation(cells["ReservationName"], cells.get("Nodes", ""), start_s, end_s,
                        _list(cells, "Users"), _list(cells, "Accounts"), _list(cells, "Flags"),
-                       "CoreIDs" in cells, where, any(map(is_local, times)),
-                       any(map(is_date, times)))
+                       "CoreIDs" in cells,
+                       tuple(f"{key}={cells[key]}" for key in _BESIDE if cells.get(key)),
+                       where, any(map(is_local, times)), any(map(is_date, times)))
 
 
 def _list(cells: dict[str, str], key: str) -> tuple[str, ...]:

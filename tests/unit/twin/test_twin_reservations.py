@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,22 @@ def test_what_scontrol_shows_is_read(tmp_path: Path) -> None:
                  "'course' has nodes that slurm.conf does not: x9", "'licence' has no nodes"):
         assert part in said
     assert any("2 reservations of nodes" in line for line in found.lists.understood)
+
+
+@pytest.mark.parametrize(("word", "said"), [
+    ("Groups=wheel", "who is in a group is not known"), ("Licenses=matlab:2", "no licences"),
+    ("BurstBuffer=cray:10G", "no burst buffer"), ("Watts=3K", "no watts"),
+    ("MaxStartDelay=00:05:00", "it has no effect")])
+def test_what_a_reservation_has_beside_its_nodes_is_said(
+    tmp_path: Path, word: str, said: str
+) -> None:
+    key = word.partition("=")[0]
+    text = SHOWN.replace("Flags=MAINT", "Watts=n/a Flags=MAINT")
+    text = re.sub(f"{key}=\\S+", word, text, count=1)
+    found = shown(tmp_path, job("1"), text)
+    lines = [line for line in found.lists.not_modelled if f"'root_3' has {word}: " in line]
+    assert [said in line for line in lines] == [True]
+    assert not any(key in line for line in shown(tmp_path, job("1")).lists.not_modelled)
 
 
 def test_jobs_of_a_log_run_in_the_reservation_that_they_name(tmp_path: Path) -> None:

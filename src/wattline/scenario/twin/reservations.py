@@ -30,6 +30,15 @@ _CHANGES = {
                   "only the one time that is given counts")
 
 
+_BESIDE = {
+    "Groups": "who is in a group is not known, and users and accounts alone decide who may use it",
+    "Licenses": "its nodes are reserved, and no licences",
+    "BurstBuffer": "its nodes are reserved, and no burst buffer",
+    "Watts": "its nodes are reserved, and no watts",
+    "MaxStartDelay": "it has no effect",
+}
+
+
 def reservations_of(section: TwinSection, nodes: Nodes, settings: Settings, log: Log, told: Told,
                     ) -> tuple[Reservations | None, list[Reservation]]:
     """The tables of the machine, and who may use each of them; times are those of the log."""
@@ -115,6 +124,9 @@ def _say(each: Reservation, told: Told) -> None:
     if each.cores:
         told.not_modelled.append(f"{each.where}: reservation '{each.name}' of some cores: the "
                                  "whole nodes are reserved")
+    for word in each.beside:
+        told.not_modelled.append(f"{each.where}: reservation '{each.name}' has {word}: "
+                                 f"{_BESIDE[word.partition('=')[0]]}")
     for flag in each.flags:
         if flag not in _HARMLESS:
             told.not_modelled.append(
