@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not PLAIN, reason="parts of kernels are looked a
 @examples(4, at_night=40)
 @given(seed=st.integers(0, 100_000))
 @example(seed=3)  # nodes that the site has reserved
-@example(seed=23)
+@example(seed=7)  # a try whose plan is found for a time before it, at which there was room
 def test_jobs_start_as_if_each_were_tried(seed: int) -> None:
     wanted = capped_columns(seed)
     with pytest.MonkeyPatch.context() as patch:
