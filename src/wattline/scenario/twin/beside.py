@@ -57,7 +57,11 @@ def beside_twin(scenario: Scenario) -> str:
                 word = type(section).__name__.removesuffix("Section").lower()
                 return (f"{word}.{name}: a twin takes it from the site's files and [twin]; leave "
                         "it out" + _more_nodes(word, name))
-    for name in ("reservations", "shares", "signals", "network"):
+    for index, reserved in enumerate(scenario.reservations):
+        if reserved.nodes:
+            return (f"reservations.{index}.nodes: a twin's nodes are reserved by name, with "
+                    "[[twin.reservation]]; watts can be reserved here")
+    for name in ("shares", "signals", "network"):
         if getattr(scenario, name):
             return f"{name}: a twin does not use it; leave it out"
     return ""

@@ -19,14 +19,16 @@ from wattline.model.reading import is_file
 from wattline.model.run import Run
 from wattline.model.signal import Signal
 from wattline.scenario.build import Plan
-from wattline.scenario.caps import cap_plan, in_watts, without_cap
-from wattline.scenario.model import CapPlan, Scenario
+from wattline.scenario.caps import without_cap
+from wattline.scenario.model import Scenario
 from wattline.scenario.twin.asked import Counter
 from wattline.scenario.twin.beside import BACKFILLS, SLURM, beside_twin, without_effect
+from wattline.scenario.twin.caps import cap_over_time, reserved_watts
 from wattline.scenario.twin.outcome import run_of
 from wattline.scenario.twin.section import FILES
 from wattline.scenario.twin.site import Site, read_site
 from wattline.scenario.twin.tables import machine_of, trace_of
+from wattline.scenario.unused import WATTS_UNUSED
 from wattline.shared_nodes import outcome
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.rules import BUILTIN, Rules
@@ -74,6 +76,7 @@ class TwinPlan(Plan):
         run = run_of(found, self.jobs, self.site.machine, self.machine, self.rules.cap_w,
                      found.engine_s)
         return replace(run, notes={**run.notes, **_reasons(found)},
+                       reservations=reserved_watts(self.scenario),
                        promises=Promises(keeps_cap=self.cap_w is not None),
                        remarks=turned_away(found, self.site.made.requests))
 
@@ -90,6 +93,8 @@ class TwinPlan(Plan):
         assert self.site is not None
         lists = self.site.lists
         found = [*self.left_out, *without_effect(self.scenario)]
+        if self.scenario.reservations and self.rules.cap_w is None:
+            found.append(WATTS_UNUSED)
         found += [f"contradiction: {line}" for line in lists.contradictions]
         for word, lines in (("not modelled", lists.not_modelled), ("unknown", lists.unknown)):
             if lines:
@@ -182,27 +187,12 @@ def _simulate(site: Site, rules: Rules, cap_w: Signal | None, phase_s: float,
 
 def _cap(scenario: Scenario, site: Site, rules: Rules, machine: Machine) -> Signal | None:
     """The cap in watts, kept or watched; a part of the peak takes a run without one."""
-    power = scenario.power
-    if isinstance(power.cap, CapPlan):
-        return cap_plan(scenario, machine).signal(machine.power_w_max)
-    field, given = ("power.cap", power.cap) if power.cap is not None else (
-        "power.watch_cap", power.watch_cap)
-    if given is None:
-        if name_of(scenario.policy.power) == "block":
-            raise InputError("power.cap: the power policy 'block' needs a cap, like 0.7, 1.4MW or "
-                             "a file")
-        return None
 
     def peak_w() -> float:
         free = _simulate(site, rules, None, scenario.twin.phase_s)  # type: ignore[union-attr]
         return float(free.event_power_w.max(initial=machine.power_w_idle))
 
-    signal = in_watts(field, given, peak_w)
-    lowest = float(signal.value.min())
-    if power.cap is not None and lowest < machine.power_w_idle:
-        raise InputError(f"power.cap: {lowest:g} W is below the idle power of the machine "
-                         f"({machine.power_w_idle:g} W); it must be at least that")
-    return signal
+    return cap_over_time(scenario, machine, peak_w)
 
 
 def _resolved(scenario: Scenario) -> Scenario:
