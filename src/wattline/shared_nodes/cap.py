@@ -30,6 +30,14 @@ def cap_at(st: Books, time_s: float) -> float:
 
 
 @kernel_part
+def over_at(st: Books, job: int, start_s: float) -> float:
+    """When a job that starts then is over at the latest, also on nodes that have to boot."""
+    rules = st.rules[0]
+    booted_s = start_s + (rules.resume_timeout_s if rules.suspend_time_s >= 0.0 else 0.0)
+    return killed_at(st, job, booted_s)
+
+
+@kernel_part
 def cap_allows(
     st: Books, job: int, start_s: float, held: int, freed_w: float, bank: int
 ) -> bool:
@@ -39,9 +47,7 @@ def cap_allows(
     running jobs that would give way, which have `leaves` set, and `bank` says where they are gone.
     """
     watts = picked_watts(st, job, bank) + woken_watts(st) - freed_w
-    rules = st.rules[0]
-    booted_s = start_s + (rules.resume_timeout_s if rules.suspend_time_s >= 0.0 else 0.0)
-    end_s = killed_at(st, job, booted_s)
+    end_s = over_at(st, job, start_s)
     list_ends(st)
     if not _allowed_at(st, watts, start_s, held, bank):
         return False

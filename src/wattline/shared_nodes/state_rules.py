@@ -64,3 +64,4 @@ class Settings(Record):
     suspend_time_s: float
     resume_timeout_s: float
     capped: int
+    bounded: int  # limits of parts of the machine: see bounds.py

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.alike import forget_plan, keep_plan, plan_as_before
-from wattline.shared_nodes.cap import cap_allows
 from wattline.shared_nodes.offers import (
     NOW_S,
     first_ready_s,
@@ -17,9 +16,9 @@ from wattline.shared_nodes.offers import (
     offers_now,
     ready_by,
 )
-from wattline.shared_nodes.placing import place_after, place_now
 from wattline.shared_nodes.running import touches
 from wattline.shared_nodes.state import NEVER_S, Books
+from wattline.shared_nodes.within_bounds import NOW, place_within, power_allows
 
 FIRST_WINDOW_S = 30.0
 
@@ -39,7 +38,8 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
     ready_s = first_ready_s(st, entry)
     several = st.ask[job].min_nodes > 1  # for one node the first that is ready says it all
     if ready_s <= NOW_S and (not several or ready_by(st, entry, NOW_S)) and (
-            place_now(st, entry) and _watts_fit(st, job, now_s, held)):
+            place_within(st, entry, NOW, now_s, held, 0)
+            and power_allows(st, job, now_s, held, 0.0, 0)):
         return float(now_s)
     if ready_s > until_s or (several and not ready_by(st, entry, until_s)):
         return NEVER_S
@@ -69,7 +69,7 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
         start_s = max(st.running_end[last], now_s + 1.0)
         if st.running_end[last] >= ready_s and (
                 not several or ready_by(st, entry, st.running_end[last])) and (
-                place_after(st, entry, place)):
+                place_within(st, entry, place, _parts_from_s(st, start_s, place), held, 0)):
             start_s = _under_cap_from(st, job, start_s, place, held)
             if start_s < NEVER_S:
                 keep_plan(st, job, steps)
@@ -86,19 +86,27 @@ def _step_to(st: Books, steps: int, place: int) -> int:
 
 
 @kernel_part
-def _watts_fit(st: Books, job: int, start_s: float, held: int) -> bool:
-    return bool(st.rules[0].capped == 0 or cap_allows(st, job, start_s, held, 0.0, 0))
+def _all_over_s(st: Books, start_s: float, ended: int) -> float:
+    """From when on the watts are free of the running jobs before a place."""
+    over_s = start_s
+    for place in range(st.clock[0].first_running, ended):
+        over_s = max(over_s, st.live[st.running[place]].latest_s)
+    return over_s
+
+
+@kernel_part
+def _parts_from_s(st: Books, start_s: float, ended: int) -> float:
+    """The same where parts of the machine have limits, which a choice has to know."""
+    return _all_over_s(st, start_s, ended) if st.rules[0].bounded != 0 else start_s
 
 
 @kernel_part
 def _under_cap_from(st: Books, job: int, start_s: float, ended: int, held: int) -> float:
     """When the watts fit after the running jobs before a place: some may outlast their limits."""
-    if _watts_fit(st, job, start_s, held):
+    if power_allows(st, job, start_s, held, 0.0, 0):
         return start_s
-    over_s = start_s
-    for place in range(st.clock[0].first_running, ended):
-        over_s = max(over_s, st.live[st.running[place]].latest_s)
-    return over_s if _watts_fit(st, job, over_s, held) else NEVER_S
+    over_s = _all_over_s(st, start_s, ended)
+    return over_s if power_allows(st, job, over_s, held, 0.0, 0) else NEVER_S
 
 
 @kernel_part

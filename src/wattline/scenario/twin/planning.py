@@ -16,7 +16,7 @@ from wattline.model.fields import name_of
 from wattline.model.machine import Machine
 from wattline.model.promises import Promises
 from wattline.model.reading import is_file
-from wattline.model.run import Run
+from wattline.model.run import PowerBound, Run
 from wattline.model.signal import Signal
 from wattline.scenario.build import Plan
 from wattline.scenario.caps import without_cap
@@ -25,6 +25,7 @@ from wattline.scenario.twin.asked import Counter
 from wattline.scenario.twin.beside import BACKFILLS, SLURM, beside_twin, without_effect
 from wattline.scenario.twin.caps import cap_over_time, reserved_watts
 from wattline.scenario.twin.outcome import run_of
+from wattline.scenario.twin.part_limits import part_limits, said_of_parts
 from wattline.scenario.twin.section import FILES
 from wattline.scenario.twin.site import Site, read_site
 from wattline.scenario.twin.tables import machine_of, trace_of
@@ -54,6 +55,8 @@ class TwinPlan(Plan):
     slurm: Rules = field(default_factory=Rules)
     cap_w: Signal | None = None
     """What is kept; a cap that is only watched is not among it."""
+    parts: tuple[PowerBound, ...] = ()
+    """Limits of parts of the machine. Not among `bounds`, which are of a run's units."""
 
     def run(
         self, progress: Callable[[float], None] | None = None,
@@ -72,13 +75,14 @@ class TwinPlan(Plan):
     ) -> Run:
         """One run with the scheduler's loop shifted by so much."""
         assert self.site is not None
-        found = _simulate(self.site, self.slurm, self.cap_w, phase_s, progress)
+        found = _simulate(self.site, self.slurm, self.cap_w, phase_s, self.parts, progress)
         run = run_of(found, self.jobs, self.site.machine, self.machine, self.rules.cap_w,
                      found.engine_s)
         return replace(run, notes={**run.notes, **_reasons(found)},
                        reservations=reserved_watts(self.scenario),
                        promises=Promises(keeps_cap=self.cap_w is not None),
-                       remarks=turned_away(found, self.site.made.requests))
+                       remarks=(*turned_away(found, self.site.made.requests), *said_of_parts(
+                           self.site.machine, self.site.made.requests, found, self.parts)))
 
     def finished(self, run: Run) -> Result:
         found = replace(
@@ -143,14 +147,15 @@ def twin_plan(scenario: Scenario) -> TwinPlan:
         rules = replace(rules, scheduler=BUILTIN)
     cap_w = _cap(scenario, site, rules, machine)
     kept = cap_w if scenario.power.watch_cap is None else None
+    parts, assumed = part_limits(scenario, machine, site.machine)
     if scenario.trace.unix_start_s is None and site.log.unix_start_s is not None:
         section = scenario.trace.model_copy(update={"unix_start_s": site.log.unix_start_s})
         scenario = scenario.model_copy(update={"trace": section})
     return TwinPlan(
         scenario, trace, trace.jobs, machine, SlurmDecides(),
         EngineRules(granularity="core", overrun="kill", cap_w=cap_w),
-        tuple(in_callers_terms(line) for line in site.lists.assumed), left_out=left_out,
-        site=site, slurm=rules, cap_w=kept)
+        tuple(in_callers_terms(line) for line in (*site.lists.assumed, *assumed)),
+        left_out=left_out, site=site, slurm=rules, cap_w=kept, parts=parts)
 
 
 def site_of(scenario: Scenario) -> Site:
@@ -178,11 +183,13 @@ def _machine(scenario: Scenario, site: Site) -> Machine:
 
 
 def _simulate(site: Site, rules: Rules, cap_w: Signal | None, phase_s: float,
+              parts: tuple[PowerBound, ...] = (),
               progress: Callable[[float], None] | None = None) -> outcome.Schedule:
     from wattline.shared_nodes.simulate import simulate_shared
 
     return simulate_shared(site.machine, site.made.requests, rules, cap=cap_w,
-                           outages=site.outages, phase_s=phase_s, progress=progress)
+                           outages=site.outages, bounds=parts, phase_s=phase_s,
+                           progress=progress)
 
 
 def _cap(scenario: Scenario, site: Site, rules: Rules, machine: Machine) -> Signal | None:
