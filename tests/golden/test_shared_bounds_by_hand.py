@@ -119,15 +119,16 @@ def test_watts_that_are_planned_keep_later_jobs_off_other_nodes_of_the_rack() ->
     assert found.start_s[3] < 600.0
 
 
-def test_a_planned_job_waits_for_watts_of_its_own_rack() -> None:
-    """Rack 0 may have one job, and its second node is free for ever. Job 3 is planned for 300 s on
-    node 3, where job 2 ends, and not for 600 s, when rack 0 has watts again; so job 4 of 400 s,
-    which comes later and would fit node 3, waits behind it."""
-    on = machine(4)
-    jobs = [ALONE, ALONE, {**ALONE, "run_s": 300.0, "limit_s": 300.0},
-            {**ALONE, "submit_s": 1.0}, {**ALONE, "submit_s": 2.0, "limit_s": 400.0}]
-    found = schedule(on, [rack("rack0", 250.0, 0, 1)], *jobs)
-    assert found.start_s.tolist()[:4] == [0.0, 0.0, 0.0, 300.0]
+def test_backfill_plans_on_nodes_whose_rack_has_watts() -> None:
+    """Node 1 is free, and its rack has no watts until 600 s. Job 3 needs a node and is planned for
+    300 s on node 3, when job 2 with three of its CPUs ends. Job 4 would fit beside that one, but
+    lasts beyond 300 s, so it waits."""
+    jobs = [ALONE, ALONE, {**ALONE, "tasks": 3, "run_s": 300.0, "limit_s": 300.0},
+            {**ALONE, "submit_s": 1.0},
+            {"tasks": 1, "submit_s": 2.0, "run_s": 500.0, "limit_s": 500.0}]
+    found = schedule(machine(4), [rack("rack0", 245.0, 0, 1)], *jobs)
+    assert [node_of(found, job) for job in range(4)] == [[0], [2], [3], [3]]
+    assert found.start_s[3] == 300.0
     assert found.start_s[4] == 600.0
 
 
