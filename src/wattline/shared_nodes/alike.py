@@ -24,7 +24,9 @@ def forget_plan(st: Books) -> None:
 def keep_plan(st: Books, job: int, steps: int) -> None:
     """Keep how the job was planned: by the ends in `step`, on one of the nodes of `near`."""
     clock = st.clock[0]
-    if steps > len(st.step) or st.rules[0].capped != 0 or not is_for_one_on_tree(st, job):
+    rules = st.rules[0]
+    if steps > len(st.step) or rules.capped != 0 or rules.bounded != 0 or (
+            not is_for_one_on_tree(st, job)):
         return
     clock.kept_steps = steps
     clock.kept_moved = clock.moved

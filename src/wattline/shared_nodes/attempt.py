@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.cap import cap_allows
 from wattline.shared_nodes.limits import may_have, may_run, may_run_there
 from wattline.shared_nodes.offers import offers_now
-from wattline.shared_nodes.placing import place_now
 from wattline.shared_nodes.starting import picked_tres, start_job
 from wattline.shared_nodes.state import BUSY, OVER_LIMIT, STARTED, Books
 from wattline.shared_nodes.waking import others_are_next
+from wattline.shared_nodes.within_bounds import NOW, place_within, power_allows
 
 
 @kernel_part
 def attempt(st: Books, entry: int) -> int:
     """Start the job if it can: what came of it."""
-    if not offers_now(st, entry) or not place_now(st, entry):
+    if not offers_now(st, entry) or not place_within(
+            st, entry, NOW, st.clock[0].now_s, 0, 0):
         return BUSY
     return start_picked(st, entry, 0)
 
@@ -24,7 +24,7 @@ def attempt(st: Books, entry: int) -> int:
 def start_picked(st: Books, entry: int, held: int) -> int:
     """Start the job on the nodes of `pick` if power and limits let it."""
     job = st.entry[entry].job
-    if st.rules[0].capped != 0 and not cap_allows(st, job, st.clock[0].now_s, held, 0.0, 0):
+    if not power_allows(st, job, st.clock[0].now_s, held, 0.0, 0):
         return BUSY
     picked_tres(st, entry)
     if st.rules[0].enforce_limits != 0 and not may_have(st, entry):

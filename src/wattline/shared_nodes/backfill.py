@@ -21,6 +21,7 @@ from wattline.shared_nodes.attempt import (
     licences_free,
     start_picked,
 )
+from wattline.shared_nodes.bounds import hold_in_parts
 from wattline.shared_nodes.cap import hold_watts
 from wattline.shared_nodes.fitting import enough
 from wattline.shared_nodes.in_partition import ask_as_in_partition
@@ -375,12 +376,17 @@ def _reserve(st: Books, entry: int) -> int:
 
 @kernel_part
 def _hold_watts(st: Books, entry: int, held: int) -> int:
-    """Under a cap, keep the watts of a planned job too; how many rows that took."""
-    if st.rules[0].capped == 0 or held >= len(st.held_w):
+    """Under a cap or limits, keep the watts of a planned job too; how many rows that took."""
+    rules = st.rules[0]
+    if (rules.capped == 0 and rules.bounded == 0) or held >= len(st.held_w):
         return 0
-    watts = picked_watts(st, st.entry[entry].job, 0) + woken_watts(st)
+    job = st.entry[entry].job
+    watts = picked_watts(st, job, 0) + woken_watts(st)
     hold_watts(st, held, st.clock[0].held_begin_s, st.clock[0].held_end_s, watts)
-    take_room(st, st.clock[0].held_begin_s, st.clock[0].held_end_s, watts)
+    if rules.capped != 0:
+        take_room(st, st.clock[0].held_begin_s, st.clock[0].held_end_s, watts)
+    if rules.bounded != 0:
+        hold_in_parts(st, held, job)
     return 1
 
 

@@ -36,6 +36,12 @@ def next_step(st: Books, time_s: float) -> int:
 
 
 @kernel_part
+def over_at(st: Books, job: int, start_s: float) -> float:
+    """When a job that starts then is over at the latest, also on nodes that have to boot."""
+    return killed_at(st, job, last_boot_s(st, start_s))
+
+
+@kernel_part
 def cap_allows(
     st: Books, job: int, start_s: float, held: int, freed_w: float, bank: int
 ) -> bool:
@@ -45,7 +51,7 @@ def cap_allows(
     running jobs that would give way, which have `leaves` set, and `bank` says where they are gone.
     """
     watts = picked_watts(st, job, bank) + woken_watts(st) - freed_w
-    end_s = killed_at(st, job, last_boot_s(st, start_s))
+    end_s = over_at(st, job, start_s)
     list_ends(st)
     if not _allowed_at(st, watts, start_s, held, bank):
         return False

@@ -11,6 +11,7 @@ from wattline.shared_nodes.placing import place_now
 from wattline.shared_nodes.reserving import close_nodes, open_nodes
 from wattline.shared_nodes.starting import picked_tres
 from wattline.shared_nodes.state import BLOCKED, QUEUED, STARTED, TO_COME, UP, Books
+from wattline.shared_nodes.within_bounds import NOW, OVER_PART, place_within
 
 OVER_JOB_LIMIT, OTHER, NO_LICENCES, OVER_CAP, OVER_GROUP_LIMIT, NO_FREE_NODES = 8, 9, 14, 15, 16, 17
 """Rows of REASONS in outcome.py."""
@@ -45,6 +46,9 @@ def _what_is_missing(st: Books, job: int) -> int:
             return OVER_JOB_LIMIT
         elif st.rules[0].enforce_limits != 0 and not may_run_there(st, entry):
             reason = max(reason, OVER_GROUP_LIMIT)
+        elif st.rules[0].bounded != 0 and not place_within(
+                st, entry, NOW, st.clock[0].now_s, 0, 0):
+            return OVER_PART
         elif st.rules[0].capped != 0:
             return OVER_CAP
     return reason

@@ -19,6 +19,7 @@ REASONS = (
     "over a limit on what runs at once", "its nodes are down, drained or reserved",
     "unknown licence", "unknown account or user", "no reservation that it may use",
     "over the partition's memory per node", "what it asks for contradicts itself",
+    "a limit of a part of the machine leaves no room for it",
 )
 
 

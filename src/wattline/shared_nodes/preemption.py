@@ -16,9 +16,6 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.arriving import send_back
-from wattline.shared_nodes.cap import cap_allows
-from wattline.shared_nodes.choosing import choose
-from wattline.shared_nodes.fitting import gather_copies
 from wattline.shared_nodes.limits import may_have, may_run, may_run_there
 from wattline.shared_nodes.machine import CANCEL, KEEP, SUSPEND
 from wattline.shared_nodes.outcome import PREEMPTED
@@ -28,6 +25,7 @@ from wattline.shared_nodes.starting import picked_tres
 from wattline.shared_nodes.state import GRACE, RUNNING, Books
 from wattline.shared_nodes.suspending import suspend_job
 from wattline.shared_nodes.timers import add_timer
+from wattline.shared_nodes.within_bounds import NOW, place_within, power_allows
 
 
 @kernel_part
@@ -73,9 +71,9 @@ def _take_until_it_fits(st: Books, entry: int, count: int) -> int:
 
 @kernel_part
 def _fits_in_copy(st: Books, entry: int, freed_w: float) -> bool:
-    job = st.entry[entry].job
-    return bool(gather_copies(st, entry) and choose(st, job) and (
-        st.rules[0].capped == 0 or cap_allows(st, job, st.clock[0].now_s, 0, freed_w, 1)))
+    now_s = st.clock[0].now_s
+    return bool(place_within(st, entry, NOW, now_s, 0, 1)
+                and power_allows(st, st.entry[entry].job, now_s, 0, freed_w, 1))
 
 
 @kernel_part

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from wattline.model.records import Record
+from wattline.model.run import PowerBound
 from wattline.model.signal import Signal
+from wattline.shared_nodes.bound_tables import bound_arrays
 from wattline.shared_nodes.dependencies import dependencies_of, wait_arrays, wait_columns
 from wattline.shared_nodes.devices import (
     add_asked_devices,
@@ -61,7 +64,7 @@ from wattline.shared_nodes.state_waiting import Entry
 
 def make_books(
     machine: SharedMachine, requests: Requests, rules: Rules, cap: Signal | None,
-    outages: Outages | None, phase_s: float,
+    outages: Outages | None, phase_s: float, bounds: Sequence[PowerBound] = (),
 ) -> Books:
     requests = typed_first(requests)
     filled = fill(machine, requests, rules)
@@ -80,7 +83,8 @@ def make_books(
         ask["varies"][pairs.job[ask[name][pairs.job] != there[name]]] = 1
     entry = _entries(needs, filled, pairs, node_class, member_class, there)
     arrays: dict[str, Any] = {
-        "rules": _settings(machine, requests, rules, phase_s, cap, there["own_user"].any()),
+        "rules": _settings(machine, requests, rules, phase_s, cap, len(bounds),
+                           there["own_user"].any()),
         "clock": _clock(machine, requests, rules, phase_s),
         "ask": ask, "live": _lives(len(ask)), "entry": entry,
         "part": _parts(machine, requests, rules),
@@ -116,6 +120,7 @@ def make_books(
     arrays |= reservation_arrays(machine)
     arrays |= _world(outages, cap)
     arrays |= empty_room(cap, len(ask), len(entry), len(arrays["held_w"]))
+    arrays |= bound_arrays(machine.nodes, bounds, len(arrays["row_node"]), len(arrays["held_w"]))
     let_idle_nodes_sleep(arrays["clock"], arrays["timers"], arrays["node_sleeper"],
                          machine.nodes.names, rules)
     return Books(**arrays)
@@ -246,7 +251,7 @@ def _node_classes(
 
 def _settings(
     machine: SharedMachine, requests: Requests, rules: Rules, phase_s: float, cap: Signal | None,
-    own_users: bool,
+    bounds: int, own_users: bool,
 ) -> Any:
     priority = rules.priority
     return _table(Settings, 1, {
@@ -285,6 +290,7 @@ def _settings(
         "size_by_time": priority.small_relative_to_time,
         "suspend_time_s": rules.suspend_time_s,
         "resume_timeout_s": rules.resume_timeout_s, "capped": cap is not None,
+        "bounded": bounds,
     })
 
 

@@ -36,7 +36,8 @@ def _next_end_in_window(st: Books) -> float:
     place = first_after(st, until_s)
     if place < clock.first_running + clock.running:
         end_s = st.running_end[place]
-    if st.rules[0].capped != 0:  # under a cap jobs wait for those that outlast their limits
+    if st.rules[0].capped != 0 or st.rules[0].bounded != 0:
+        # For watts jobs wait for those that outlast their limits.
         for index in range(clock.first_running, clock.first_running + clock.running):
             latest_s = st.live[st.running[index]].latest_s
             if latest_s > until_s:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from wattline.model.errors import InputError
+from wattline.model.run import PowerBound
 from wattline.model.signal import Signal
 from wattline.shared_nodes.loop import advance
 from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
@@ -20,6 +21,7 @@ from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.state import OVER, Books
 from wattline.shared_nodes.static_fit import refuse_what_never_fits
+from wattline.shared_nodes.within_bounds import refuse_over_bounds
 
 COUNTED = {"timers": "timers", "gap": "gaps"}
 """Tables that kernels fill, and where the clock says how many rows are."""
@@ -34,15 +36,21 @@ def simulate_shared(
     *,
     cap: Signal | None = None,
     outages: Outages | None = None,
+    bounds: Sequence[PowerBound] = (),
     phase_s: float = 0.0,
     progress: Callable[[float], None] | None = None,
 ) -> Schedule:
-    """What becomes of each request; `phase_s` shifts the scheduler's loop against submissions."""
+    """What becomes of each request; `phase_s` shifts the scheduler's loop against submissions.
+
+    `cap` limits the whole machine, `bounds` parts of it.
+    """
     if np.any(np.diff(requests.submit_s) < 0):
         raise InputError("requests must be in order of submission")
-    books = make_books(machine, requests, rules, cap, outages, phase_s)
+    books = make_books(machine, requests, rules, cap, outages, phase_s, bounds)
     started, started_cpu = time.perf_counter(), time.thread_time()
     refuse_what_never_fits(books)
+    if bounds:
+        refuse_over_bounds(books)
     while not books.clock[0].over:
         advance(books, INSTANTS)
         if books.clock[0].overfull:

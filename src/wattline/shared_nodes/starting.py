@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.bounds import draw_on_row, leave_row
 from wattline.shared_nodes.devices import count_devices, gpus_asked, use_devices
 from wattline.shared_nodes.limits import count_running
 from wattline.shared_nodes.offers import node_moved
@@ -162,7 +163,10 @@ def _take_node(st: Books, entry: int, place: int) -> float:
     st.row_cpus[index] = cpus
     st.row_memory[index] = memory
     # Before devices are taken: their watts are those of the free ones that it is about to take.
-    st.live[job].watts += node_watts(st, job, place, 0)
+    watts = node_watts(st, job, place, 0)
+    st.live[job].watts += watts
+    if rules.bounded != 0:
+        draw_on_row(st, index, watts)
     _take_devices(st, job, place, index)
     ready_s = node_taken(st, node)
     st.cpus_free[node] -= cpus
@@ -230,6 +234,8 @@ def stop_job(st: Books, job: int) -> None:
         node = st.row_node[index]
         st.part_cpus[partition * rules.nodes + node] -= st.row_cpus[index]
         clock.busy_cpus -= st.row_cpus[index]
+        if rules.bounded != 0:
+            leave_row(st, index)
         node_moved(st, node)
         if st.jobs_on[node] == 0:
             node_was_left(st, node)

@@ -204,6 +204,8 @@ class Clock(Record):
     next_resv: int
     reserved: int  # spans of nodes that the site has reserved, which come first
     closed: int
+    full: int  # the limit of a part that the last choice would pass
+    barred: int
     tested: int  # jobs of this backfill cycle
     started: int
     held: int
@@ -421,7 +423,23 @@ class Books(KernelArrays):
     back_s: Any
     cap_s: Any
     cap_w: Any
+    # Limits of parts of the machine: see bounds.py.
+    node_parts: Any  # first of the parts of each node in the two lists below
+    part_bound: Any
+    part_share: Any
+    bound_parts: Any  # first of the nodes of each part in the two lists below
+    bound_node: Any
+    bound_share: Any
+    bound_room_w: Any  # watts left beside idle nodes and running jobs
+    bound_added_w: Any  # scratch: by the job that is tried; what is left for it, or NaN
+    bound_left_w: Any
+    plan_w: Any  # plans x parts: watts that are held; those of all plans when this one begins
+    plan_sum_w: Any
+    node_kind: Any  # same number: the same job draws the same
+    barred: Any  # nodes that were taken out of `mask` in this choice
+    all_open: Any  # `open_nodes` with them
     # Allocations and what is written down.
+    row_w: Any  # added by the job, where parts have limits
     row_node: Any
     row_cpus: Any
     row_memory: Any

@@ -68,3 +68,4 @@ class Settings(Record):
     suspend_time_s: float
     resume_timeout_s: float
     capped: int
+    bounded: int  # limits of parts of the machine: see bounds.py

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.alike import forget_plan, keep_plan, plan_as_before
+from wattline.shared_nodes.bounds import place_over_bounds
 from wattline.shared_nodes.freed import list_ends
 from wattline.shared_nodes.offers import (
     NOW_S,
@@ -17,10 +18,10 @@ from wattline.shared_nodes.offers import (
     offers_now,
     ready_by,
 )
-from wattline.shared_nodes.placing import place_after, place_now
 from wattline.shared_nodes.room import first_room_s, first_start_s, watts_fit
 from wattline.shared_nodes.running import touches
 from wattline.shared_nodes.state import NEVER_S, Books
+from wattline.shared_nodes.within_bounds import NOW, place_within
 
 FIRST_WINDOW_S = 30.0
 
@@ -44,7 +45,7 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
         return NEVER_S
     several = st.ask[job].min_nodes > 1  # for one node the first that is ready says it all
     if room_s <= now_s and ready_s <= NOW_S and (not several or ready_by(st, entry, NOW_S)) and (
-            place_now(st, entry) and _watts_fit(st, job, now_s, held)):
+            place_within(st, entry, NOW, now_s, held, 0) and _power_allows(st, job, now_s, held)):
         return float(now_s)
     if ready_s > until_s or (several and not ready_by(st, entry, until_s)):
         return NEVER_S
@@ -82,7 +83,7 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
                 return NEVER_S
             if room_s > _killed_s(st, start_s, place):
                 continue
-        if place_after(st, entry, place):
+        if place_within(st, entry, place, _parts_from_s(st, start_s, place), held, 0):
             start_s = _under_cap_from(st, job, start_s, place, held)
             if start_s < NEVER_S:
                 keep_plan(st, job, steps)
@@ -99,17 +100,28 @@ def _step_to(st: Books, steps: int, place: int) -> int:
 
 
 @kernel_part
-def _watts_fit(st: Books, job: int, start_s: float, held: int) -> bool:
-    return bool(st.rules[0].capped == 0 or watts_fit(st, job, start_s, held))
+def _power_allows(st: Books, job: int, start_s: float, held: int) -> bool:
+    """Whether the cap, beside what is planned, and the limits of parts let the job start then."""
+    rules = st.rules[0]
+    if rules.capped != 0 and not watts_fit(st, job, start_s, held):
+        return False
+    return bool(rules.bounded == 0 or place_over_bounds(st, job, start_s, held, 0) < 0)
+
+
+@kernel_part
+def _parts_from_s(st: Books, start_s: float, ended: int) -> float:
+    """When the watts of all running jobs before a place are free, where parts of the machine have
+    limits, which a choice has to know."""
+    return _killed_s(st, start_s, ended) if st.rules[0].bounded != 0 else start_s
 
 
 @kernel_part
 def _under_cap_from(st: Books, job: int, start_s: float, ended: int, held: int) -> float:
     """When the watts fit after the running jobs before a place: some may outlast their limits."""
-    if _watts_fit(st, job, start_s, held):
+    if _power_allows(st, job, start_s, held):
         return start_s
     over_s = _killed_s(st, start_s, ended)
-    return over_s if over_s > start_s and _watts_fit(st, job, over_s, held) else NEVER_S
+    return over_s if over_s > start_s and _power_allows(st, job, over_s, held) else NEVER_S
 
 
 @kernel_part

@@ -15,8 +15,10 @@ from typing import Any
 from wattline.live.slurm.holding import Holding, evenly
 from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WATTS, SlurmJob
 from wattline.model.errors import InputError
+from wattline.model.fields import name_of
 from wattline.scenario.load import load
 from wattline.scenario.objects import NodeClass
+from wattline.scenario.twin.part_limits import BOUNDED
 from wattline.scenario.twin.section import TwinSection
 from wattline.scenario.twin.site import read_machine
 from wattline.shared_nodes.machine import Nodes
@@ -140,6 +142,9 @@ def read_section(twin: str) -> TwinSection:
     scenario = load(twin)
     if scenario.twin is None:
         raise InputError(f"{twin}: it has no [twin]: write it with wattline twin make")
+    if name_of(scenario.policy.placement) == BOUNDED:
+        raise InputError(f"{twin}: policy.placement: limits of parts of a twin are kept in "
+                         "simulations; the controller keeps a cap on all of it; leave them out")
     return scenario.twin
 
 

@@ -75,13 +75,14 @@ def _bounds(setting: Setting, given: BoundedParameters) -> tuple[PowerBound, ...
     if len(machine.groups) > 1:
         raise InputError("policy.placement: bounded spreads a job's power over its nodes equally, "
                          "which nodes of several classes do not; use one class of nodes")
-    found = placed(_views(machine, given), machine)
+    found = placed(chosen_views(machine, given), machine)
     setting.made.bounds = bounds_in(found, machine)
     setting.made.assumed += found.assumed
     return setting.made.bounds
 
 
-def _views(machine: Machine, given: BoundedParameters) -> list[MachineView]:
+def chosen_views(machine: Machine, given: BoundedParameters) -> list[MachineView]:
+    """The views whose bounds are to be kept."""
     from wattline.model.views.build import power_view, read_views
 
     if given.views:

@@ -17,10 +17,22 @@ _REASONS = {
     "order": "the order is Slurm's priority; change it with [twin.settings], like "
              "PriorityWeightAge",
     "configure": "jobs run with the cores, memory and devices that they ask for",
-    "placement": "nodes are chosen as Slurm's select plugin does",
+    "placement": "nodes are chosen as Slurm's select plugin does; only bounded, limits of parts of "
+                 "the machine, goes with that",
     "regulation": "it keeps a contract, which has jobs of its own",
     "python": "a policy in Python sees whole nodes, and these are shared",
     "overrun": "jobs at their limit are killed as Slurm does",
+}
+_POWERS_DO = {
+    "budget": "plans the joules of a period with whole nodes",
+    "lending": "lends watts to jobs by whole nodes",
+    "watts": "plans watts beside whole nodes",
+    "wait": "sets jobs of whole nodes aside",
+}
+_SECTIONS = {
+    "shares": "shares of accounts and users are those of twin.assoc",
+    "signals": "they are for a policy in Python",
+    "network": "its network is that of twin.topology",
 }
 
 
@@ -38,6 +50,8 @@ def beside_twin(scenario: Scenario) -> str:
         return "contract: it has jobs and a machine of its own, as a twin has; leave one out"
     policy = scenario.policy
     for axis, reason in _REASONS.items():
+        if axis == "placement" and name_of(policy.placement) == "bounded":
+            continue  # Slurm's own choice, within limits of parts of the machine
         if getattr(policy, axis) != _default(policy, axis):
             return f"policy.{axis}: it does not go with shared nodes: {reason}; leave it out"
     backfill, power = name_of(policy.backfill), name_of(policy.power)
@@ -45,8 +59,9 @@ def beside_twin(scenario: Scenario) -> str:
         return (f"policy.backfill: '{backfill}' plans whole nodes; a twin takes slurm, or none for "
                 "Slurm's main pass alone")
     if power not in POWERS:
-        return (f"policy.power: '{power}' slows or pauses jobs of whole nodes; on shared nodes a "
-                "cap is kept by not starting jobs (none or block)")
+        does = _POWERS_DO.get(power, "slows or pauses jobs of whole nodes")
+        return (f"policy.power: '{power}' {does}; on shared nodes a cap is kept by not starting "
+                "jobs (none or block)")
     if scenario.trace.file is None:
         return "trace.file: a twin needs the log of its site (sacct, .events or a table)"
     for section, kept in ((scenario.trace, ("file", "jobs", "unix_start_s")),
@@ -57,9 +72,13 @@ def beside_twin(scenario: Scenario) -> str:
                 word = type(section).__name__.removesuffix("Section").lower()
                 return (f"{word}.{name}: a twin takes it from the site's files and [twin]; leave "
                         "it out" + _more_nodes(word, name))
-    for name in ("reservations", "shares", "signals", "network"):
+    for index, reserved in enumerate(scenario.reservations):
+        if reserved.nodes:
+            return (f"reservations.{index}.nodes: a twin's nodes are reserved by name, with "
+                    "[[twin.reservation]]; watts can be reserved here")
+    for name, reason in _SECTIONS.items():
         if getattr(scenario, name):
-            return f"{name}: a twin does not use it; leave it out"
+            return f"{name}: a twin does not use it: {reason}; leave it out"
     return ""
 
 

@@ -16,17 +16,20 @@ from wattline.model.fields import name_of
 from wattline.model.machine import Machine
 from wattline.model.promises import Promises
 from wattline.model.reading import is_file
-from wattline.model.run import Run
+from wattline.model.run import PowerBound, Run
 from wattline.model.signal import Signal
 from wattline.scenario.build import Plan
-from wattline.scenario.caps import cap_plan, in_watts, without_cap
-from wattline.scenario.model import CapPlan, Scenario
+from wattline.scenario.caps import without_cap
+from wattline.scenario.model import Scenario
 from wattline.scenario.twin.asked import Counter
 from wattline.scenario.twin.beside import BACKFILLS, SLURM, beside_twin, without_effect
+from wattline.scenario.twin.caps import cap_over_time, reserved_watts
 from wattline.scenario.twin.outcome import run_of
+from wattline.scenario.twin.part_limits import part_limits, said_of_parts
 from wattline.scenario.twin.section import FILES
 from wattline.scenario.twin.site import Site, read_site
 from wattline.scenario.twin.tables import machine_of, trace_of
+from wattline.scenario.unused import WATTS_UNUSED
 from wattline.shared_nodes import outcome
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.rules import BUILTIN, Rules
@@ -52,6 +55,8 @@ class TwinPlan(Plan):
     slurm: Rules = field(default_factory=Rules)
     cap_w: Signal | None = None
     """What is kept; a cap that is only watched is not among it."""
+    parts: tuple[PowerBound, ...] = ()
+    """Limits of parts of the machine. Not among `bounds`, which are of a run's units."""
 
     def run(
         self, progress: Callable[[float], None] | None = None,
@@ -70,12 +75,14 @@ class TwinPlan(Plan):
     ) -> Run:
         """One run with the scheduler's loop shifted by so much."""
         assert self.site is not None
-        found = _simulate(self.site, self.slurm, self.cap_w, phase_s, progress)
+        found = _simulate(self.site, self.slurm, self.cap_w, phase_s, self.parts, progress)
         run = run_of(found, self.jobs, self.site.machine, self.machine, self.rules.cap_w,
                      found.engine_s)
         return replace(run, notes={**run.notes, **_reasons(found)},
+                       reservations=reserved_watts(self.scenario),
                        promises=Promises(keeps_cap=self.cap_w is not None),
-                       remarks=turned_away(found, self.site.made.requests))
+                       remarks=(*turned_away(found, self.site.made.requests), *said_of_parts(
+                           self.site.machine, self.site.made.requests, found, self.parts)))
 
     def finished(self, run: Run) -> Result:
         found = replace(
@@ -90,6 +97,8 @@ class TwinPlan(Plan):
         assert self.site is not None
         lists = self.site.lists
         found = [*self.left_out, *without_effect(self.scenario)]
+        if self.scenario.reservations and self.rules.cap_w is None:
+            found.append(WATTS_UNUSED)
         found += [f"contradiction: {line}" for line in lists.contradictions]
         for word, lines in (("not modelled", lists.not_modelled), ("unknown", lists.unknown)):
             if lines:
@@ -138,14 +147,15 @@ def twin_plan(scenario: Scenario) -> TwinPlan:
         rules = replace(rules, scheduler=BUILTIN)
     cap_w = _cap(scenario, site, rules, machine)
     kept = cap_w if scenario.power.watch_cap is None else None
+    parts, assumed = part_limits(scenario, machine, site.machine)
     if scenario.trace.unix_start_s is None and site.log.unix_start_s is not None:
         section = scenario.trace.model_copy(update={"unix_start_s": site.log.unix_start_s})
         scenario = scenario.model_copy(update={"trace": section})
     return TwinPlan(
         scenario, trace, trace.jobs, machine, SlurmDecides(),
         EngineRules(granularity="core", overrun="kill", cap_w=cap_w),
-        tuple(in_callers_terms(line) for line in site.lists.assumed), left_out=left_out,
-        site=site, slurm=rules, cap_w=kept)
+        tuple(in_callers_terms(line) for line in (*site.lists.assumed, *assumed)),
+        left_out=left_out, site=site, slurm=rules, cap_w=kept, parts=parts)
 
 
 def site_of(scenario: Scenario) -> Site:
@@ -173,36 +183,23 @@ def _machine(scenario: Scenario, site: Site) -> Machine:
 
 
 def _simulate(site: Site, rules: Rules, cap_w: Signal | None, phase_s: float,
+              parts: tuple[PowerBound, ...] = (),
               progress: Callable[[float], None] | None = None) -> outcome.Schedule:
     from wattline.shared_nodes.simulate import simulate_shared
 
     return simulate_shared(site.machine, site.made.requests, rules, cap=cap_w,
-                           outages=site.outages, phase_s=phase_s, progress=progress)
+                           outages=site.outages, bounds=parts, phase_s=phase_s,
+                           progress=progress)
 
 
 def _cap(scenario: Scenario, site: Site, rules: Rules, machine: Machine) -> Signal | None:
     """The cap in watts, kept or watched; a part of the peak takes a run without one."""
-    power = scenario.power
-    if isinstance(power.cap, CapPlan):
-        return cap_plan(scenario, machine).signal(machine.power_w_max)
-    field, given = ("power.cap", power.cap) if power.cap is not None else (
-        "power.watch_cap", power.watch_cap)
-    if given is None:
-        if name_of(scenario.policy.power) == "block":
-            raise InputError("power.cap: the power policy 'block' needs a cap, like 0.7, 1.4MW or "
-                             "a file")
-        return None
 
     def peak_w() -> float:
         free = _simulate(site, rules, None, scenario.twin.phase_s)  # type: ignore[union-attr]
         return float(free.event_power_w.max(initial=machine.power_w_idle))
 
-    signal = in_watts(field, given, peak_w)
-    lowest = float(signal.value.min())
-    if power.cap is not None and lowest < machine.power_w_idle:
-        raise InputError(f"power.cap: {lowest:g} W is below the idle power of the machine "
-                         f"({machine.power_w_idle:g} W); it must be at least that")
-    return signal
+    return cap_over_time(scenario, machine, peak_w)
 
 
 def _resolved(scenario: Scenario) -> Scenario:
