@@ -18,7 +18,7 @@ from wattline.shared_nodes.prepare import make_books
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.spans import add_span, clear_spans, hold_picked, mask_free_nodes
 
-SEEDS = range(6)
+SEEDS = range(14)
 
 
 @pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be replaced")

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.shared_busy import RULES, busy_columns
 from wattline.shared_nodes import loop
+from wattline.shared_nodes.arriving import become_eligible
 from wattline.shared_nodes.rules import Priority, Rules
 from wattline.shared_nodes.waking import something_changed
 
@@ -37,7 +38,11 @@ def drawn_rules(seed: int) -> Rules:
 
 
 def schedule(seed: int) -> dict[str, list[Any]]:
-    found = busy_columns(seed, bool(seed % 2), drawn_rules(seed))
+    """A job that only a time lets in asks for a look like any other here: Slurm sees it at the next
+    look that comes, so that every look that is added might start it earlier."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "may_begin", become_eligible)
+        found = busy_columns(seed, bool(seed % 2), drawn_rules(seed))
     return {name: found[name] for name in COMPARED}
 
 

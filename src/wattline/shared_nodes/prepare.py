@@ -54,10 +54,10 @@ from wattline.shared_nodes.state import (
     NEVER_S,
     Ask,
     Books,
-    Clock,
     Live,
     Part,
 )
+from wattline.shared_nodes.state_clock import Clock
 from wattline.shared_nodes.state_rules import Settings
 from wattline.shared_nodes.state_waiting import Entry
 
