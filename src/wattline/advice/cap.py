@@ -3,9 +3,10 @@
 A run without a cap says what there is to lose. Then, for each policy that keeps a cap, caps between
 what the idle machine draws and the peak of that run are tried; of two caps of which the upper keeps
 the limits and the lower does not, the one in the middle is tried next. Waiting does not always grow
-when the cap falls, so some caps above the answer are tried too: where one breaks a limit, that is
-said. A limit below what the free run needs (`--energy -5%`) is kept by low caps alone: where the
-peak breaks it, caps in even steps are tried first, and in smaller ones where none of them keeps it.
+when the cap falls, so some caps below what bisection found are tried, of which a kept one is where
+it begins anew, and some above the answer: where one of those breaks a limit, that is said. A limit
+below what the free run needs (`--energy -5%`) is kept by low caps alone: where the peak breaks it,
+caps in even steps are tried first, and in smaller ones where none of them keeps it.
 """
 
 from __future__ import annotations
@@ -204,6 +205,11 @@ def advise_cap(
     free_run = free_plan.run()
     free = _figures(free_run)
     idle_w = free_plan.machine.power_w_idle
+    if free_run.power_w_peak <= idle_w:
+        raise InputError(
+            f"without a cap the machine draws at most {format_power(free_run.power_w_peak)}, no "
+            f"more than idle nodes do ({format_power(idle_w)}): jobs draw less than idle nodes, or "
+            "none runs; say what a node draws idle (--node-idle-w, machine.node_idle_w)")
     choices: list[CapChoice] = []
     searches: list[_Search] = []
     for place, keeper in enumerate(keepers.values()):
@@ -260,6 +266,9 @@ def _keepers(
     listed = [policies] if isinstance(policies, (str, PolicyObject)) else policies
     found: dict[str, dict[str, Any]] = {}
     for each in listed:
+        if isinstance(each, type) and issubclass(each, PolicyObject):
+            raise InputError(f"a power policy is the class {each.__name__}; give an object of it: "
+                             f"{each.__name__}()")
         if isinstance(each, Keeper) and each.cap is not None:
             raise InputError(f"{each}: the cap is what is looked for; leave it out")
         said = each.choice() if isinstance(each, PolicyObject) else {"name": each}
@@ -293,8 +302,18 @@ class _Search:
             low_w = max((each.cap_w for each in self.tried if each.cap_w < best.cap_w),
                         default=idle_w)
         best = self._tightest(best, low_w, tolerance * peak_w)
+        best = self._lower(best, idle_w, tolerance * peak_w)
         self._try(_between(best.cap_w, peak_w))
         return self._choice(best)
+
+    def _lower(self, best: Tried, idle_w: float, apart_w: float) -> Tried:
+        """Bisection anew as long as a cap is kept that lies even steps below what it found."""
+        while True:
+            kept = [each for each in self._try(_between(idle_w, best.cap_w)) if each.kept]
+            if not kept:
+                return best
+            below = (each.cap_w for each in self.tried if each.cap_w < kept[0].cap_w)
+            best = self._tightest(kept[0], max(below, default=idle_w), apart_w)
 
     def _lowest_in_steps(self, idle_w: float, peak_w: float) -> Tried | None:
         """The lowest cap that is kept, in even steps that are halved until one is."""

@@ -44,6 +44,11 @@ class Sources:
     store: str | None = None
     """A store with claims or configurations."""
 
+    def __post_init__(self) -> None:
+        for name, given in vars(self).items():
+            if given is not None and not isinstance(given, (str, Path)):
+                raise InputError(f"{name} is a {type(given).__name__}, must be the name of a file")
+
 
 def advise_job(
     application: str, sources: Sources | None = None, *, nodes: int | None = None,

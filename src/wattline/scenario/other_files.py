@@ -25,6 +25,8 @@ def other_table(fields: Mapping[str, Any], source: str) -> str:
     if "workload" in fields:
         return ("a contract's jobs stand in [trace] (`generate = \"workload\"`), its nodes in "
                 "[machine], its rule in [policy] and all else in [contract]")
+    if "axes" in fields:
+        return f"it has points of a sweep; `wattline sweep {source}` runs it"
     if "job" in fields:
         return f"it has jobs to place on a network; `wattline network place {source}` reads it"
     if "account" in fields:

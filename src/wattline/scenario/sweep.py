@@ -50,8 +50,8 @@ def sweep(
     """
     todo: dict[str, Asked] = {}
     said: dict[str, tuple[str, ...]] = {}
-    listed = {name: tuple(values) if isinstance(values, Iterable) and not isinstance(values, str)
-              else values for name, values in vary.items()}
+    listed = {name: _listed(name, values) for name, values in vary.items()}
+
     def load(changes: Mapping[str, Any]) -> Scenario:
         return asked_for(scenario, changes, allow_code).scenario
 
@@ -75,6 +75,14 @@ def sweep(
     alike = all_alike(compared.figures, listed)
     warn(alike)
     return replace(compared, said=alike)
+
+
+def _listed(name: str, values: Any) -> Any:
+    """Of a cap None is a value, no cap, where elsewhere it is what was not given."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        return values
+    return tuple(NO_CAP if value is None and name in ("cap", "watch_cap") else value
+                 for value in values)
 
 
 def all_alike(

@@ -120,6 +120,10 @@ class _Reader:
     def numbers(self, target: str) -> FloatArray:
         if target not in self.done:
             entry = self.entries.get(target)
+            if entry is not None and entry.column in self.table.dates and (
+                    TARGETS[target] != "instant"):
+                raise InputError(f"the column {entry.column} has dates, and {target} is none: "
+                                 "dates belong to submit_s, start_s and end_s")
             self.done[target] = unknown(self.rows) if entry is None else self._convert(entry)
         return self.done[target]
 

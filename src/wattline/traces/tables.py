@@ -37,6 +37,8 @@ class Table:
     unreadable: tuple[int, ...] = ()
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     header: Mapping[str, str] = field(default_factory=dict)
+    dates: frozenset[str] = frozenset()
+    """Columns of points in time, which are seconds since 1970 here."""
 
 
 def csv_names(data: bytes, column_map: ColumnMap | None, source: str) -> list[str]:
@@ -129,6 +131,8 @@ def read_parquet(data: bytes, wanted: list[str], source: str) -> Table:
                              f"{file_limit() / 2**30:.4g} GiB ({LIMIT_VARIABLE})")
         table = parquet.read_table(pa.BufferReader(data), columns=wanted)
         columns = {name: _cells(table.column(name)) for name in wanted}
+        dates = frozenset(name for name in wanted
+                          if pa.types.is_timestamp(table.schema.field(name).type))
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
         raise InputError(f"{source}: cannot be read as Parquet ({str(error).splitlines()[0]})"
                          ) from None
@@ -136,7 +140,7 @@ def read_parquet(data: bytes, wanted: list[str], source: str) -> Table:
         raise InputError(f"{source}: the table has no rows")
     line: npt.NDArray[np.int64] = np.arange(1, table.num_rows + 1, dtype=np.int64)
     own = _own_metadata((table.schema.metadata or {}).get(METADATA, b""))
-    return Table(columns, line, (), own[0], own[1])
+    return Table(columns, line, (), own[0], own[1], dates)
 
 
 def _cells(column: Any) -> Cells:

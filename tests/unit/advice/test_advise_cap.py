@@ -55,6 +55,30 @@ def test_the_answer_keeps_the_limit_and_the_next_cap_below_does_not():
         assert choice.cap_w - below[-1].cap_w <= 0.002 * found.peak_w
 
 
+def test_a_lower_cap_that_keeps_the_limit_is_found_below_one_that_breaks_it():
+    """Between 58 and 60 % of the peak the limit breaks; bisection alone ended above it."""
+    jobs = wl.generate("lublin", seed=4, jobs=150, nodes=32)
+    machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    found = wl.advise_cap(jobs, slowdown="+20%", machine=machine, policies=["dvfs"], order="fcfs",
+                          backfill="easy")
+    (choice,) = found.choices
+    assert choice.cap_w < 0.585 * found.peak_w
+    assert choice.figures.slowdown <= 1.2 * found.free.slowdown
+    assert choice.remark.startswith("not steadily")
+
+
+def test_jobs_that_draw_less_than_idle_nodes_are_said_to():
+    jobs = JobTable.build(submit_s=[0.0, 60.0], run_s=[600.0, 600.0], requested_s=[600.0, 600.0],
+                          procs=[4, 4], power_w=[200.0, 200.0])
+    with pytest.raises(InputError, match=r"no more than idle nodes do .* jobs draw less than idle"):
+        advise_cap(scenario(), Limits(wait="+10%"), trace=Trace(jobs))
+
+
+def test_a_class_of_policies_is_not_one_of_them():
+    with pytest.raises(InputError, match=r"is the class Dvfs; give an object of it: Dvfs\(\)"):
+        advise_cap(scenario(), Limits(wait="+10%"), policies=[wl.Dvfs], trace=trace())
+
+
 def test_a_looser_limit_never_asks_for_a_higher_cap():
     caps = [advise_cap(scenario(), Limits(wait=f"+{share}%"), policies=["block"],
                        trace=trace()).choices[0].cap_w for share in (5, 50, 500)]

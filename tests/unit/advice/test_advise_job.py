@@ -22,6 +22,11 @@ RUNS = ("application,frequency_khz,time_s,energy_j\ncg.C,1200000,100,9000\ncg.C,
         "cg.C,1800000,74,8200\ncg.C,2700000,50,9900\nother,2700000,1,1\n")
 
 
+def test_a_source_is_the_name_of_a_file():
+    with pytest.raises(InputError, match="table is a dict, must be the name of a file"):
+        Sources(table={})
+
+
 @pytest.fixture
 def runs(tmp_path):
     path = tmp_path / "runs.csv"

@@ -67,6 +67,16 @@ def test_a_table_that_lacks_a_column_says_which() -> None:
         wl.simulate(pd.DataFrame({"submit_s": [0.0], "runtime": [1.0]}), machine=MACHINE)
 
 
+@pytest.mark.parametrize("column", ["run_s", "procs", "requested_s"])
+def test_dates_are_no_durations_nor_numbers(column: str) -> None:
+    dates = pd.to_datetime(["2024-01-01", "2024-01-02"])
+    table = pd.DataFrame({"submit_s": [0, 60], "run_s": [600, 600], "procs": [4, 8]})
+    with pytest.raises(wl.InputError, match=f"the column {column} has dates"):
+        wl.simulate(table.assign(**{column: dates}), machine=wl.Machine(nodes=8))
+    run = wl.simulate(table.assign(submit_s=dates), machine=wl.Machine(nodes=8))
+    assert run.ran.all()
+
+
 def test_a_table_goes_through_a_column_map(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(
         '[columns]\nsubmit_s = "t"\nrun_s = "d"\nrequested_procs = "n"\n')

@@ -72,6 +72,9 @@ def test_no_cap_is_written_as_none_in_either_spelling() -> None:
     same = wl.sweep(TRACE, machine=MACHINE, power="dvfs", vary={"power.cap": ["none", "80%"]})
     assert [run.energy_j for run in found.runs.values()] == [
         run.energy_j for run in same.runs.values()]
+    short = wl.sweep(TRACE, machine=MACHINE, power="dvfs", vary={"cap": [None, "80%"]})
+    assert [run.energy_j for run in short.runs.values()] == [
+        run.energy_j for run in same.runs.values()]
     with pytest.raises(wl.InputError, match=r"machine\.nodes needs a list of values"):
         wl.sweep(TRACE, vary={"machine.nodes": 8})
 
