@@ -229,6 +229,10 @@ def test_a_job_on_the_nodes_of_a_suspended_one_is_counted_and_capped(
         cycles(here, lambda: 1200.0 < drawn_w(bed) <= 1300.0, 5.0)
         found = explained(here, site(bed, tmp_path), {"job": loud}).result
         assert found["reason"] == "running", found
+    # Suspended as it is, and with another on its nodes, Slurm can take minutes to end it.
+    slurm(bed, "scancel", loud)
+    until(lambda: not slurm(bed, "squeue", "-h", "-j", loud))
+    slurm(bed, "scontrol", "resume", aside)
 
 
 def test_jobs_that_draw_more_than_they_say_are_brought_down_and_counted(

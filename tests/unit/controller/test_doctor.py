@@ -97,6 +97,13 @@ def test_licences_that_are_fewer_than_the_cap_are_said_where_they_follow_it(site
     assert wrong(option_checks(few, read_configuration(site))) == ["licences of watts"]
 
 
+def test_guard_mode_without_licences_that_follow_the_cap_is_named(site: Path) -> None:
+    site.write_text(site.read_text() + 'mode = "guard"\n')
+    assert wrong(option_checks(cluster(), read_configuration(site))) == ["licences of watts"]
+    site.write_text(site.read_text() + "licences = true\n")
+    assert wrong(option_checks(cluster(), read_configuration(site))) == []
+
+
 def test_partitions_whose_jobs_share_nodes_are_named(site: Path) -> None:
     shared = PARTITION.replace("EXCLUSIVE", "NO")
     found = option_checks(cluster(partition=shared), read_configuration(site))

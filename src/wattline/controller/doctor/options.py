@@ -43,6 +43,10 @@ def _licences(cluster: Cluster, site: SiteConfig | None) -> Check:
     said = cluster.option("licenses")
     watts = licenses(said).get("watts", 0)
     cap = f"{site.cap:.0f}" if site is not None else "the cap in watts"
+    if site is not None and site.mode == "guard" and not site.licences:
+        return checked("licences of watts", False, "mode is guard, and licences is false",
+                       "set licences = true in the site's file: in guard mode Slurm starts jobs by "
+                       "them, and jobs that are held for the controller stay held without")
     if site is not None and site.licences and site.parts is None and 0 < watts < int(site.cap):
         return checked("licences of watts", False, f"Licenses={said}, fewer than the cap",
                        f"set Licenses=watts:{cap} in slurm.conf and run scontrol reconfigure: jobs "
