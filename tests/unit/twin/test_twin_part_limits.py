@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests.support.twin_sites import sacct
 
 import wattline as wl
+from wattline.cli.main import cli
 from wattline.controller.sharing.parts import read_section
 
 pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
@@ -119,3 +121,17 @@ def test_the_controller_refuses_limits_that_it_would_not_keep(twin: Path) -> Non
                                  '{"n[1-2]" = "300W"}}'))
     with pytest.raises(wl.InputError, match="limits of parts of a twin are kept in simulations"):
         read_section(str(twin))
+
+
+@pytest.mark.parametrize(("command", "runs"), [
+    (["simulate", "--no-folder"], 1), (["compare", "--vary", "power.cap=none,0.9"], 2)])
+def test_what_parts_drew_is_printed_once_per_run(
+    twin: Path, command: list[str], runs: int
+) -> None:
+    limits = "policy.placement={name = \"bounded\", limits = {\"n[1-2]\" = \"300W\"}}"
+    found = CliRunner().invoke(cli, [*command, str(twin), "--set", limits])
+    assert found.exit_code == 0, found.output
+    said = [line for line in found.stderr.splitlines() if "limits of parts" in line]
+    assert said[0].startswith("wattline: ")
+    assert all("drawn at most: n[1-2] " in line for line in said)
+    assert len(said) == len(set(said)) == runs, said
