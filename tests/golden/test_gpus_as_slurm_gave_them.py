@@ -3,7 +3,8 @@
 Recorded on Slurm 22.05.8 with select/cons_tres and CR_Core_Memory: four nodes of 8 CPUs and
 8,000 MB with 2, 2, 4 and 3 GPUs, three of them of one type. Each row was submitted to the empty
 machine, or behind a job that runs (before the semicolon). An answer has CPUs, MB and GPUs of each
-node (`scontrol show job -d`); `no` was refused at once.
+node (`scontrol show job -d`); `no` was refused at once. The rows from `-n 6 --gpus=1` on were tried
+where the GPUs have no types.
 """
 
 from __future__ import annotations
@@ -80,6 +81,19 @@ GIVEN = """\
 -n 6 -w n3 ; --gpus=5 -> n3 1/100/4 n4 1/100/1
 -n 6 -w n3 ; -n 4 --gpus=5 -> n3 2/200/4 n4 2/200/1
 -n 7 -w n3 ; -n 4 --gpus=5 --cpus-per-gpu=2 -> n1 4/400/2 n4 6/600/3
+-n 6 --gpus=1 --cpus-per-gpu=1 -> no
+--gpus=4 --ntasks-per-gpu=2 -> n3 8/800/4
+-n 6 --ntasks-per-gpu=2 -> n3 6/600/3
+-N 2 --gpus-per-node=2 --ntasks-per-gpu=1 -> n1 2/200/2 n2 2/200/2
+--gres=gpu:2 --ntasks-per-gpu=3 -> n1 6/600/2
+-n 5 --ntasks-per-gpu=2 -> no
+-n 4 --gpus=4 --ntasks-per-gpu=2 -> n3 8/800/4
+--ntasks-per-gpu=2 -> no
+-N 2 -n 6 --ntasks-per-gpu=2 -> n3 3/300/2 n4 3/300/1
+-n 4 --gpus=2 --ntasks-per-gpu=2 -c 2 -> n1 8/800/2
+--gpus-per-node=2 --ntasks-per-gpu=2 -> n1 4/400/2
+-n 4 --gpus-per-task=1 --ntasks-per-gpu=2 -> no
+-N 2 --gpus=3 --ntasks-per-gpu=2 -> n3 3/300/2 n4 3/300/1
 """
 
 

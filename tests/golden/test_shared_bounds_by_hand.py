@@ -37,7 +37,7 @@ def schedule(
     asked, rules = requests(on, *jobs), rules or Rules(kill_late_s=0.0)
     found = simulate_shared(on, asked, rules, bounds=bounds, cap=cap)
     assert broken_rules(on, asked, rules, found, cap) == []
-    assert list(over_bounds(on, asked, found, bounds)) == []
+    assert list(over_bounds(on, found, bounds)) == []
     return found
 
 
@@ -54,7 +54,7 @@ def test_a_job_goes_where_a_rack_has_watts_left(scheduler: str) -> None:
     assert [node_of(found, job) for job in range(3)] == [[0], [2], [3]]
     assert found.start_s.tolist() == [0.0, 0.0, 0.0, 600.0]
     on = machine(4)
-    assert peaks_w(on, requests(on, *[ALONE] * 4), found, bounds) == [240.0]
+    assert peaks_w(on, found, bounds) == [240.0]
 
 
 def test_a_job_over_two_racks_takes_what_each_has_room_for() -> None:

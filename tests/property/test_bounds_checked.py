@@ -106,11 +106,14 @@ def test_a_simulated_world_with_checks_is_the_plain_one(
         np.testing.assert_array_equal(ours[name], values, err_msg=name)
 
 
-@pytest.mark.long
+@pytest.mark.long  # the kernels of shared nodes take minutes to compile with checks
+@pytest.mark.parametrize(("module", "function", "seeds"), [
+    ("shared_busy", "busy_columns", 40), ("shared_bounded", "bounded_columns", 20),
+    ("shared_capped", "capped_columns", 20), ("shared_crossed", "crossed_columns", 100)])
 def test_shared_nodes_with_checks_are_given_to_jobs_as_in_plain_python(
-    plain: PlainProcess, checked: CheckedProcess
+    module: str, function: str, seeds: int, plain: PlainProcess, checked: CheckedProcess
 ) -> None:
-    for seed in range(40):
-        ours, theirs = (each.call("tests.support.shared_busy", "busy_columns", seed)
+    for seed in range(seeds):
+        ours, theirs = (each.call(f"tests.support.{module}", function, seed)
                         for each in (checked, plain))
         assert ours == theirs, seed

@@ -5,35 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.examples import examples
 from tests.support.shared_bounded import bounded_columns, bounded_run
 
-from wattline.shared_nodes.bound_sums import added_watts, over_bounds
+from wattline.shared_nodes.bound_sums import over_bounds
 from wattline.shared_nodes.checker import broken_rules
 
 
 @examples(12)
 @given(seed=st.integers(0, 10_000))
-def test_no_part_passes_its_limit_and_joules_close(seed: int) -> None:
+def test_no_part_passes_its_limit(seed: int) -> None:
     on, asked, rules, bounds, cap, found = bounded_run(seed)
     assert broken_rules(on, asked, rules, found, cap) == []
-    assert list(over_bounds(on, asked, found, bounds)) == []
-    job, node = found.allocation_job, found.allocation_node
-    run_s = found.end_s - found.start_s
-    once = np.isfinite(run_s) & (found.requeues == 0) & (found.suspended_s == 0.0)
-    idle_w = found.allocation_cpus / on.nodes.cpus[node] * on.nodes.idle_w[node]
-    drawn_w = np.bincount(job, added_watts(on, asked, found) + idle_w, len(run_s))
-    assert np.allclose((drawn_w * run_s)[once], found.energy_j[once])
+    assert list(over_bounds(on, found, bounds)) == []
 
 
 def test_the_sums_see_a_part_over_its_limit() -> None:
-    on, asked, _, bounds, _, found = bounded_run(1)
+    on, _, _, bounds, _, found = bounded_run(1)
     tight = [replace(bound, limit_w=bound.idle_w) for bound in bounds]
-    assert any("pdu0 draws" in line for line in over_bounds(on, asked, found, tight))
+    assert any("pdu0 draws" in line for line in over_bounds(on, found, tight))
 
 
 @pytest.mark.compiled

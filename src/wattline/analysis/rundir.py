@@ -4,6 +4,7 @@
     jobs.parquet       one row per job
     events.parquet     one row per event
     placement.parquet  which units each job held, where units have identities
+    stays.parquet      what jobs that share nodes had on each of them, in every run
     cap.parquet        the power cap as a step function, where there is one
     contract.json      what became of a contract with the grid, where there is one
     power.csv          the pieces of its billed time
@@ -45,8 +46,8 @@ MANIFEST = "manifest.json"
 _METRICS = "metrics.json"
 OURS = frozenset({
     MANIFEST, "scenario.toml", "jobs.parquet", "events.parquet", "placement.parquet",
-    "cap.parquet", "configurations.parquet", _METRICS, "report", "contract.json", "power.csv",
-    "pictures",
+    "stays.parquet", "cap.parquet", "configurations.parquet", _METRICS, "report", "contract.json",
+    "power.csv", "pictures",
 })
 """What a run folder may hold; where there is anything else, it is not written over."""
 _TOTALS = ("start_s", "end_s", "energy_j", "time_above_cap_s", "energy_above_cap_j",
@@ -149,6 +150,8 @@ def _write_files(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     _write_table(tables.event_table(run), folder / "events.parquet")
     if run.placement is not None:
         _write_table(tables.placement_table(run.placement), folder / "placement.parquet")
+    if run.node_stays is not None:
+        _write_table(tables.stays_table(run.node_stays), folder / "stays.parquet")
     if run.cap_w is not None:
         _write_table(tables.signal_table(run.cap_w), folder / "cap.parquet")
     if run.configurations:
@@ -180,6 +183,7 @@ def _manifest(run: Run, digests: Mapping[str, str]) -> dict[str, Any]:
         "machine": _machine_to_plain(run.machine),
         "policy_powers": bool(run.policy_powers),
         "bounds": [_bound_to_plain(bound) for bound in run.bounds],
+        "node_bounds": [_bound_to_plain(bound) for bound in run.node_bounds],
         "reservations": kept_promises.reservations_to_plain(run),
         "promises": kept_promises.to_plain(run.promises),
         "files": dict(digests),
@@ -241,6 +245,9 @@ def _read_run(folder: Path, manifest: Mapping[str, Any]) -> Run:
                         if chosen.name in files else {}),
         policy_powers=bool(manifest.get("policy_powers", False)),
         bounds=tuple(_bound_from_plain(bound) for bound in manifest.get("bounds", ())),
+        node_stays=(tables.stays_from(_read_table(folder / "stays.parquet"))
+                    if "stays.parquet" in files else None),
+        node_bounds=tuple(_bound_from_plain(bound) for bound in manifest.get("node_bounds", ())),
         reservations=kept_promises.reservations_from_plain(manifest.get("reservations", [])),
         promises=kept_promises.from_plain(
             manifest.get("promises", {}),

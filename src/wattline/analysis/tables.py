@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,15 @@ import numpy.typing as npt
 from wattline.analysis.kept_promises import range_columns
 from wattline.model.arrow_columns import column_of, texts_column, values_of
 from wattline.model.jobs import COLUMNS, IntArray, JobTable
-from wattline.model.run import EventKind, EventLog, Outcome, Placement, Run, Schedule
+from wattline.model.run import (
+    EventKind,
+    EventLog,
+    NodeStays,
+    Outcome,
+    Placement,
+    Run,
+    Schedule,
+)
 from wattline.model.signal import Signal
 from wattline.model.states import WORDS, run_states
 
@@ -94,6 +103,18 @@ def placement_table(placement: Placement) -> pa.Table:
         "first": column_of(placement.first),
         "count": column_of(placement.count),
     })
+
+
+def stays_table(held: NodeStays) -> pa.Table:
+    """What each job had on each node, from when to when."""
+    return _table({field.name: column_of(getattr(held, field.name)) for field in fields(held)})
+
+
+def stays_from(table: pa.Table) -> NodeStays:
+    return NodeStays(**{
+        field.name: _values(table, field.name,
+                            np.int64 if field.name in ("job", "node", "cpus") else np.float64)
+        for field in fields(NodeStays)})
 
 
 def configuration_table(run: Run) -> pa.Table:

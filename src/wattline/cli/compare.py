@@ -32,7 +32,7 @@ from wattline.cli.simulating import (
     say_beforehand,
     say_budget,
     say_caps,
-    say_not_run,
+    say_of_run,
     whole_or_gone,
 )
 from wattline.model.errors import InputError
@@ -194,7 +194,7 @@ def _run(todo: _Todo, name: str, said: set[str], following: list[_Todo]) -> Run:
                 compile_all(each.loaded, each.may_run_code)
 
     run = run_plan(ready, before_compiling=meanwhile)
-    say_not_run(ready, run)
+    say_of_run(ready, run, said, name)
     say_budget(run, name)
     return replace(run, remarks=(*run.remarks, *todo.remarks))
 

@@ -23,7 +23,7 @@ from wattline.cli.simulating import (
     say_assumed,
     say_beforehand,
     say_budget,
-    say_not_run,
+    say_of_run,
 )
 from wattline.model.errors import InputError
 from wattline.model.units import counted
@@ -58,7 +58,8 @@ def command(
         _contract(loaded, target, journal, as_json)
         return
     ready = plan(loaded, allow_code=code_allowed(scenario, loaded, changes, options))
-    say_beforehand(ready)
+    beforehand: set[str] = set()
+    say_beforehand(ready, beforehand)
     run = run_plan(ready, journal)
     from wattline.analysis import rundir
     from wattline.analysis.metrics import metrics
@@ -68,7 +69,7 @@ def command(
     if target is not None and (said := rundir.replaces(target, loaded.name)):
         click.echo(f"wattline: {said}", err=True)
     folder = None if target is None else rundir.write(run, target, figures)
-    say_not_run(ready, run)
+    say_of_run(ready, run, beforehand)
     say_budget(run)
     if as_json:
         print_json({"jobs": len(run.jobs), "engine_s": None if journal else run.engine_s,

@@ -78,11 +78,20 @@ def dropped(plan: Plan) -> dict[str, float] | None:
     return None if plan.dropped is None else asdict(plan.dropped)
 
 
-def say_not_run(plan: Plan, run: Run) -> None:
-    """Jobs that never ran make every other figure look better: say so."""
+def say_of_run(plan: Plan, run: Run, said: set[str], name: str = "") -> None:
+    """What only the run could show: jobs that never ran, which makes every other figure look
+    better, and on a twin those that were requeued or lost, and what parts with limits drew.
+
+    `said` holds what was said before the run.
+    """
+    from wattline.analysis.budget import budget_lines
     from wattline.scenario.refusals import not_run
 
-    for line in not_run(plan, run):
+    never = not_run(plan, run)
+    known = {*said, *never, *run.assumed, *budget_lines(run)}
+    whose = f"{name}: " if name else ""
+    found = [f"{whose}{line}" for line in run.remarks if line not in known]
+    for line in (*never, *found):
         click.echo(f"wattline: {line}", err=True)
 
 

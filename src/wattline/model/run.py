@@ -108,6 +108,20 @@ class Placement:
 
 
 @dataclass(frozen=True, eq=False)
+class NodeStays:
+    """What jobs that share nodes had on each node, from when to when: one row per job, node and
+    run, and per stretch of a run that was suspended."""
+
+    job: IntArray
+    node: IntArray
+    cpus: IntArray
+    watts_w: FloatArray
+    """Added by the job to what the idle node draws."""
+    from_s: FloatArray
+    to_s: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
 class PowerBound:
     """Watts that a part of the machine (a rack, a distribution unit, the site) must not exceed."""
 
@@ -172,6 +186,10 @@ class Run:
     """What the policies remembered at the end, by where in the composition; not kept in folders."""
     bounds: tuple[PowerBound, ...] = ()
     """Bounds below the cap that the placement had to keep."""
+    node_stays: NodeStays | None = None
+    """Where jobs share nodes: all that they had on them."""
+    node_bounds: tuple[PowerBound, ...] = ()
+    """Where jobs share nodes: what `bounds` are elsewhere."""
     reservations: tuple[Reservation, ...] = ()
     """Units and watts that were kept free of jobs, from when for how long."""
     promises: Promises = NONE

@@ -243,6 +243,27 @@ def write_gap(st: Books, job: int, is_lost: int) -> None:
     gap.energy_j = live.energy_j
     gap.is_lost = is_lost
     clock.gaps += 1
+    _write_stays(st, job)
+
+
+@kernel_part
+def _write_stays(st: Books, job: int) -> None:
+    """Write down what it had on each node, before another start takes the place of that."""
+    clock = st.clock[0]
+    live = st.live[job]
+    first = st.ask[job].first_row
+    if clock.stays + live.nodes > len(st.stay):  # as for timers
+        clock.overfull = 1
+        return
+    for row in range(first, first + live.nodes):
+        stay = st.stay[clock.stays]
+        stay.job = job
+        stay.node = st.row_node[row]
+        stay.cpus = st.row_cpus[row]
+        stay.watts = st.row_w[row] if live.boots == 0 else 0.0
+        stay.from_s = live.stretch_s
+        stay.to_s = clock.now_s
+        clock.stays += 1
 
 
 @kernel_part

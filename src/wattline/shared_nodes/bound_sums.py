@@ -6,36 +6,34 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from wattline.model.run import PowerBound
-from wattline.shared_nodes.machine import FloatArray, SharedMachine
+from wattline.model.run import NodeStays, PowerBound
+from wattline.shared_nodes.machine import SharedMachine
 from wattline.shared_nodes.outcome import Schedule
-from wattline.shared_nodes.requests import Requests
 
 ROUNDING = 1e-9
 
 
-def over_bounds(machine: SharedMachine, requests: Requests, found: Schedule,
-                bounds: Sequence[PowerBound]) -> Iterator[str]:
+def over_bounds(
+    machine: SharedMachine, found: Schedule, bounds: Sequence[PowerBound]
+) -> Iterator[str]:
     """A line for each part that drew more than its limit."""
-    for bound, peak_w in zip(bounds, peaks_w(machine, requests, found, bounds), strict=True):
+    for bound, peak_w in zip(bounds, peaks_w(machine, found, bounds), strict=True):
         if peak_w > bound.limit_w * (1 + ROUNDING) + 1e-6:
             yield f"{bound.entity} draws {peak_w:.10g} W, and its limit is {bound.limit_w:.10g} W"
 
 
-def peaks_w(machine: SharedMachine, requests: Requests, found: Schedule,
-            bounds: Sequence[PowerBound]) -> list[float]:
-    """The most that each part drew: its idle nodes, and what jobs add on its nodes.
+def peaks_w(
+    machine: SharedMachine, found: Schedule, bounds: Sequence[PowerBound]
+) -> list[float]:
+    """The most that each part drew: its idle nodes, and what jobs added on its nodes.
 
-    Jobs that were requeued or suspended are left out: of them only the last nodes are known.
+    With every run of jobs that were requeued, and every stretch of those that were suspended.
     """
-    job = found.allocation_job
-    once = (found.requeues == 0) & (found.suspended_s == 0.0) & (found.end_s > found.start_s)
-    rows = np.flatnonzero(once[job])
-    watts = added_watts(machine, requests, found)[rows]
-    start_s, end_s, node = found.start_s[job[rows]], found.end_s[job[rows]], \
-        found.allocation_node[rows]
-    time_s = np.concatenate((end_s, start_s))
-    order = np.lexsort((np.repeat((0, 1), rows.size), time_s))  # ends come first
+    held = stays_of(found)
+    lasting = held.to_s > held.from_s
+    watts, node = held.watts_w[lasting], held.node[lasting]
+    time_s = np.concatenate((held.to_s[lasting], held.from_s[lasting]))
+    order = np.lexsort((np.repeat((0, 1), watts.size), time_s))  # ends come first
     found_w = []
     for bound in bounds:
         share = np.zeros(len(machine.nodes.names))
@@ -46,23 +44,13 @@ def peaks_w(machine: SharedMachine, requests: Requests, found: Schedule,
     return found_w
 
 
-def added_watts(machine: SharedMachine, requests: Requests, found: Schedule) -> FloatArray:
-    """What a job adds on each node that it held, from its parts there.
-
-    A job with all CPUs of its nodes may hold devices that draw nothing, as it was exclusive: its
-    devices draw what its joules have beyond its CPUs, in equal parts.
-    """
-    nodes, job, node = machine.nodes, found.allocation_job, found.allocation_node
-    of_kind = np.broadcast_to(nodes.gres_w, nodes.gres.shape)[node]
-    of_cpus = found.allocation_cpus * nodes.cpu_w[node] * requests.cpu_load[job]
-    of_devices = (found.allocation_gres * of_kind).sum(axis=1)
-    count = len(found.start_s)
-    run_s = np.where(found.end_s > found.start_s, found.end_s - found.start_s, np.inf)
-    idle_w = found.allocation_cpus / nodes.cpus[node] * nodes.idle_w[node]
-    rest_w = found.energy_j / run_s - np.bincount(job, idle_w + of_cpus, count)
-    equal_w = (rest_w / np.maximum(np.bincount(job, minlength=count), 1))[job]
-    is_shared = np.bincount(job, found.allocation_cpus < nodes.cpus[node], count)[job] > 0
-    by_parts = of_cpus + np.where(is_shared, of_devices, np.clip(equal_w, 0.0, of_devices))
-    measured_w = requests.power_per_node_w[job]
-    return np.where(np.isnan(measured_w), by_parts,
-                    np.maximum(measured_w - nodes.idle_w[node], 0.0))
+def stays_of(found: Schedule) -> NodeStays:
+    """Who had what of which node from when to when, in all runs; those that were left first."""
+    job = found.allocation_job
+    return NodeStays(
+        job=np.concatenate((found.left_job, job)),
+        node=np.concatenate((found.left_node, found.allocation_node)),
+        cpus=np.concatenate((found.left_cpus, found.allocation_cpus)),
+        watts_w=np.concatenate((found.left_w, found.allocation_w)),
+        from_s=np.concatenate((found.left_from_s, found.allocation_from_s)),
+        to_s=np.concatenate((found.left_to_s, found.end_s[job])))

@@ -34,7 +34,7 @@ def bound_arrays(nodes: Nodes, bounds: Sequence[PowerBound], rows: int, plans: i
         "bound_room_w": np.array([each.limit_w - each.idle_w for each in bounds], np.float64),
         "bound_added_w": np.zeros(len(bounds)), "bound_left_w": np.full(len(bounds), np.nan),
         "plan_w": np.zeros(plans * len(bounds)), "plan_sum_w": np.zeros(plans * len(bounds)),
-        "row_w": np.zeros(rows * kept), "barred": np.zeros((count + 1) * kept, np.int64),
+        "row_w": np.zeros(rows), "barred": np.zeros((count + 1) * kept, np.int64),
         "all_open": np.zeros((count + 1) * kept, np.int64),
         "node_kind": _kinds(nodes) if bounds else np.zeros(0, np.int64),
     }

@@ -19,7 +19,6 @@ from wattline.shared_nodes.state import Books
 @kernel_part
 def draw_on_row(st: Books, row: int, watts: float) -> None:
     """A job draws so much on the node of a row of allocations, until `leave_row`."""
-    st.row_w[row] = watts
     node = st.row_node[row]
     for index in range(st.node_parts[node], st.node_parts[node + 1]):
         st.bound_room_w[st.part_bound[index]] -= watts * st.part_share[index]

@@ -13,6 +13,7 @@ import numpy as np
 
 from wattline.model.signal import Signal
 from wattline.shared_nodes.checker_per_job import devices_in_all, held_tres, per_job
+from wattline.shared_nodes.checker_watts import joules_of_stays, watts_of_parts
 from wattline.shared_nodes.machine import (
     NO_LIMIT,
     NODE,
@@ -37,10 +38,13 @@ def broken_rules(
     """
     return [*_times(requests, rules, found), *_gaps(found), *_nodes_given(machine, requests, found),
             *_one_user(machine, requests, found),
-            *per_job(machine, requests, rules, found), *devices_in_all(machine, requests, found),
+            *per_job(machine, requests, rules, found),
+            *devices_in_all(machine, requests, rules, found),
             *_capacity(machine, rules, found), *_limits(machine, requests, rules, found),
             *_waited(requests, rules, found), *_reserved(machine, requests, rules, found),
-            *_energy(machine, found), *_under_cap(machine, found, cap)]
+            *_energy(machine, found), *_under_cap(machine, found, cap),
+            *watts_of_parts(machine, requests, found),
+            *(() if rules.suspend_time_s >= 0.0 else joules_of_stays(machine, found))]
 
 
 def _first(bad: Any, text: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from wattline.shared_nodes.machine import (
 )
 from wattline.shared_nodes.outcome import Schedule
 from wattline.shared_nodes.requests import Requests
-from wattline.shared_nodes.rules import Rules
+from wattline.shared_nodes.rules import LINEAR, Rules
 
 
 def held_tres(machine: SharedMachine, requests: Requests, found: Schedule) -> FloatArray:
@@ -53,14 +53,15 @@ def per_job(
 
 
 def devices_in_all(
-    machine: SharedMachine, requests: Requests, found: Schedule
+    machine: SharedMachine, requests: Requests, rules: Rules, found: Schedule
 ) -> Iterator[str]:
     """A job has the devices that it asks for in all, and one of them at least on each node.
 
     It has no more of them, unless its nodes are its own.
     """
     job, kinds = found.allocation_job, machine.nodes.gres_kinds
-    whole = requests.exclusive | (machine.partitions.sharing[found.partition] == EXCLUSIVE)
+    whole = requests.exclusive | (machine.partitions.sharing[found.partition] == EXCLUSIVE) | (
+        rules.select == LINEAR)
     for row in np.unique(job[(requests.gres_per_job[job] > 0).any(axis=1)]).tolist():
         held = found.allocation_gres[job == row]
         for at, (name, model) in enumerate(requests.gres_choices):

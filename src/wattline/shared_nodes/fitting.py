@@ -37,7 +37,8 @@ def cpus_for(st: Books, job: int, partition: int, bank: int, node: int) -> int:
             if free < st.node_memory[node] or free == 0:
                 return 0
         elif ask.memory_cpu > 0:
-            if ask.exclusive != 0 and ask.memory_cpu * cpus > free:
+            # It holds all CPUs of the node, whatever MaxCPUsPerNode leaves for it to use.
+            if ask.exclusive != 0 and ask.memory_cpu * st.node_cpus[node] > free:
                 return 0
             threads = st.node_threads[node]  # it has memory for every thread of its cores
             cpus = min(cpus, free // ask.memory_cpu // threads * threads)

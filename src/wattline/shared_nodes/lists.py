@@ -10,7 +10,7 @@ from wattline.model.signal import Signal
 from wattline.shared_nodes.devices import gpus_of_nodes
 from wattline.shared_nodes.machine import IntArray, SharedMachine
 from wattline.shared_nodes.rules import Rules
-from wattline.shared_nodes.state_times import Gap, Timer
+from wattline.shared_nodes.state_times import Gap, Stay, Timer
 
 LOG_ROWS = 1024
 MOVES = 4096
@@ -51,6 +51,7 @@ def working_lists(
         "failed": np.zeros(len(machine.partitions.names), np.int64),
         "tried": np.zeros(len(machine.partitions.names), np.int64),
         "gap": Gap.table(4 * (jobs + 1) if may_lose else 0),  # see loop.py
+        "stay": Stay.table(4 * int(machine.nodes.cpus.sum()) if may_lose else 0),
         "timers": Timer.table((4 if rules.suspend_time_s >= 0.0 else 2)  # see loop.py
                               * (jobs + nodes + int(ask["waits"].sum())) + LOG_ROWS),
         "held_nodes": np.zeros(nodes, np.int64),

@@ -70,8 +70,9 @@ def _has_room(st: Books) -> bool:
     # A job may lose its nodes by an outage and, started again, in a pass.
     is_lost = st.rules[0].preempt != 0 or len(st.out_start) > 0
     gaps = clock.gaps + 2 * len(st.ask) if is_lost else 0
+    stays = clock.stays + 2 * st.rules[0].cpus if is_lost else 0  # a CPU at least on each node
     return bool(clock.log + ROOM <= len(st.log_s) and timers <= len(st.timers)
-                and gaps <= len(st.gap))
+                and gaps <= len(st.gap) and stays <= len(st.stay))
 
 
 @kernel_part

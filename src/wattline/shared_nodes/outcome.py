@@ -68,6 +68,16 @@ class Schedule:
     allocation_memory_mb: IntArray
     allocation_gres: IntArray
     """Rows x kinds of GRES."""
+    allocation_w: FloatArray
+    """Added by the job on the node."""
+    allocation_from_s: FloatArray
+    left_job: IntArray
+    """One row per job and node that it held and left, to be requeued or to go on: the job."""
+    left_node: IntArray
+    left_cpus: IntArray
+    left_w: FloatArray
+    left_from_s: FloatArray
+    left_to_s: FloatArray
     event_time_s: FloatArray
     """When the machine's power changed."""
     event_power_w: FloatArray

@@ -290,7 +290,7 @@ def _settings(
         "size_by_time": priority.small_relative_to_time,
         "suspend_time_s": rules.suspend_time_s,
         "resume_timeout_s": rules.resume_timeout_s, "capped": cap is not None,
-        "bounded": bounds,
+        "cpus": int(machine.nodes.cpus.sum()), "bounded": bounds,
     })
 
 

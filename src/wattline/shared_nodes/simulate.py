@@ -23,7 +23,7 @@ from wattline.shared_nodes.state import OVER, Books
 from wattline.shared_nodes.static_fit import refuse_what_never_fits
 from wattline.shared_nodes.within_bounds import refuse_over_bounds
 
-COUNTED = {"timers": "timers", "gap": "gaps"}
+COUNTED = {"timers": "timers", "gap": "gaps", "stay": "stays"}
 """Tables that kernels fill, and where the clock says how many rows are."""
 INSTANTS = 20_000
 """Simulated before the caller hears of progress and can be interrupted."""
@@ -70,9 +70,9 @@ def _with_room(books: Books) -> Books:
         for name in ("log_s", "log_w", "log_busy", "log_queued"):
             old = getattr(books, name)
             grown[name] = np.concatenate((old, np.zeros(len(old) + INSTANTS, old.dtype)))
-    for name in ("timers", "gap"):
+    for name, counter in COUNTED.items():
         table = np.asarray(getattr(books, name))
-        if 2 * getattr(books.clock[0], COUNTED[name]) > len(table):
+        if 2 * getattr(books.clock[0], counter) > len(table):
             more = np.zeros(len(table), table.dtype)
             grown[name] = np.concatenate((table, more)).view(np.recarray)
     return books.with_arrays(**grown) if grown else books
@@ -108,12 +108,21 @@ def _collect(books: Books) -> Schedule:
         allocation_job=job, allocation_node=books.row_node[place],
         allocation_cpus=books.row_cpus[place], allocation_memory_mb=books.row_memory[place],
         allocation_gres=books.row_gres.reshape(len(books.row_node), kinds)[place],
+        allocation_w=books.row_w[place], allocation_from_s=np.asarray(live.stretch_s)[job],
+        **_stays(books),
         event_time_s=books.log_s[:log].copy(), event_power_w=books.log_w[:log].copy(),
         event_busy_cpus=books.log_busy[:log].copy(),
         event_queued=books.log_queued[:log].copy(),
         passes=int(clock.passes), backfill_passes=int(clock.backfills),
         above_cap_s=float(clock.above_s),
     )
+
+
+def _stays(books: Books) -> dict[str, Any]:
+    stay = np.asarray(books.stay)[: books.clock[0].stays]
+    return {f"left_{name}": stay[of].copy() for name, of in (
+        ("job", "job"), ("node", "node"), ("cpus", "cpus"), ("w", "watts"), ("from_s", "from_s"),
+        ("to_s", "to_s"))}
 
 
 def _gaps(books: Books, ran: BoolArray) -> Any:

@@ -165,6 +165,7 @@ def _take_node(st: Books, entry: int, place: int) -> float:
     # Before devices are taken: their watts are those of the free ones that it is about to take.
     watts = node_watts(st, job, place, 0)
     st.live[job].watts += watts
+    st.row_w[index] = watts
     if rules.bounded != 0:
         draw_on_row(st, index, watts)
     _take_devices(st, job, place, index)

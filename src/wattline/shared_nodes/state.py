@@ -12,7 +12,7 @@ from wattline.model.kernel_arrays import KernelArrays
 from wattline.model.records import Record, Table
 from wattline.shared_nodes.state_clock import Clock
 from wattline.shared_nodes.state_rules import Settings
-from wattline.shared_nodes.state_times import Gap, Timer
+from wattline.shared_nodes.state_times import Gap, Stay, Timer
 from wattline.shared_nodes.state_waiting import Entry, Resv, Wait
 
 # Where a job is in its life.
@@ -143,6 +143,7 @@ class Books(KernelArrays):
     part: Table[Part]
     timers: Table[Timer]
     gap: Table[Gap]
+    stay: Table[Stay]
     resv: Table[Resv]
     # Nodes.
     node_cpus: Any
@@ -358,7 +359,7 @@ class Books(KernelArrays):
     barred: Any  # nodes that were taken out of `mask` in this choice
     all_open: Any  # `open_nodes` with them
     # Allocations and what is written down.
-    row_w: Any  # added by the job, where parts have limits
+    row_w: Any  # added by the job
     row_node: Any
     row_cpus: Any
     row_memory: Any

@@ -15,6 +15,7 @@ class Clock(Record):
     next_cap: int
     timers: int
     gaps: int
+    stays: int
     queue: int
     running: int
     first_running: int  # where they begin in `running`

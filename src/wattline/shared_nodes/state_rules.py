@@ -68,4 +68,5 @@ class Settings(Record):
     suspend_time_s: float
     resume_timeout_s: float
     capped: int
+    cpus: int  # of all nodes
     bounded: int  # limits of parts of the machine: see bounds.py

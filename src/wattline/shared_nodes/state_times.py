@@ -1,4 +1,4 @@
-"""Records of what happens when: timers, and the times for which jobs are suspended."""
+"""Records of what happens when: timers, times for which jobs are suspended, nodes they left."""
 
 from __future__ import annotations
 
@@ -21,3 +21,14 @@ class Gap(Record):
     to_s: float  # NaN while a suspension lasts, and of a run that was lost
     energy_j: float  # of the job up to then
     is_lost: int  # the run
+
+
+class Stay(Record):
+    """What a job had on one node until it left the node, to start again or to go on."""
+
+    job: int
+    node: int
+    cpus: int
+    watts: float  # added by the job; none while its nodes boot
+    from_s: float
+    to_s: float

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,15 +49,25 @@ def judge_twin(
     if not isinstance(ready, TwinPlan):
         raise InputError(f"{ready.scenario.name}: has no [twin]; `wattline twin make` makes one")
     simulated = []
-    for number, after_s in enumerate(_begins(Path(runs), ready, phases)):
-        simulated.append(_simulated(ready, after_s, MINUTE_S * (number * GOLDEN % 1.0)))
+    for found in simulated_phases(ready, *_begins(Path(runs), ready), phases):
+        simulated.append(found)
         if progress is not None:
-            progress((number + 1) / phases)
+            progress(len(simulated) / phases)
     return judge(_named_as_in(simulated[0], real), simulated, by=by)
 
 
-def _begins(folder: Path, ready: TwinPlan, phases: int) -> list[float]:
-    """When submissions begin, in seconds after the start of slurmctld, over all phases."""
+def simulated_phases(
+    ready: TwinPlan, least_after_s: float, most_after_s: float, phases: int
+) -> Iterator[RealRun]:
+    """The twin with its loops at so many places: submissions begin evenly between two times after
+    the start of slurmctld."""
+    for number in range(phases):
+        after_s = least_after_s + (most_after_s - least_after_s) * (number + 0.5) / phases
+        yield _simulated(ready, after_s, MINUTE_S * (number * GOLDEN % 1.0))
+
+
+def _begins(folder: Path, ready: TwinPlan) -> tuple[float, float]:
+    """The least and the most seconds from the start of slurmctld to the first submission."""
     low_s, high_s = 0.0, ready.slurm.priority.calc_period_s
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
@@ -67,7 +77,7 @@ def _begins(folder: Path, ready: TwinPlan, phases: int) -> list[float]:
         pass
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{folder / RECORD} cannot be read: {error}") from None
-    return [low_s + (high_s - low_s) * (number + 0.5) / phases for number in range(phases)]
+    return low_s, high_s
 
 
 def _simulated(ready: TwinPlan, after_s: float, unix_s: float) -> RealRun:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +111,26 @@ def test_a_run_that_was_lost_for_ever_has_its_joules(tmp_path: Path) -> None:
     assert run.schedule.energy_j.tolist() == pytest.approx([7000.0, 7000.0, 0.0])
     assert _joules(run) == pytest.approx(run.schedule.energy_j)
     assert run.jobs.restart.tolist() == [1, 1, 0]
+
+
+@pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+def test_the_folder_has_what_every_run_had_on_its_nodes(tmp_path: Path) -> None:
+    run = _run(tmp_path, True, True)
+    assert wl.check(run) == []
+    kept = wl.open_run(run.save(tmp_path / "run"))
+    assert wl.check(kept) == []
+    held = kept.node_stays
+    assert held is not None
+    begins = {(int(job), float(time_s)) for job, time_s, kind in zip(
+        kept.events.job, kept.events.time_s, kept.events.kind, strict=True)
+        if kind == EventKind.START}
+    assert len(begins) == 3 + kept.events.kind.tolist().count(EventKind.REQUEUE) > 4
+    assert {(int(job), float(time_s)) for job, time_s in zip(
+        held.job, held.from_s, strict=True)} == begins
+    idle_w = 100.0 * held.cpus / 4
+    drawn_j = np.bincount(held.job, (held.watts_w + idle_w) * (held.to_s - held.from_s))
+    assert drawn_j == pytest.approx(kept.schedule.energy_j)
+    last = (held.from_s == kept.schedule.start_s[held.job]).tolist().index(False)
+    lost = replace(held, **{each.name: np.delete(getattr(held, each.name), last)
+                            for each in fields(held)})
+    assert any("times by the log" in line for line in wl.check(replace(kept, node_stays=lost)))

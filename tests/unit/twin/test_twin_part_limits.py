@@ -6,14 +6,17 @@ are submitted every 30 s from 0 s on.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests.support.twin_sites import sacct
 
 import wattline as wl
+from wattline.cli.main import cli
 from wattline.controller.sharing.parts import read_section
 
 pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
@@ -119,3 +122,39 @@ def test_the_controller_refuses_limits_that_it_would_not_keep(twin: Path) -> Non
                                  '{"n[1-2]" = "300W"}}'))
     with pytest.raises(wl.InputError, match="limits of parts of a twin are kept in simulations"):
         read_section(str(twin))
+
+
+@pytest.mark.parametrize(("command", "runs"), [
+    (["simulate", "--no-folder"], 1), (["compare", "--vary", "power.cap=none,0.9"], 2)])
+def test_what_parts_drew_is_printed_once_per_run(
+    twin: Path, command: list[str], runs: int
+) -> None:
+    limits = "policy.placement={name = \"bounded\", limits = {\"n[1-2]\" = \"300W\"}}"
+    found = CliRunner().invoke(cli, [*command, str(twin), "--set", limits])
+    assert found.exit_code == 0, found.output
+    said = [line for line in found.stderr.splitlines() if "limits of parts" in line]
+    assert said[0].startswith("wattline: ")
+    assert all("drawn at most: n[1-2] " in line for line in said)
+    assert len(said) == len(set(said)) == runs, said
+
+
+def test_the_folder_of_a_run_lets_limits_be_checked(twin: Path, tmp_path: Path) -> None:
+    bounded = {"name": "bounded", "limits": {"n[1-2]": "300W"}}
+    run = wl.open_run(wl.simulate(twin, policy__placement=bounded).save(tmp_path / "run"))
+    held = run.node_stays
+    assert held is not None
+    assert wl.check(run) == []
+    (limit,) = run.node_bounds
+    tight = replace(run, node_bounds=(replace(limit, limit_w=270.0),))
+    assert wl.check(tight) == [
+        "n[1-2] is above its limit of 270 W: its nodes draw 280 W at most"]
+    wider = replace(run, node_stays=replace(held, watts_w=held.watts_w + 30.0))
+    assert wl.check(wider) == [
+        "n[1-2] is above its limit of 300 W: its nodes draw 310 W at most"]
+    twice = replace(run, node_stays=replace(held, node=np.zeros_like(held.node)))
+    assert any("gives 16 CPUs at a time, and has 8" in line for line in wl.check(twice))
+    less = replace(run, node_stays=replace(held, watts_w=held.watts_w - 30.0))
+    assert any("draws 180 W from" in line and "and 150 W on its nodes" in line
+               for line in wl.check(less))
+    assert wl.check(replace(run, node_stays=None)) == [
+        "the run has limits of parts, and does not say what its jobs had on their nodes"]

@@ -35,6 +35,7 @@ class Asked:
     use_min_nodes: bool = False
     tasks: int = -1
     tasks_per_node: int = -1
+    tasks_per_gpu: int = -1
     cpus_per_task: int = -1
     memory_per_node_mb: int = -1
     memory_per_cpu_mb: int = -1

@@ -146,6 +146,7 @@ def _licences(job: Asked, value: str, where: str) -> None:
 
 _READERS: dict[str, _Put] = {
     "time": _time, "nodes": _nodes, "ntasks": _at_least_one("tasks", "ntasks"),
+    "ntasks-per-gpu": _at_least_one("tasks_per_gpu", "ntasks-per-gpu"),
     "ntasks-per-node": _count("tasks_per_node", "ntasks-per-node"),
     "cpus-per-task": _at_least_one("cpus_per_task", "cpus-per-task"),
     "mem": _memory("memory_per_node_mb", "mem"),

@@ -18,7 +18,6 @@ from wattline.scenario.model import Scenario
 from wattline.shared_nodes.bound_sums import peaks_w
 from wattline.shared_nodes.machine import SharedMachine
 from wattline.shared_nodes.outcome import Schedule
-from wattline.shared_nodes.requests import Requests
 from wattline.site.lines import hosts_of
 
 BOUNDED = "bounded"
@@ -60,16 +59,15 @@ def _limit_on(hosts: str, limit_w: float, shared: SharedMachine) -> PowerBound:
     return PowerBound(hosts, float(limit_w), idle_w, nodes)
 
 
-def said_of_parts(machine: SharedMachine, requests: Requests, found: Schedule,
-                  bounds: Sequence[PowerBound]) -> tuple[str, ...]:
+def said_of_parts(
+    machine: SharedMachine, found: Schedule, bounds: Sequence[PowerBound]
+) -> tuple[str, ...]:
     """What parts drew at most, added up from the schedule; those nearest to their limits first."""
     if not bounds:
         return ()
-    peak_w = peaks_w(machine, requests, found, bounds)
+    peak_w = peaks_w(machine, found, bounds)
     order = sorted(range(len(bounds)), key=lambda at: bounds[at].limit_w - peak_w[at])
     lines = [f"{bounds[at].entity} {format_power(peak_w[at])} of "
              f"{format_power(bounds[at].limit_w)}" for at in order[:MOST_SAID]]
     more = f", and {len(bounds) - MOST_SAID} others less near" if len(bounds) > MOST_SAID else ""
-    left_out = int(((found.requeues > 0) | (found.suspended_s > 0)).sum())
-    without = f"; without {left_out:,} jobs that were requeued or suspended" if left_out else ""
-    return (f"limits of parts, drawn at most: {', '.join(lines)}{more}{without}",)
+    return (f"limits of parts, drawn at most: {', '.join(lines)}{more}",)

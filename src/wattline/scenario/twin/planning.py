@@ -31,6 +31,7 @@ from wattline.scenario.twin.site import Site, read_site
 from wattline.scenario.twin.tables import machine_of, trace_of
 from wattline.scenario.unused import WATTS_UNUSED
 from wattline.shared_nodes import outcome
+from wattline.shared_nodes.bound_sums import stays_of
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.rules import BUILTIN, Rules
 from wattline.traces import Trace
@@ -81,8 +82,9 @@ class TwinPlan(Plan):
         return replace(run, notes={**run.notes, **_reasons(found)},
                        reservations=reserved_watts(self.scenario),
                        promises=Promises(keeps_cap=self.cap_w is not None),
-                       remarks=(*turned_away(found, self.site.made.requests), *said_of_parts(
-                           self.site.machine, self.site.made.requests, found, self.parts)))
+                       node_stays=stays_of(found), node_bounds=self.parts,
+                       remarks=(*turned_away(found, self.site.made.requests),
+                                *said_of_parts(self.site.machine, found, self.parts)))
 
     def finished(self, run: Run) -> Result:
         found = replace(

@@ -27,6 +27,7 @@ from wattline.scenario.twin.one_request import settle_devices
 from wattline.scenario.twin.per_gpu import gpus_of, settle_per_gpu
 from wattline.scenario.twin.reservations import asked_rows
 from wattline.scenario.twin.spelling import Spelling
+from wattline.scenario.twin.tasks_per_gpu import settle_tasks_per_gpu, too_few_cpus
 from wattline.scenario.twin.whole_nodes import mark_whole_nodes
 from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
 from wattline.shared_nodes.requests import Requests
@@ -79,7 +80,8 @@ class Builder:
         for row, job in enumerate(jobs):
             partitions[row] = self._partitions(row, job)
             self._note_order(order, row, job)
-            if contradiction := settle_devices(job):
+            if contradiction := (
+                    settle_tasks_per_gpu(job) or settle_devices(job) or too_few_cpus(job)):
                 self._reject(row, contradiction, CONTRADICTS_ITSELF)
             self._give_defaults(job)
         association = [self._charged(row, job) for row, job in enumerate(jobs)]
