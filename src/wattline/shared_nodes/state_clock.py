@@ -15,6 +15,7 @@ class Clock(Record):
     next_cap: int
     timers: int
     gaps: int
+    pages: int  # rows of `page`
     queue: int
     running: int
     first_running: int  # where they begin in `running`

@@ -69,3 +69,4 @@ class Settings(Record):
     resume_timeout_s: float
     capped: int
     bounded: int  # limits of parts of the machine: see bounds.py
+    budgeted: int  # joules of periods: see joule_book.py

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 SLURM = "slurm"
 """The backfill that only a twin has."""
 BACKFILLS = (SLURM, "none")
-POWERS = ("none", "block")
+POWERS = ("none", "block", "budget")
 _REASONS = {
     "order": "the order is Slurm's priority; change it with [twin.settings], like "
              "PriorityWeightAge",
@@ -24,7 +24,6 @@ _REASONS = {
     "overrun": "jobs at their limit are killed as Slurm does",
 }
 _POWERS_DO = {
-    "budget": "plans the joules of a period with whole nodes",
     "lending": "lends watts to jobs by whole nodes",
     "watts": "plans watts beside whole nodes",
     "wait": "sets jobs of whole nodes aside",
@@ -61,7 +60,7 @@ def beside_twin(scenario: Scenario) -> str:
     if power not in POWERS:
         does = _POWERS_DO.get(power, "slows or pauses jobs of whole nodes")
         return (f"policy.power: '{power}' {does}; on shared nodes a cap is kept by not starting "
-                "jobs (none or block)")
+                "jobs (none or block), and an energy budget too (budget)")
     if scenario.trace.file is None:
         return "trace.file: a twin needs the log of its site (sacct, .events or a table)"
     for section, kept in ((scenario.trace, ("file", "jobs", "unix_start_s")),
