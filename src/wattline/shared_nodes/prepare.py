@@ -290,6 +290,7 @@ def _settings(
         "max_age_s": priority.max_age_s, "half_life_s": priority.half_life_s,
         "calc_period_s": priority.calc_period_s,
         "fair_tree": priority.fairshare_rule == FAIR_TREE, "dampening": priority.dampening,
+        "by_joules": priority.by_joules,
         "accrue_always": priority.accrue_always, "favor_small": priority.favor_small,
         "size_by_time": priority.small_relative_to_time,
         "suspend_time_s": rules.suspend_time_s,

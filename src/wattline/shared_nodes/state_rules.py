@@ -62,6 +62,7 @@ class Settings(Record):
     calc_period_s: float
     fair_tree: int
     dampening: float
+    by_joules: int  # usage is joules
     accrue_always: int
     favor_small: int
     size_by_time: int

@@ -119,7 +119,8 @@ def test_energy_status_is_of_whole_nodes(twin: Path) -> None:
         wl.energy_status(run)
 
 
-@pytest.mark.parametrize("line", ['power = { name = "budget", energy = "1MWh" }'])
+@pytest.mark.parametrize("line", [
+    'power = { name = "budget", energy = "1MWh" }', 'order = "energy-share"'])
 def test_the_controller_refuses_what_it_does_not_count(twin: Path, line: str) -> None:
     twin.write_text(twin.read_text().replace("[policy]\n", f"[policy]\n{line}\n", 1))
     with pytest.raises(wl.InputError, match="is for simulations: the controller counts no joules"):

@@ -15,7 +15,7 @@ BACKFILLS = (SLURM, "none")
 POWERS = ("none", "block", "budget")
 _REASONS = {
     "order": "the order is Slurm's priority; change it with [twin.settings], like "
-             "PriorityWeightAge",
+             "PriorityWeightAge, or let its fair-share count joules (energy-share)",
     "configure": "jobs run with the cores, memory and devices that they ask for",
     "placement": "nodes are chosen as Slurm's select plugin does; only bounded, limits of parts of "
                  "the machine, goes with that",
@@ -51,6 +51,8 @@ def beside_twin(scenario: Scenario) -> str:
     for axis, reason in _REASONS.items():
         if axis == "placement" and name_of(policy.placement) == "bounded":
             continue  # Slurm's own choice, within limits of parts of the machine
+        if axis == "order" and name_of(policy.order) == "energy-share":
+            continue  # Slurm's own priority, with joules for its fair-share
         if getattr(policy, axis) != _default(policy, axis):
             return f"policy.{axis}: it does not go with shared nodes: {reason}; leave it out"
     backfill, power = name_of(policy.backfill), name_of(policy.power)

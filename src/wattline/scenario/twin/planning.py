@@ -27,6 +27,7 @@ from wattline.scenario.twin.asked import Counter
 from wattline.scenario.twin.beside import BACKFILLS, SLURM, beside_twin, without_effect
 from wattline.scenario.twin.caps import cap_over_time, reserved_watts
 from wattline.scenario.twin.energy_budget import joule_budget, promised, what_it_kept
+from wattline.scenario.twin.energy_share import rules_by_joules
 from wattline.scenario.twin.outcome import run_of
 from wattline.scenario.twin.part_limits import part_limits, said_of_parts
 from wattline.scenario.twin.section import FILES
@@ -151,7 +152,7 @@ def twin_plan(scenario: Scenario) -> TwinPlan:
     site = site_of(scenario)
     machine = _machine(scenario, site)
     trace = trace_of(site, str(scenario.trace.file))
-    rules = site.rules
+    rules, counted = rules_by_joules(scenario, site, site.rules)
     if name_of(scenario.policy.backfill) == "none":
         rules = replace(rules, scheduler=BUILTIN)
     cap_w = _cap(scenario, site, rules, machine)
@@ -164,7 +165,8 @@ def twin_plan(scenario: Scenario) -> TwinPlan:
     return TwinPlan(
         scenario, trace, trace.jobs, machine, SlurmDecides(),
         EngineRules(granularity="core", overrun="kill", cap_w=cap_w),
-        tuple(in_callers_terms(line) for line in (*site.lists.assumed, *assumed, *kept_by)),
+        tuple(in_callers_terms(line) for line in (*site.lists.assumed, *assumed, *kept_by,
+                                                  *counted)),
         left_out=left_out, site=site, slurm=rules, cap_w=kept, parts=parts,
         budget=budget)
 
