@@ -44,6 +44,7 @@ def _starts(run: Run, promised: EnergyPeriods) -> Iterator[str]:
     given_j = _given_j(promised, np.diff(_drawn_j(run, edge_s)))[period]
     without_jobs_w = _least_free_w(run)
     due, sure = due_s(run), steady(run)
+    sure[log.job[log.kind == EventKind.REQUEUE]] = False  # its joules are those of all its runs
     length_s = float(edge_s[1] - edge_s[0])
     checks_next = promised.carry == "forbid" and promised.unspent == "expire"
     wrong = []
@@ -105,8 +106,8 @@ def _reported(run: Run, promised: EnergyPeriods) -> Iterator[str]:
         yield "the run has an energy budget, and does not say whether it was kept"
         return
     charged = promised.carry == "charge-now"
-    if charged and len(run.machine.groups) > 1:
-        return  # how long a request lasts depends on the class that the job ran on
+    if charged and (len(run.machine.groups) > 1 or run.policy_powers):
+        return  # how long a request lasts depends on the class that the job ran on, or on looks
     used_j = _charged_j(run, promised) if charged else np.diff(_drawn_j(run, promised.edge_s))
     given_j = _given_j(promised, used_j)
     over = used_j > given_j + promised.energy_j * _REPORTED

@@ -84,6 +84,9 @@ def status_at(run: Run, now_s: float) -> EnergyStatus:
     if promised is None:
         raise InputError("this run has no energy budget: nothing is promised in joules; run it "
                          "with policy.power = 'budget'")
+    if run.scenario.get("twin"):
+        raise InputError("what waiting jobs need is worked out with whole nodes; of a twin's run "
+                         "the periods are in its metrics (budget.by_period)")
     if not run.start_s <= now_s <= run.end_s:
         raise InputError(f"--at is {now_s - run.start_s:g} s after the first submission, the run "
                          f"lasts {run.end_s - run.start_s:g} s")

@@ -31,16 +31,20 @@ def budget_notes(found: dict[str, Any]) -> dict[str, float]:
 
 
 def budget_kept(
-    budget: Any, run: Run, no_room: list[dict[str, Any]] | None = None
+    budget: Any, run: Run, no_room: list[dict[str, Any]] | None = None,
+    charges_j: FloatArray | None = None,
 ) -> dict[str, Any]:
     """For `Run.budget`, from a budget's parameters (`admission.budget.Budget`).
 
-    `no_room` are the jobs that no period has the joules for.
+    `no_room` are the jobs that no period has the joules for. `charges_j` is what each period pays
+    for idle nodes and the jobs that start in it, where others know better than the run.
     """
     edges = period_edges(budget, run.end_s)
     begun, ends = edges[:-1], np.minimum(edges[1:], run.end_s)
     drawn_j = _drawn_j(run, ends) - _drawn_j(run, begun)
-    counted_j = charged_j(budget, run, edges) if budget.carry == CHARGE_NOW else drawn_j
+    counted_j = drawn_j
+    if budget.carry == CHARGE_NOW:
+        counted_j = charged_j(budget, run, edges) if charges_j is None else charges_j
     given_j = allowances_j(budget, counted_j)
     over_j = counted_j - given_j
     over = np.flatnonzero(over_j > _ROUNDING * budget.energy_j)

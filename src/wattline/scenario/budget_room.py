@@ -32,12 +32,12 @@ def without_room(budget: Any, run: Run, rules: Rules) -> list[dict[str, Any]]:
     cap = effective_cap(rules)
     # With other nodes off a little more may fit under a cap than is reckoned here.
     cap_w = np.inf if cap is None or ladder.shut else float(cap.value.max())
-    gives_j = _gives_j(budget)
+    gives_j = most_given_j(budget)
     found = []
     for row, full in zip(rows.tolist(), rise_w.tolist(), strict=True):
         needs_j = min((
-            _needs_j(budget, full * ladder.dynamic[level],
-                     jobs.requested_s[row] * budget.slowest / ladder.speed[level])
+            most_needed_j(budget, full * ladder.dynamic[level],
+                          jobs.requested_s[row] * budget.slowest / ladder.speed[level])
             for level in range(low[row], high[row] + 1)
             if budget.min_w + full * ladder.dynamic[level] <= cap_w * (1 + 1e-9)), default=0.0)
         if needs_j > gives_j:
@@ -46,13 +46,13 @@ def without_room(budget: Any, run: Run, rules: Rules) -> list[dict[str, Any]]:
     return found
 
 
-def _gives_j(budget: Any) -> float:
+def most_given_j(budget: Any) -> float:
     """The most that a period gives above idle; with what was saved up, where that is kept."""
     gives_j = float(budget.energy_j - budget.min_w * budget.length_s - budget.switching_j)
     return gives_j * (MOST_PERIODS + 1) if budget.unspent == KEEP else gives_j
 
 
-def _needs_j(budget: Any, rise_w: float, time_s: float) -> float:
+def most_needed_j(budget: Any, rise_w: float, time_s: float) -> float:
     """What the period that a job draws most from would have to give, at the best slot for it."""
     if budget.carry == CHARGE_NOW or budget.unspent == KEEP:
         return rise_w * time_s

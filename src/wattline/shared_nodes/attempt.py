@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.joules import charge_start
 from wattline.shared_nodes.limits import may_have, may_run, may_run_there
 from wattline.shared_nodes.offers import offers_now
 from wattline.shared_nodes.starting import picked_tres, start_job
@@ -35,6 +36,8 @@ def start_picked(st: Books, entry: int, held: int) -> int:
     if st.rules[0].enforce_limits != 0 and not may_run_there(st, entry):
         return OVER_LIMIT  # on other nodes it might
     start_job(st, entry)
+    if st.rules[0].budgeted != 0:
+        charge_start(st, job)
     return STARTED
 
 

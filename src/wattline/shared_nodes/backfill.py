@@ -25,6 +25,7 @@ from wattline.shared_nodes.bounds import hold_in_parts
 from wattline.shared_nodes.cap import hold_watts
 from wattline.shared_nodes.fitting import enough
 from wattline.shared_nodes.in_partition import ask_as_in_partition
+from wattline.shared_nodes.joules import joules_allow
 from wattline.shared_nodes.licence_plan import (
     hold_licences,
     licences_from,
@@ -252,6 +253,7 @@ def _plan(st: Books, entry: int, held: int) -> int:
     if st.rules[0].capped != 0 and first_start_s(st, entry) > window_end_s:
         return LEFT
     licensed = plans_licences(st, row.job)
+    others_times = licensed  # by licences or joules: of no use to others that ask for the same
     # Mostly the job planned before asked for the same: of the nodes that were open for it all are
     # but those that it got.
     again = clock.open_ask == row.ask and not licensed
@@ -269,10 +271,13 @@ def _plan(st: Books, entry: int, held: int) -> int:
         if start_s < NEVER_S:
             start_s = max(start_s, at_s)
             if start_s <= clock.now_s:
-                if licences_free(st, row.job):
+                if not licences_free(st, row.job):
+                    return LEFT
+                if st.rules[0].budgeted == 0 or joules_allow(st, row.job, 0.0, 0):
                     return start_picked(st, entry, held)
-                return LEFT
-            if start_s <= try_s:
+                try_s = st.book[0].slot_end_s
+                others_times = True
+            elif start_s <= try_s:
                 if start_s > window_end_s:
                     return LEFT
                 if st.rules[0].enforce_limits != 0 and not may_be_held(st, entry):
@@ -280,7 +285,7 @@ def _plan(st: Books, entry: int, held: int) -> int:
                 if licensed and licences_from(st, entry, start_s) > start_s:
                     try_s = licences_from(st, entry, start_s)
                 elif not _overlaps(st, entry, start_s):
-                    if not licensed:
+                    if not others_times:
                         st.hint_cycle[row.ask] = cycle
                         st.hint_s[row.ask] = at_s
                         clock.open_ask = row.ask

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.attempt import licences_free
+from wattline.shared_nodes.joules import joules_allow
+from wattline.shared_nodes.joules_alone import NO_JOULES
 from wattline.shared_nodes.limits import may_have, may_run, may_run_there
 from wattline.shared_nodes.offers import offers_now
 from wattline.shared_nodes.outcome import NEVER
@@ -49,6 +51,9 @@ def _what_is_missing(st: Books, job: int) -> int:
         elif st.rules[0].bounded != 0 and not place_within(
                 st, entry, NOW, st.clock[0].now_s, 0, 0):
             return OVER_PART
+        elif st.rules[0].budgeted != 0 and not joules_allow(
+                st, st.entry[entry].job, 0.0, 0):
+            return NO_JOULES
         elif st.rules[0].capped != 0:
             return OVER_CAP
     return reason

@@ -17,6 +17,7 @@ from wattline.shared_nodes.backfill import backfill_cycle
 from wattline.shared_nodes.cap import ROUNDING_W, cap_at
 from wattline.shared_nodes.failing import node_fails, node_returns
 from wattline.shared_nodes.giving_up import give_up
+from wattline.shared_nodes.joule_book import begin_slot, draw_until, next_slot_s
 from wattline.shared_nodes.main_pass import main_pass
 from wattline.shared_nodes.preemption import grace_is_over
 from wattline.shared_nodes.priority import renew_priorities
@@ -72,7 +73,8 @@ def _has_room(st: Books) -> bool:
     gaps = clock.gaps + 2 * len(st.ask) if is_lost else 0
     stays = clock.stays + 2 * st.rules[0].cpus if is_lost else 0  # a CPU at least on each node
     return bool(clock.log + ROOM <= len(st.log_s) and timers <= len(st.timers)
-                and gaps <= len(st.gap) and stays <= len(st.stay))
+                and gaps <= len(st.gap) and stays <= len(st.stay)
+                and (len(st.page) == 0 or clock.pages < len(st.page)))
 
 
 @kernel_part
@@ -93,6 +95,8 @@ def _next_time(st: Books) -> float:
             next_s = min(next_s, st.resv_s[clock.next_resv])
     if (waits or clock.pending > 0) and clock.next_return < len(st.back_s):
         next_s = min(next_s, st.back_s[clock.next_return])
+    if st.rules[0].budgeted != 0:
+        next_s = min(next_s, next_slot_s(st))
     if next_s < NEVER_S:  # else nothing is left that time alone could bring about
         next_s = min(next_s, clock.replan_s)
         if st.rules[0].multifactor != 0:
@@ -105,6 +109,8 @@ def _pass_time(st: Books, next_s: float) -> None:
     clock = st.clock[0]
     if st.rules[0].capped != 0 and clock.power_w > cap_at(st, clock.now_s) + ROUNDING_W:
         clock.above_s += next_s - clock.now_s
+    if st.rules[0].budgeted != 0:
+        draw_until(st, next_s)
     clock.now_s = next_s
 
 
@@ -159,6 +165,8 @@ def _decide(st: Books) -> None:
     clock = st.clock[0]
     rules = st.rules[0]
     now_s = clock.now_s
+    if rules.budgeted != 0:
+        begin_slot(st)
     if rules.multifactor != 0 and now_s >= clock.priority_s:
         ordered_anew = renew_priorities(st)
         if ordered_anew or rules.bf_min_prio_reserve > 0:

@@ -20,6 +20,7 @@ REASONS = (
     "unknown licence", "unknown account or user", "no reservation that it may use",
     "over the partition's memory per node", "what it asks for contradicts itself",
     "a limit of a part of the machine leaves no room for it",
+    "no period of the energy budget has the joules for it",
 )
 
 
@@ -87,6 +88,14 @@ class Schedule:
     """Main passes."""
     backfill_passes: int
     above_cap_s: float
+    alone_w: FloatArray
+    """Under an energy budget: what each request would add to the empty machine, in the partition
+    where it is least (infinite where it does not fit)..."""
+    alone_s: FloatArray
+    """...and how long it may last there."""
+    charged_period: IntArray
+    """Where periods pay for all of a job that starts in them: those that do, and what they pay."""
+    charged_j: FloatArray
     engine_s: float = 0.0
     """Wall time of the simulation itself."""
     engine_cpu_s: float = 0.0

@@ -22,6 +22,7 @@ from wattline.shared_nodes.devices import (
 )
 from wattline.shared_nodes.filled import Filled, Pairs, fill, pairs_of
 from wattline.shared_nodes.in_partition import COLUMNS, in_partition
+from wattline.shared_nodes.joule_budget import JouleBudget, joule_arrays
 from wattline.shared_nodes.least_watts import least_watts
 from wattline.shared_nodes.limit_tables import (
     counting_classes,
@@ -65,6 +66,7 @@ from wattline.shared_nodes.state_waiting import Entry
 def make_books(
     machine: SharedMachine, requests: Requests, rules: Rules, cap: Signal | None,
     outages: Outages | None, phase_s: float, bounds: Sequence[PowerBound] = (),
+    budget: JouleBudget | None = None,
 ) -> Books:
     requests = typed_first(requests)
     filled = fill(machine, requests, rules)
@@ -83,8 +85,9 @@ def make_books(
         ask["varies"][pairs.job[ask[name][pairs.job] != there[name]]] = 1
     entry = _entries(needs, filled, pairs, node_class, member_class, there)
     arrays: dict[str, Any] = {
-        "rules": _settings(machine, requests, rules, phase_s, cap, len(bounds),
-                           there["own_user"].any()),
+        "rules": _settings(machine, requests, rules, phase_s, {
+            "capped": cap is not None, "bounded": len(bounds), "budgeted": budget is not None,
+            "own_users": there["own_user"].any()}),
         "clock": _clock(machine, requests, rules, phase_s),
         "ask": ask, "live": _lives(len(ask)), "entry": entry,
         "part": _parts(machine, requests, rules),
@@ -120,6 +123,7 @@ def make_books(
     arrays |= reservation_arrays(machine)
     arrays |= _world(outages, cap)
     arrays |= empty_room(cap, len(ask), len(entry), len(arrays["held_w"]))
+    arrays |= joule_arrays(budget, len(entry))
     arrays |= bound_arrays(machine.nodes, bounds, len(arrays["row_node"]), len(arrays["held_w"]))
     let_idle_nodes_sleep(arrays["clock"], arrays["timers"], arrays["node_sleeper"],
                          machine.nodes.names, rules)
@@ -250,9 +254,9 @@ def _node_classes(
 
 
 def _settings(
-    machine: SharedMachine, requests: Requests, rules: Rules, phase_s: float, cap: Signal | None,
-    bounds: int, own_users: bool,
+    machine: SharedMachine, requests: Requests, rules: Rules, phase_s: float, used: dict[str, Any]
 ) -> Any:
+    """`used` says which of what is not Slurm's, or seldom asked for, there is."""
     priority = rules.priority
     return _table(Settings, 1, {
         "nodes": len(machine.nodes.names),
@@ -280,17 +284,18 @@ def _settings(
         "enforce_limits": rules.enforce_limits,
         "kill_late_s": rules.kill_late_s, "over_limit_s": rules.over_time_limit_s,
         "start_latency_s": rules.start_latency_s, "max_job_count": rules.max_job_count,
-        "requeue_delay_s": rules.requeue_delay_s, "own_users": own_users,
+        "requeue_delay_s": rules.requeue_delay_s,
         "preempt": ("none", "qos", "partition").index(rules.preempt),
         "age": priority.age, "fairshare": priority.fairshare, "job_size": priority.job_size,
         "max_age_s": priority.max_age_s, "half_life_s": priority.half_life_s,
         "calc_period_s": priority.calc_period_s,
         "fair_tree": priority.fairshare_rule == FAIR_TREE, "dampening": priority.dampening,
+        "by_joules": priority.by_joules,
         "accrue_always": priority.accrue_always, "favor_small": priority.favor_small,
         "size_by_time": priority.small_relative_to_time,
         "suspend_time_s": rules.suspend_time_s,
-        "resume_timeout_s": rules.resume_timeout_s, "capped": cap is not None,
-        "cpus": int(machine.nodes.cpus.sum()), "bounded": bounds,
+        "resume_timeout_s": rules.resume_timeout_s,
+        "cpus": int(machine.nodes.cpus.sum()), **used,
     })
 
 

@@ -35,6 +35,8 @@ class Priority:
     accrue_always: bool = False
     billing: tuple[tuple[float, ...], ...] = ()
     """Per partition `TRESBillingWeights`; empty: a CPU counts 1."""
+    by_joules: bool = False
+    """Not of Slurm: usage is joules instead of what is billed."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.run import PowerBound
 from wattline.model.signal import Signal
+from wattline.shared_nodes.joule_budget import JouleBudget
+from wattline.shared_nodes.joules_alone import turn_away_without_joules
 from wattline.shared_nodes.loop import advance
 from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
 from wattline.shared_nodes.outages import Outages
@@ -23,7 +25,7 @@ from wattline.shared_nodes.state import OVER, Books
 from wattline.shared_nodes.static_fit import refuse_what_never_fits
 from wattline.shared_nodes.within_bounds import refuse_over_bounds
 
-COUNTED = {"timers": "timers", "gap": "gaps", "stay": "stays"}
+COUNTED = {"timers": "timers", "gap": "gaps", "stay": "stays", "page": "pages"}
 """Tables that kernels fill, and where the clock says how many rows are."""
 INSTANTS = 20_000
 """Simulated before the caller hears of progress and can be interrupted."""
@@ -37,20 +39,23 @@ def simulate_shared(
     cap: Signal | None = None,
     outages: Outages | None = None,
     bounds: Sequence[PowerBound] = (),
+    budget: JouleBudget | None = None,
     phase_s: float = 0.0,
     progress: Callable[[float], None] | None = None,
 ) -> Schedule:
     """What becomes of each request; `phase_s` shifts the scheduler's loop against submissions.
 
-    `cap` limits the whole machine, `bounds` parts of it.
+    `cap` limits the whole machine, `bounds` parts of it, `budget` the joules of each period.
     """
     if np.any(np.diff(requests.submit_s) < 0):
         raise InputError("requests must be in order of submission")
-    books = make_books(machine, requests, rules, cap, outages, phase_s, bounds)
+    books = make_books(machine, requests, rules, cap, outages, phase_s, bounds, budget)
     started, started_cpu = time.perf_counter(), time.thread_time()
     refuse_what_never_fits(books)
     if bounds:
         refuse_over_bounds(books)
+    if budget is not None:
+        turn_away_without_joules(books, bool(budget.hold))
     while not books.clock[0].over:
         advance(books, INSTANTS)
         if books.clock[0].overfull:
@@ -70,9 +75,9 @@ def _with_room(books: Books) -> Books:
         for name in ("log_s", "log_w", "log_busy", "log_queued"):
             old = getattr(books, name)
             grown[name] = np.concatenate((old, np.zeros(len(old) + INSTANTS, old.dtype)))
-    for name, counter in COUNTED.items():
+    for name, rows in COUNTED.items():
         table = np.asarray(getattr(books, name))
-        if 2 * getattr(books.clock[0], counter) > len(table):
+        if 2 * getattr(books.clock[0], rows) > len(table):
             more = np.zeros(len(table), table.dtype)
             grown[name] = np.concatenate((table, more)).view(np.recarray)
     return books.with_arrays(**grown) if grown else books
@@ -114,7 +119,9 @@ def _collect(books: Books) -> Schedule:
         event_busy_cpus=books.log_busy[:log].copy(),
         event_queued=books.log_queued[:log].copy(),
         passes=int(clock.passes), backfill_passes=int(clock.backfills),
-        above_cap_s=float(clock.above_s),
+        above_cap_s=float(clock.above_s), **_alone(books),
+        charged_period=np.array(books.page.period[: clock.pages]),
+        charged_j=np.array(books.page.charged_j[: clock.pages]),
     )
 
 
@@ -123,6 +130,20 @@ def _stays(books: Books) -> dict[str, Any]:
     return {f"left_{name}": stay[of].copy() for name, of in (
         ("job", "job"), ("node", "node"), ("cpus", "cpus"), ("w", "watts"), ("from_s", "from_s"),
         ("to_s", "to_s"))}
+
+
+def _alone(books: Books) -> dict[str, Any]:
+    """Watts and seconds of each request in the partition where it adds least; none without a
+    budget."""
+    if not len(books.book):
+        return {"alone_w": np.zeros(0), "alone_s": np.zeros(0)}
+    job = np.asarray(books.entry["job"])
+    order = np.lexsort((books.alone_s, books.alone_w, job))
+    jobs, first = np.unique(job[order], return_index=True)
+    found = {"alone_w": np.full(len(books.ask), np.inf), "alone_s": np.zeros(len(books.ask))}
+    for name, of_job in found.items():
+        of_job[jobs] = getattr(books, name)[order[first]]
+    return found
 
 
 def _gaps(books: Books, ran: BoolArray) -> Any:

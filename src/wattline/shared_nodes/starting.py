@@ -123,7 +123,12 @@ def nodes_are_up(st: Books, job: int) -> None:
     """The last node of a job has booted: now it starts, and its limit counts from now on."""
     live = st.live[job]
     clock = st.clock[0]
+    by_joules = st.rules[0].by_joules != 0
+    if by_joules:
+        change_rate(st, live.entry, -1)
     live.boots = 0
+    if by_joules:
+        change_rate(st, live.entry, 1)
     clock.booting_w -= live.watts
     clock.power_w += live.watts
     if live.held_s == 0.0:  # else it goes on after a suspension, and started before

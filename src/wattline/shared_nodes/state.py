@@ -11,6 +11,7 @@ from typing import Any
 from wattline.model.kernel_arrays import KernelArrays
 from wattline.model.records import Record, Table
 from wattline.shared_nodes.state_clock import Clock
+from wattline.shared_nodes.state_joules import JouleBook, Page
 from wattline.shared_nodes.state_rules import Settings
 from wattline.shared_nodes.state_times import Gap, Stay, Timer
 from wattline.shared_nodes.state_waiting import Entry, Resv, Wait
@@ -358,6 +359,14 @@ class Books(KernelArrays):
     node_kind: Any  # same number: the same job draws the same
     barred: Any  # nodes that were taken out of `mask` in this choice
     all_open: Any  # `open_nodes` with them
+    # An energy budget: see joule_book.py.
+    book: Table[JouleBook]
+    page: Table[Page]
+    slot_edge_s: Any  # of each planned period, from its beginning to its end
+    slot_order: Any  # by cost, numbered within the period
+    slot_first: Any  # of each period, and one past the last slot of all
+    alone_w: Any  # entries: added by the job on the empty machine, and for how long
+    alone_s: Any
     # Allocations and what is written down.
     row_w: Any  # added by the job
     row_node: Any

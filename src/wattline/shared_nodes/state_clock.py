@@ -16,6 +16,7 @@ class Clock(Record):
     timers: int
     gaps: int
     stays: int
+    pages: int  # rows of `page`
     queue: int
     running: int
     first_running: int  # where they begin in `running`

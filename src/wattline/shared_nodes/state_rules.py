@@ -62,6 +62,7 @@ class Settings(Record):
     calc_period_s: float
     fair_tree: int
     dampening: float
+    by_joules: int  # usage is joules
     accrue_always: int
     favor_small: int
     size_by_time: int
@@ -70,3 +71,4 @@ class Settings(Record):
     capped: int
     cpus: int  # of all nodes
     bounded: int  # limits of parts of the machine: see bounds.py
+    budgeted: int  # joules of periods: see joule_book.py

@@ -3,6 +3,8 @@
 slurm.conf: PriorityDecayHalfLife, PriorityCalcPeriod, PriorityUsageResetPeriod; sacctmgr:
 UsageFactor of a QOS; slurm.conf: TRESBillingWeights. Usage is billed CPU seconds (or the weighted
 sum), charged as time passes.
+
+Not of Slurm: with `by_joules` usage is what jobs draw, with their part of their nodes' idle power.
 """
 
 from __future__ import annotations
@@ -21,12 +23,26 @@ def change_rate(st: Books, entry: int, sign: int) -> None:
     if association < 0:
         return
     settle(st, association)
+    billed = _drawn_w(st, row.job) if st.rules[0].by_joules != 0 else _billed(st, entry)
+    st.assoc_rate[association] += sign * billed * st.usage_factor[st.ask[row.job].qos]
+
+
+@kernel_part
+def _drawn_w(st: Books, job: int) -> float:
+    """A job whose nodes boot draws their idle power alone."""
+    live = st.live[job]
+    return float(live.idle_w + (live.watts if live.boots == 0 else 0.0))
+
+
+@kernel_part
+def _billed(st: Books, entry: int) -> float:
+    row = st.entry[entry]
     resources = st.rules[0].resources
     billed = 0.0
     for resource in range(resources):
         billed += (st.billing[row.partition * resources + resource]
                    * st.job_tres[row.job * resources + resource])
-    st.assoc_rate[association] += sign * billed * st.usage_factor[st.ask[row.job].qos]
+    return billed
 
 
 @kernel_part

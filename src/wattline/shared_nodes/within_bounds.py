@@ -13,6 +13,7 @@ from wattline.shared_nodes.bounds import place_over_bounds
 from wattline.shared_nodes.cap import cap_allows
 from wattline.shared_nodes.choosing import choose
 from wattline.shared_nodes.fitting import gather_copies
+from wattline.shared_nodes.joules import joules_allow
 from wattline.shared_nodes.offers import offers_now
 from wattline.shared_nodes.placing import place_after, place_now
 from wattline.shared_nodes.state import Books
@@ -27,9 +28,14 @@ NOW = -1
 def power_allows(
     st: Books, job: int, start_s: float, held: int, freed_w: float, bank: int
 ) -> bool:
-    """Whether the cap and the limits of parts let the job start on the nodes that were picked."""
+    """Whether the cap, the limits of parts and a budget let the job start on the picked nodes.
+
+    A budget is asked for now, whatever the start: nobody asks here for a later one.
+    """
     rules = st.rules[0]
     if rules.capped != 0 and not cap_allows(st, job, start_s, held, freed_w, bank):
+        return False
+    if rules.budgeted != 0 and not joules_allow(st, job, freed_w, bank):
         return False
     return bool(rules.bounded == 0 or place_over_bounds(st, job, start_s, held, bank) < 0)
 

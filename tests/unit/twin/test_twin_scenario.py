@@ -68,8 +68,6 @@ def test_settings_of_slurm_conf_can_be_tried(twin: Path) -> None:
 @pytest.mark.parametrize(("fields", "message"), [
     ({"order": "sjf"}, "policy.order: it does not go with shared nodes"),
     ({"power": "dvfs", "cap": 700}, "policy.power: 'dvfs'"),
-    ({"power": {"name": "budget", "energy": "4kWh", "period": "1d"}},
-     "policy.power: 'budget' plans the joules of a period with whole nodes"),
     ({"power": "lending", "cap": 700}, "policy.power: 'lending' lends watts to jobs by whole"),
     ({"placement": "claims", "configure": "claims"}, "policy.configure: it does not go with"),
     ({"backfill": "conservative"}, "policy.backfill: 'conservative' plans whole nodes"),

@@ -18,6 +18,8 @@ from wattline.model.errors import InputError
 from wattline.model.fields import name_of
 from wattline.scenario.load import load
 from wattline.scenario.objects import NodeClass
+from wattline.scenario.twin.energy_budget import BUDGET
+from wattline.scenario.twin.energy_share import ENERGY_SHARE
 from wattline.scenario.twin.part_limits import BOUNDED
 from wattline.scenario.twin.section import TwinSection
 from wattline.scenario.twin.site import read_machine
@@ -145,6 +147,10 @@ def read_section(twin: str) -> TwinSection:
     if name_of(scenario.policy.placement) == BOUNDED:
         raise InputError(f"{twin}: policy.placement: limits of parts of a twin are kept in "
                          "simulations; the controller keeps a cap on all of it; leave them out")
+    for axis, kind in (("power", BUDGET), ("order", ENERGY_SHARE)):
+        if name_of(getattr(scenario.policy, axis)) == kind:
+            raise InputError(f"{twin}: policy.{axis}: '{kind}' of a twin is for simulations: the "
+                             "controller counts no joules of shared nodes; leave it out")
     return scenario.twin
 
 

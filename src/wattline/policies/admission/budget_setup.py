@@ -10,12 +10,13 @@ from pydantic import Field
 
 from wattline.model.errors import InputError
 from wattline.model.fields import FileName, Fraction, Joules, Said, Seconds, Whole
+from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.signal import Signal
 from wattline.physics.budget_terms import CARRIES, MOST_PERIODS, UNSPENT, BudgetTerms
 from wattline.policies.admission.adaptive_setup import LevelParameters, adaptive_of
 from wattline.policies.declaration import Declaration
-from wattline.policies.setting import Setting
+from wattline.policies.setting import Outside, Setting
 
 if TYPE_CHECKING:
     from wattline.physics.budget import EnergyBudget
@@ -51,26 +52,14 @@ def budgeted(
     from wattline.policies.admission.budget import Budget
     from wattline.policies.admission.budget_book import PLAN, BudgetMemory
 
-    if periods < 1:
-        raise InputError(f"periods is {periods}, must be at least 1")
     terms = terms or BudgetTerms()
     # With switching off the machine can draw less than idle; planning with idle is safe.
     budget.checked(machine.power_w_idle, machine.power_w_max)
-    length_s = budget.end_s - budget.start_s
-    edges, orders, first = [], [], [0]
-    for period in range(periods):
-        begin_s = budget.start_s + period * length_s
-        slots = replace(budget, start_s=begin_s, end_s=begin_s + length_s).slots()
-        edges.append(slots.edge_s - begin_s)
-        orders.append(slots.order)
-        first.append(first[-1] + slots.order.size)
     return Budget(
         adaptive=adaptive,
-        edge_s=np.concatenate(edges),
-        order=np.concatenate(orders),
-        first=np.array(first, dtype=np.int64),
+        **slot_tables(budget, periods),
         start_s=float(budget.start_s),
-        length_s=float(length_s),
+        length_s=float(budget.end_s - budget.start_s),
         energy_j=float(budget.energy_j),
         min_w=float(machine.power_w_idle),
         max_w=float(machine.power_w_max),
@@ -82,6 +71,22 @@ def budgeted(
         hold=int(terms.no_room == "hold"),
         memory=BudgetMemory.start(plan=np.zeros(1, PLAN).view(np.recarray)),
     )
+
+
+def slot_tables(budget: EnergyBudget, periods: int) -> dict[str, Any]:
+    """The slots of so many periods on end: `edge_s`, `order` and `first` of a `Budget`."""
+    if periods < 1:
+        raise InputError(f"periods is {periods}, must be at least 1")
+    length_s = budget.end_s - budget.start_s
+    edges, orders, first = [], [], [0]
+    for period in range(periods):
+        begin_s = budget.start_s + period * length_s
+        slots = replace(budget, start_s=begin_s, end_s=begin_s + length_s).slots()
+        edges.append(slots.edge_s - begin_s)
+        orders.append(slots.order)
+        first.append(first[-1] + slots.order.size)
+    return {"edge_s": np.concatenate(edges), "order": np.concatenate(orders),
+            "first": np.array(first, dtype=np.int64)}
 
 
 def _switching_j(machine: Machine) -> float:
@@ -97,17 +102,21 @@ def _switching_s(machine: Machine) -> float:
 
 
 def _make(setting: Setting, given: BudgetParameters) -> Any:
+    budget = asked_budget(given, setting.jobs, setting.outside)
+    return budgeted(setting.machine, budget, adaptive_of(setting, given),
+                    given.periods or periods_known(budget),
+                    BudgetTerms(given.carry, given.unspent, given.no_room))
+
+
+def asked_budget(given: BudgetParameters, jobs: JobTable, outside: Outside) -> EnergyBudget:
+    """The first period, which begins with the first submission, and what joules cost."""
     from wattline.physics.budget import EnergyBudget
 
     if given.energy is None:
         raise InputError("policy.power: a budget needs energy, like energy = '900MWh'")
-    jobs = setting.jobs
     start_s = float(jobs.submit_s[0]) if len(jobs) else 0.0
-    budget = EnergyBudget(given.energy, start_s, start_s + given.period,
-                          _cost(setting, given, start_s))
-    return budgeted(setting.machine, budget, adaptive_of(setting, given),
-                    given.periods or periods_known(budget),
-                    BudgetTerms(given.carry, given.unspent, given.no_room))
+    return EnergyBudget(given.energy, start_s, start_s + given.period,
+                        _cost(outside, given, start_s))
 
 
 def periods_known(budget: EnergyBudget) -> int:
@@ -121,10 +130,10 @@ def periods_known(budget: EnergyBudget) -> int:
     return min(max(whole, 1), MOST_PERIODS)
 
 
-def _cost(setting: Setting, given: BudgetParameters, start_s: float) -> Signal:
+def _cost(outside: Outside, given: BudgetParameters, start_s: float) -> Signal:
     from wattline.physics.budget import cost_of
 
-    price, carbon = (setting.outside.tariff(file, given.start) if file else None
+    price, carbon = (outside.tariff(file, given.start) if file else None
                      for file in (given.price, given.carbon))
     cost = cost_of(price, carbon, given.carbon_weight)
     return Signal(cost.time_s + start_s, cost.value, cost.unit)

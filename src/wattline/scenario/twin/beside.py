@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 SLURM = "slurm"
 """The backfill that only a twin has."""
 BACKFILLS = (SLURM, "none")
-POWERS = ("none", "block")
+POWERS = ("none", "block", "budget")
 _REASONS = {
     "order": "the order is Slurm's priority; change it with [twin.settings], like "
-             "PriorityWeightAge",
+             "PriorityWeightAge, or let its fair-share count joules (energy-share)",
     "configure": "jobs run with the cores, memory and devices that they ask for",
     "placement": "nodes are chosen as Slurm's select plugin does; only bounded, limits of parts of "
                  "the machine, goes with that",
@@ -24,7 +24,6 @@ _REASONS = {
     "overrun": "jobs at their limit are killed as Slurm does",
 }
 _POWERS_DO = {
-    "budget": "plans the joules of a period with whole nodes",
     "lending": "lends watts to jobs by whole nodes",
     "watts": "plans watts beside whole nodes",
     "wait": "sets jobs of whole nodes aside",
@@ -52,6 +51,8 @@ def beside_twin(scenario: Scenario) -> str:
     for axis, reason in _REASONS.items():
         if axis == "placement" and name_of(policy.placement) == "bounded":
             continue  # Slurm's own choice, within limits of parts of the machine
+        if axis == "order" and name_of(policy.order) == "energy-share":
+            continue  # Slurm's own priority, with joules for its fair-share
         if getattr(policy, axis) != _default(policy, axis):
             return f"policy.{axis}: it does not go with shared nodes: {reason}; leave it out"
     backfill, power = name_of(policy.backfill), name_of(policy.power)
@@ -61,7 +62,7 @@ def beside_twin(scenario: Scenario) -> str:
     if power not in POWERS:
         does = _POWERS_DO.get(power, "slows or pauses jobs of whole nodes")
         return (f"policy.power: '{power}' {does}; on shared nodes a cap is kept by not starting "
-                "jobs (none or block)")
+                "jobs (none or block), and an energy budget too (budget)")
     if scenario.trace.file is None:
         return "trace.file: a twin needs the log of its site (sacct, .events or a table)"
     for section, kept in ((scenario.trace, ("file", "jobs", "unix_start_s")),

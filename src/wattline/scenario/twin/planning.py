@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.analysis.budget import budget_lines
 from wattline.analysis.result import Result
 from wattline.engine.prepare import Rules as EngineRules
 from wattline.model.errors import InputError, in_callers_terms
@@ -18,12 +19,15 @@ from wattline.model.promises import Promises
 from wattline.model.reading import is_file
 from wattline.model.run import PowerBound, Run
 from wattline.model.signal import Signal
+from wattline.scenario.budget_notes import budget_notes
 from wattline.scenario.build import Plan
 from wattline.scenario.caps import without_cap
 from wattline.scenario.model import Scenario
 from wattline.scenario.twin.asked import Counter
 from wattline.scenario.twin.beside import BACKFILLS, SLURM, beside_twin, without_effect
 from wattline.scenario.twin.caps import cap_over_time, reserved_watts
+from wattline.scenario.twin.energy_budget import joule_budget, promised, what_it_kept
+from wattline.scenario.twin.energy_share import rules_by_joules
 from wattline.scenario.twin.outcome import run_of
 from wattline.scenario.twin.part_limits import part_limits, said_of_parts
 from wattline.scenario.twin.section import FILES
@@ -32,6 +36,7 @@ from wattline.scenario.twin.tables import machine_of, trace_of
 from wattline.scenario.unused import WATTS_UNUSED
 from wattline.shared_nodes import outcome
 from wattline.shared_nodes.bound_sums import stays_of
+from wattline.shared_nodes.joule_budget import JouleBudget
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.rules import BUILTIN, Rules
 from wattline.traces import Trace
@@ -58,6 +63,7 @@ class TwinPlan(Plan):
     """What is kept; a cap that is only watched is not among it."""
     parts: tuple[PowerBound, ...] = ()
     """Limits of parts of the machine. Not among `bounds`, which are of a run's units."""
+    budget: JouleBudget | None = None
 
     def run(
         self, progress: Callable[[float], None] | None = None,
@@ -76,12 +82,16 @@ class TwinPlan(Plan):
     ) -> Run:
         """One run with the scheduler's loop shifted by so much."""
         assert self.site is not None
-        found = _simulate(self.site, self.slurm, self.cap_w, phase_s, self.parts, progress)
+        found = _simulate(self.site, self.slurm, self.cap_w, phase_s, self.parts, self.budget,
+                          progress)
         run = run_of(found, self.jobs, self.site.machine, self.machine, self.rules.cap_w,
                      found.engine_s)
-        return replace(run, notes={**run.notes, **_reasons(found)},
+        kept = {} if self.budget is None else what_it_kept(self.budget, found, run)
+        return replace(run, notes={**run.notes, **_reasons(found),
+                                   **(budget_notes(kept) if kept else {})}, budget=kept,
                        reservations=reserved_watts(self.scenario),
-                       promises=Promises(keeps_cap=self.cap_w is not None),
+                       promises=Promises(keeps_cap=self.cap_w is not None,
+                                         budget=promised(self.budget, run.end_s)),
                        node_stays=stays_of(found), node_bounds=self.parts,
                        remarks=(*turned_away(found, self.site.made.requests),
                                 *said_of_parts(self.site.machine, found, self.parts)))
@@ -91,7 +101,7 @@ class TwinPlan(Plan):
             Result.of(run), assumed=self.assumed,
             scenario=self.scenario.model_dump(mode="json", exclude_none=True, by_alias=True))
         said = (*self.trace.remarks, *run.remarks, *self.told(), *self.not_run(found),
-                *self.assumed)
+                *self.assumed, *budget_lines(found))
         return replace(found, remarks=tuple(dict.fromkeys(said)))
 
     def told(self) -> list[str]:
@@ -144,20 +154,23 @@ def twin_plan(scenario: Scenario) -> TwinPlan:
     site = site_of(scenario)
     machine = _machine(scenario, site)
     trace = trace_of(site, str(scenario.trace.file))
-    rules = site.rules
+    rules, counted = rules_by_joules(scenario, site, site.rules)
     if name_of(scenario.policy.backfill) == "none":
         rules = replace(rules, scheduler=BUILTIN)
     cap_w = _cap(scenario, site, rules, machine)
     kept = cap_w if scenario.power.watch_cap is None else None
     parts, assumed = part_limits(scenario, machine, site.machine)
+    budget, kept_by = joule_budget(scenario, machine, trace.jobs)
     if scenario.trace.unix_start_s is None and site.log.unix_start_s is not None:
         section = scenario.trace.model_copy(update={"unix_start_s": site.log.unix_start_s})
         scenario = scenario.model_copy(update={"trace": section})
     return TwinPlan(
         scenario, trace, trace.jobs, machine, SlurmDecides(),
         EngineRules(granularity="core", overrun="kill", cap_w=cap_w),
-        tuple(in_callers_terms(line) for line in (*site.lists.assumed, *assumed)),
-        left_out=left_out, site=site, slurm=rules, cap_w=kept, parts=parts)
+        tuple(in_callers_terms(line) for line in (*site.lists.assumed, *assumed, *kept_by,
+                                                  *counted)),
+        left_out=left_out, site=site, slurm=rules, cap_w=kept, parts=parts,
+        budget=budget)
 
 
 def site_of(scenario: Scenario) -> Site:
@@ -185,13 +198,13 @@ def _machine(scenario: Scenario, site: Site) -> Machine:
 
 
 def _simulate(site: Site, rules: Rules, cap_w: Signal | None, phase_s: float,
-              parts: tuple[PowerBound, ...] = (),
+              parts: tuple[PowerBound, ...] = (), budget: JouleBudget | None = None,
               progress: Callable[[float], None] | None = None) -> outcome.Schedule:
     from wattline.shared_nodes.simulate import simulate_shared
 
     return simulate_shared(site.machine, site.made.requests, rules, cap=cap_w,
-                           outages=site.outages, bounds=parts, phase_s=phase_s,
-                           progress=progress)
+                           outages=site.outages, bounds=parts, budget=budget,
+                           phase_s=phase_s, progress=progress)
 
 
 def _cap(scenario: Scenario, site: Site, rules: Rules, machine: Machine) -> Signal | None:
