@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from wattline.controller.free_nodes import FreeNodes
 from wattline.controller.metering import Meters
 from wattline.controller.told import Told
 from wattline.controller.watching import ASIDE, Watcher
@@ -59,6 +60,7 @@ class CapKeeper:
     throttled: set[str] = field(default_factory=set)
     remarks: list[str] = field(default_factory=list)
     """What was done since somebody last took them."""
+    _free: FreeNodes = field(default_factory=FreeNodes)
     _order: int = 0
     _sent_w: dict[str, float] = field(default_factory=dict)
     _sent_s: float = -math.inf
@@ -72,14 +74,12 @@ class CapKeeper:
     _refused: set[str] = field(default_factory=set)
     """Jobs that Slurm would not put aside since caps of nodes were last enough."""
 
-    def keep(self, now_s: float, *, heard: bool = False) -> None:
+    def keep(self, now_s: float, *, caps_alone: bool = False) -> None:
         """Look at what is drawn and wanted, and order caps accordingly.
 
-        `heard`: the books were told in this cycle what the nodes said. What they have not been told
-        must not lower a node yet: from then on its readings say nothing of its job.
+        By what the books were told of it: a node that is lowered before says no more what its job
+        wants. `caps_alone`: Slurm is at something else, and no job is put aside or brought back.
         """
-        if not heard:
-            self.meters.hear(now_s)
         highest_w, target_w = self.cap_w(), self.target_w(now_s)
         cap_w = min(highest_w, target_w)
         wanted_w = self._wanted(now_s)
@@ -96,12 +96,13 @@ class CapKeeper:
                     **caps_w}, now_s)
         if short_w > 0.0:
             self._short_s = now_s if math.isnan(self._short_s) else self._short_s
-            if now_s - self._short_s >= SHED_AFTER_S:
+            if now_s - self._short_s >= SHED_AFTER_S and not caps_alone:
                 self._shed(now_s, short_w)
         else:
             self._short_s, self._said_short = math.nan, (math.nan, "")
-            self._refused.clear()
-            self._bring_back(-short_w)
+            if not caps_alone:
+                self._refused.clear()
+                self._bring_back(-short_w)
 
     def leave(self, now_s: float) -> None:
         """Leave the machine as it was found, with no caps of ours and no job aside because of us,
@@ -166,9 +167,11 @@ class CapKeeper:
     def _rest(self, busy: Mapping[str, float], now_s: float) -> float:
         """What nodes without jobs draw."""
         nodes_w, total_w = self.meters.nodes_w(now_s), 0.0
+        self._free.forget(busy)
         for name in self.watcher.names:
             if name not in busy and name not in self.watcher.off:
-                total_w += (nodes_w[name] if name in nodes_w
+                total_w += (self._free.drawn_w(name, nodes_w[name], self.meters.heard_s(name))
+                            if name in nodes_w
                             else self.watcher.idle_w(name, self.node_idle_w))
         return total_w
 

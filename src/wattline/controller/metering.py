@@ -81,6 +81,10 @@ class Meters:
         heard_s = self._heard_s.get(name, -math.inf)
         return self._power_w[name] if abs(now_s - heard_s) <= STALE_S else math.nan
 
+    def heard_s(self, name: str) -> float:
+        """When a node last said what it draws, by our own clock."""
+        return self._heard_s.get(name, -math.inf)
+
     def nodes_w(self, now_s: float) -> Mapping[str, float]:
         """What nodes draw now, without those of which it is not known; not to be kept."""
         times_s = self._heard_s.values()

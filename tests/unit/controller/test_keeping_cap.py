@@ -47,6 +47,7 @@ class Site:
 
     def keep(self, now_s: float) -> dict[str, float]:
         self.fleet.now_s = now_s
+        self.keeper.meters.hear(now_s)
         self.keeper.keep(now_s)
         return {name: cap for name, cap in self.fleet.caps_w.items() if math.isfinite(cap)}
 
@@ -100,6 +101,31 @@ def test_caps_do_not_follow_noise_where_the_power_sits_at_the_cap(noise, level) 
     site.watcher.told["1"].running = False  # and lifted once there is room
     site.fleet.power_w["n2"] = 90.0
     assert site.keep(610.0) == {}
+
+
+def test_readings_that_come_late_on_nodes_without_jobs_leave_others_no_more_room() -> None:
+    """A tenth of a second late: 90 W look like 81, and like 99 in the next reading."""
+    site = Site(cap_w=300.0)
+    del site.watcher.told["1"]  # it has just ended
+    left_w = []
+    for second in range(20):
+        site.fleet.power_w = {"n1": 205.0, "n2": 81.0 if second % 2 else 99.0}
+        left_w.append(300.0 - 90.0 - site.keep(float(second))["n1"])
+    assert min(left_w[4:]) > -0.5, left_w
+    assert max(left_w[8:]) < 5.0, left_w
+    site.fleet.power_w["n2"] = 180.0  # no reading is so late
+    assert site.keep(20.0) == {"n1": 120.0}
+
+
+def test_while_slurm_is_busy_no_job_steps_aside_and_caps_come_down_all_the_same() -> None:
+    site = Site("suspend", cap_w=215.0)
+    for now_s in (10.0, 11.5, 13.0):
+        site.keeper.meters.hear(now_s)
+        site.keeper.keep(now_s, caps_alone=True)
+    assert site.slurm.told == []
+    assert site.fleet.caps_w == {"n1": 120.0, "n2": 120.0}
+    site.keep(13.5)
+    assert site.slurm.told[0] == ("suspend", "1")
 
 
 def test_jobs_that_draw_more_than_they_said_are_brought_down() -> None:
