@@ -88,9 +88,13 @@ class Controller:
         now_s = self.now_s()
         events = [event for source in self.urgent for event in source(now_s)]
         if events or self.books.next_s() <= now_s:  # watts that were reserved ahead may begin
-            self.books.apply(now_s, events)
-            self._attended = True
-            self.notes += self._not_taken()
+            self.tell(events)
+
+    def tell(self, events: Sequence[Event]) -> None:
+        """Let the books know something between two decisions; the next cycle asks the policy."""
+        self.books.apply(self.now_s(), events)
+        self._attended = True
+        self.notes += self._not_taken()
 
     def _knows(self, name: str) -> bool:
         return name in self.books.roll or name in self.books.roll.over

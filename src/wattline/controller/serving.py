@@ -309,6 +309,9 @@ def _keeper(site: SiteConfig, controller: Controller, fleet: Fleet) -> CapKeeper
 
 
 def _keep(keeper: CapKeeper, controller: Controller, now_s: float) -> None:
+    rest = keeper.meters.rest(now_s)
+    if rest:
+        controller.tell(rest)
     keeper.keep(now_s)
     controller.slurm.commands.meanwhile.done()
 
