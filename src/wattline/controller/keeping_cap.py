@@ -46,7 +46,7 @@ class CapKeeper:
     """What the policy has slowed nodes to: never more than that."""
     node_idle_w: float
     node_least_w: float
-    """No cap takes a busy node below it."""
+    """No cap takes a busy node below it; nodes of a class may have another."""
     when_short: str = ""
     """`suspend` or `requeue`: what may be done to jobs where caps are not enough."""
     act: bool = False
@@ -86,7 +86,7 @@ class CapKeeper:
         rest_w = self._rest(wanted_w, now_s)
         self._learn(cap_w, wanted_w, now_s)
         # A target is met, a cap is kept: only below a cap some room is left.
-        caps_w, lacking_w = shared(wanted_w, cap_w - rest_w - self._bias_w, self.node_least_w,
+        caps_w, lacking_w = shared(wanted_w, cap_w - rest_w - self._bias_w, self._least(wanted_w),
                                    MARGIN * cap_w if highest_w <= target_w else 0.0,
                                    BAND * cap_w if self.throttled and cap_w < math.inf else 0.0)
         short_w = lacking_w - (highest_w - cap_w) if highest_w < math.inf else lacking_w
@@ -158,6 +158,9 @@ class CapKeeper:
                 if cap_w < found.get(node, -math.inf):
                     found[node] = cap_w
         return found
+
+    def _least(self, nodes: Iterable[str]) -> dict[str, float]:
+        return {name: self.watcher.least_w(name, self.node_least_w) for name in nodes}
 
     def _idle_w(self, told: Told) -> float:
         """What the nodes of a job draw without it."""
@@ -269,7 +272,7 @@ class CapKeeper:
         aside = self._aside()
         if aside and self.act:
             nodes = self.watcher.node_names(aside[0].nodes)
-            needed_w = len(nodes) * self.node_least_w - self._idle_w(aside[0])
+            needed_w = sum(self._least(nodes).values()) - self._idle_w(aside[0])
             spare_w = BAND * cap_w if (cap_w := self.cap_w()) < math.inf else 0.0
             if needed_w + spare_w <= room_w:
                 self._resume(aside[0])
@@ -295,7 +298,7 @@ def _by_priority(jobs: Iterable[Told], seen: Iterable[SlurmJob]) -> list[Told]:
 
 
 def shared(
-    wanted_w: Mapping[str, float], room_w: float, least_w: float, margin_w: float,
+    wanted_w: Mapping[str, float], room_w: float, least_w: Mapping[str, float], margin_w: float,
     band_w: float = 0.0,
 ) -> tuple[dict[str, float], float]:
     """Caps that let nodes draw no more than the room together, and what is lacking at the least.
@@ -303,7 +306,7 @@ def shared(
     Nodes that need no cap have none; what is lacking is negative where there is room to spare.
     `band_w` is what must be free beside what nodes want for them to have none.
     """
-    least = {name: least_w if least_w < watts else watts for name, watts in wanted_w.items()}
+    least = {name: min(least_w[name], watts) for name, watts in wanted_w.items()}
     all_w, all_least_w = sum(wanted_w.values()), sum(least.values())
     lacking_w, spread_w = all_least_w - room_w, all_w - all_least_w
     if all_w <= room_w - band_w:

@@ -41,6 +41,7 @@ from wattline.controller.priorities import SharePriorities, shares_of
 from wattline.controller.recalling import ran_before, recall
 from wattline.controller.remembering import Remembered, open_remembered
 from wattline.controller.resting import RestingNodes, all_nodes_cap_w, cap_now_w
+from wattline.controller.safe_caps import SafeCaps
 from wattline.controller.sharing.licences import allowed_above_w
 from wattline.controller.sharing.parts import read_section
 from wattline.controller.sharing.starting import SharedStarter
@@ -141,6 +142,7 @@ def _assembled(
     # Compile the policy before the first job comes; what a copy is asked is written nowhere.
     books.copy().step(max(clock(), books.now_s))
     watcher = _watcher(site, books, slurm)
+    watcher.unfit.excluded = slurm.excluded
     recall(watcher, books, clock())
     watcher.off = kept_off(folder) & set(site.node_names) if act else set()
     controller = Controller(books, slurm, watcher, act=act, clock=clock)
@@ -169,7 +171,8 @@ def _assembled(
         keeper.meters.also = ledger.hear
         listeners.append(lambda cycle: _enter(ledger, controller.watcher, fleet, cycle))
     if isinstance(fleet, MqttFleet):
-        listeners.append(FleetNews(fleet.remarks, controller.notes))
+        listeners += [FleetNews(fleet.remarks, controller.notes),
+                      _safe_caps(site, controller, fleet)]
     if target is not None:
         listeners.append(lambda cycle: target.sample(clock()))
     listeners += [FirstInQueue(controller), *_starting(site, controller, modes)]
@@ -200,6 +203,11 @@ def _urgent(site: SiteConfig, controller: Controller, keeper: CapKeeper | None
     if site.cap_file:
         found.append(CapFile(Path(site.cap_file), site.cap, controller).events)
     return found if keeper is None else [*found, keeper.meters.events]
+
+
+def _safe_caps(site: SiteConfig, controller: Controller, fleet: MqttFleet) -> SafeCaps:
+    return SafeCaps(fleet.safe_w, site.node_names, NodePower.of(site).idle_w.__getitem__,
+                    lambda: all_nodes_cap_w(controller.books), controller.notes)
 
 
 def _upkeep(site: SiteConfig, controller: Controller, kept: Remembered) -> Upkeep:
