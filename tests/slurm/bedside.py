@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import time
@@ -77,3 +78,12 @@ def held_j(bed: Bed, job: str) -> list[float]:
     """Per node what it drew between prolog and epilog of a job, by the emulator."""
     lines = (bed.logs / "emulator.jsonl").read_text().splitlines()
     return [said["energy_j"] for said in map(json.loads, lines) if said.get("held") == job]
+
+
+def under_s(bed: Bed, cap_w: float, since_s: float) -> float:
+    """How long after a moment the machine drew no more than this, by the emulator's own log."""
+    lines = map(json.loads, (bed.logs / "emulator.jsonl").read_text().splitlines())
+    drawn = [(said["time_s"], said["power_w"]) for said in lines if "power_w" in said]
+    above_s = [time_s for time_s, watts in drawn if time_s >= since_s and watts > cap_w]
+    under = (time_s for time_s, _ in drawn if time_s > max(above_s, default=since_s))
+    return min(under, default=math.inf) - since_s

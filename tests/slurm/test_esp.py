@@ -51,6 +51,6 @@ def test_all_230_jobs_on_64_nodes_take_at_most_a_tenth_longer_than_simulated(
     # Small jobs pass before or behind each other by a second: the worst says nothing here.
     assert found.beside.with_overhead.late_s_median <= 3.0
     # Told what the controller was told, it decides at the same instants: what is left is how long
-    # Slurm takes to start a job, and a start that takes 5 s is taken back.
+    # Slurm takes to start a job.
     assert found.beside.as_held.late_s_median <= 1.5
-    assert abs(found.beside.as_held.late_s_worst) <= 6.0
+    assert abs(found.beside.as_held.late_s_worst) <= 3.0

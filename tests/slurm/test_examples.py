@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -215,6 +214,15 @@ def test_the_controller_starts_what_the_plugin_holds(bed: Bed, tmp_path: Path) -
                 (waits, "watts")]
 
 
+def noted(bed: Bed, file: Path, seconds: float) -> tuple[str, bool]:
+    """A job on the second node, and whether both its prolog and its epilog wrote a line."""
+    file.unlink(missing_ok=True)
+    label = submit(bed, seconds, 250, "-N", "1", "-w", "n0002")
+    until(lambda: state(bed, label) == "COMPLETED")
+    until(lambda: slurm(bed, "sinfo", "-h", "-n", "n0002", "-o", "%t") == "idle")  # no epilog runs
+    return label, file.exists() and len(file.read_text().splitlines()) == 3
+
+
 def test_prolog_and_epilog_note_the_joules_of_short_jobs(bed: Bed) -> None:
     folder = bed.folder / "readings"
     folder.mkdir()
@@ -223,10 +231,9 @@ def test_prolog_and_epilog_note_the_joules_of_short_jobs(bed: Bed) -> None:
     script.write_text(text.replace("/var/lib/wattline/readings", str(folder)))
     script.chmod(0o755)
     with configured(bed, f"Prolog={script}\nEpilog={script}\n"):
-        time.sleep(1.0)  # the nodes read it too
-        label = submit(bed, 3, 250, "-N", "1", "-w", "n0002")
-        until(lambda: state(bed, label) == "COMPLETED")
-        until(lambda: len((folder / "n0002.csv").read_text().splitlines()) == 3)
+        until(lambda: noted(bed, folder / "n0002.csv", 0.1)[1])  # the nodes have read it too
+        label, both = noted(bed, folder / "n0002.csv", 3.0)
+        assert both
     rows = [line.split(",") for line in (folder / "n0002.csv").read_text().splitlines()]
     assert rows[0] == ["time", "node", "meter", "joules"]
     drawn_j, took_s = (float(rows[2][at]) - float(rows[1][at]) for at in (3, 0))

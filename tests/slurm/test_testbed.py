@@ -10,6 +10,7 @@ import urllib.request
 import pytest
 
 from tests.slurm.bedside import runs, slurm, state, submit, truth, until
+from tests.slurm.test_serving import drawn_w
 from wattline.controller.testbed.bed import status
 from wattline.controller.testbed.daemons import Daemons
 from wattline.controller.testbed.layout import Bed
@@ -29,8 +30,7 @@ def test_slurm_counts_the_joules_that_the_emulator_lets_jobs_draw(bed: Bed) -> N
 def test_a_cancelled_job_draws_no_more(bed: Bed) -> None:
     job = submit(bed, 600.0, 300.0, "-N", "3")
     until(lambda: runs(bed, job))
-    until((bed.work / f"{job}.0").exists)
-    time.sleep(1.0)  # the emulator has seen it
+    until(lambda: drawn_w(bed) == 3 * 300.0 + 3 * 90.0)  # the emulator has seen it
     slurm(bed, "scancel", job)
     until(lambda: bool(truth(bed, job)))
     assert not truth(bed, job)["done"]
@@ -39,16 +39,18 @@ def test_a_cancelled_job_draws_no_more(bed: Bed) -> None:
 
 
 def test_a_suspended_job_makes_no_progress(bed: Bed) -> None:
-    job = submit(bed, 6.0, 200.0, "-N", "1")
-    until(lambda: runs(bed, job))
-    until((bed.work / f"{job}.0").exists)
-    time.sleep(1.0)
+    """It is as much later as it was suspended; what it draws says when the emulator knows of it."""
+    work_s, aside_s = 12.0, 4.0
+    job = submit(bed, work_s, 200.0, "-N", "1")
+    until(lambda: drawn_w(bed) == 200.0 + 5 * 90.0)
     slurm(bed, "scontrol", "suspend", job)
-    time.sleep(7.0)
-    assert not truth(bed, job)
+    until(lambda: drawn_w(bed) == 6 * 90.0)
+    assert not truth(bed, job), "it was suspended before its work was done"
+    time.sleep(aside_s)
     slurm(bed, "scontrol", "resume", job)
     until(lambda: state(bed, job) == "COMPLETED")
-    assert truth(bed, job)["end_s"] - truth(bed, job)["start_s"] > 11.0
+    assert truth(bed, job)["done"]
+    assert truth(bed, job)["end_s"] - truth(bed, job)["start_s"] >= work_s + aside_s
 
 
 def test_the_status_of_a_bed_says_what_is_gone(bed: Bed) -> None:

@@ -46,15 +46,20 @@ def test_nodes_arrays_and_the_queues_order_are_kept(bed: Bed, tmp_path: Path) ->
 
             running = _they_run_where_they_may(bed, cycles)
             unfit = submit(bed, 5, 200, *OURS, "-N", "1", "-t", "5", "--mem=1000000")
+            nowhere = submit(bed, 600, 200, *OURS, "-N", "1", "-t", "5")
+            slurm(bed, "scontrol", "update", f"JobId={nowhere}", "ExcNodeList=n[0001-0006]")
             array = _array(bed)
             cycles(lambda: "BadConstraints" in slurm(bed, "scontrol", "show", "job", unfit)
-                   and any(f"job {unfit} is not decided upon" in line for line in said))
+                   and any(f"job {unfit} is not decided upon" in line for line in said)
+                   and any(f"job {nowhere} is not decided upon" in line for line in said))
             assert "AdminComment=wattline: Slurm finds no nodes" in slurm(
                 bed, "scontrol", "show", "job", unfit)
             cycles(lambda: slurm(bed, "sacct", "-n", "-X", "-P", "-j", array, "-o",
                                  "AdminComment").count("energy=") == 2)
             _each_task_has_its_own(bed, site, array)
-            slurm(bed, "scancel", unfit, *running)
+            slurm(bed, "scontrol", "update", f"JobId={nowhere}", "ExcNodeList=n0001")
+            cycles(lambda: runs(bed, nowhere))  # and not a quarter of an hour later
+            slurm(bed, "scancel", unfit, nowhere, *running)
             _as_they_ask_now(bed, here, cycles)
             _handed_over_in_order(bed, site, here, cycles)
     finally:

@@ -46,3 +46,7 @@ class BusyNodes:
     def idle_w(self, node: str, usual_w: float) -> float:
         """What a node draws without jobs."""
         return self.power.idle_w.get(node, usual_w)
+
+    def least_w(self, node: str, usual_w: float) -> float:
+        """The lowest cap that a busy node can hold."""
+        return self.power.least_w.get(node, usual_w)

@@ -38,6 +38,7 @@ class NodeKind(Section):
     """As a host list; the classes together have the site's nodes in their order."""
     idle_w: Watts | None = Field(default=None, ge=0)
     active_w: Watts | None = Field(default=None, gt=0)
+    least_w: Watts | None = Field(default=None, ge=0)
     """As for other nodes, where nothing is said."""
 
 
@@ -138,6 +139,13 @@ class SiteConfig(Section):
     def least_w(self) -> float:
         return self.node_idle_w if self.node_least_w is None else self.node_least_w
 
+    def figures_w(self, kind: NodeKind) -> tuple[float, float, float]:
+        """What a node of a class draws idle, with a job, and under the lowest cap."""
+        idle_w = self.node_idle_w if kind.idle_w is None else kind.idle_w
+        usual_w = idle_w if self.node_least_w is None else self.node_least_w
+        return (idle_w, self.node_active_w if kind.active_w is None else kind.active_w,
+                usual_w if kind.least_w is None else kind.least_w)
+
     @property
     def kinds(self) -> tuple[NodeKind, ...]:
         """The classes of its nodes: those that are said, or one."""
@@ -200,6 +208,11 @@ def _check_figures(path: str | Path, site: SiteConfig) -> None:
     if site.least_w > site.node_active_w:
         raise InputError(f"{path}: node_least_w ({site.least_w:g} W) is above node_active_w "
                          f"({site.node_active_w:g} W): no cap could lower a node")
+    for kind in site.classes:
+        _, active_w, least_w = site.figures_w(kind)
+        if least_w > active_w:
+            raise InputError(f"{path}: classes: {kind.name}: its least_w ({least_w:g} W) is above "
+                             f"its active_w ({active_w:g} W): no cap could lower a node of it")
     if site.lease < LEASE_CYCLES * site.cycle:
         raise InputError(f"{path}: lease ({site.lease:g} s) is shorter than {LEASE_CYCLES} cycles "
                          f"({site.cycle:g} s each), which renew it: nodes and the watchdog would "

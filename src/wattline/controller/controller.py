@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wattline.books import Books, Cancelled, Decision, Event, Started, Submitted
+from wattline.books import Books, Cancelled, Decision, Event, Refused, Started, Submitted
 from wattline.controller.hands import Hands
 from wattline.controller.kept_jobs import say_unmanaged, tell_users
 from wattline.controller.passing import let_go
@@ -32,7 +32,7 @@ class Cycle:
     remarks: tuple[str, ...] = ()
     """What went wrong, was refused, or would be done."""
     looked: bool = True
-    """Whether Slurm answered; otherwise nothing was told and nothing decided."""
+    """Whether Slurm answered; otherwise nothing was decided."""
 
 
 @dataclass
@@ -46,6 +46,8 @@ class Controller:
     clock: Callable[[], float] = time.time
     sources: Sequence[Callable[[float], Sequence[Event]]] = ()
     """What tells events beside Slurm: meters, a cap that follows a file, orders of people."""
+    urgent: Sequence[Callable[[float], Sequence[Event]]] = ()
+    """Those of them that do not wait for Slurm's answer: what they tell may lower caps of nodes."""
     listeners: Sequence[Callable[[Cycle], None]] = ()
     """What is done after each cycle, with what it did."""
     hands: Hands = field(default_factory=Hands)
@@ -55,10 +57,16 @@ class Controller:
     """What sources and listeners have to say; the next cycle says it."""
     took_over: bool = False
     """Whether another policy decides since the last step: it is asked though nothing happened."""
+    refused: list[Refused] = field(default_factory=list)
+    """What the books did not take since the last cycle ended."""
     turned_away: dict[str, str] = field(default_factory=dict)
     """Jobs that the books did not take, and why, by name, as long as Slurm shows them."""
     _told_again: set[str] = field(default_factory=set, init=False)
     """Jobs that run and that the books did not take at first: it is said once."""
+    _behind: bool = field(default=False, init=False)
+    """Whether jobs were seen of which the books have not been told yet."""
+    _attended: bool = field(default=False, init=False)
+    """Whether the books were told something since the policy was last asked."""
 
     def __post_init__(self) -> None:
         self.watcher.knows = self._knows
@@ -69,7 +77,24 @@ class Controller:
         for listener in self.listeners:
             listener(done)
         self.watcher.freed.flush()
+        self.refused.clear()
         return done
+
+    def attend(self) -> None:
+        """Tell the books what cannot wait for Slurm; what follows from it the next cycle decides.
+        """
+        if self._behind:  # a moment later they are told of what runs, and then of its watts
+            return
+        now_s = self.now_s()
+        events = [event for source in self.urgent for event in source(now_s)]
+        if events or self.books.next_s() <= now_s:  # watts that were reserved ahead may begin
+            self.tell(events)
+
+    def tell(self, events: Sequence[Event]) -> None:
+        """Let the books know something between two decisions; the next cycle asks the policy."""
+        self.books.apply(self.now_s(), events)
+        self._attended = True
+        self.notes += self._not_taken()
 
     def _knows(self, name: str) -> bool:
         return name in self.books.roll or name in self.books.roll.over
@@ -81,7 +106,9 @@ class Controller:
         try:
             seen = self.slurm.look()
         except SlurmError as error:
+            self.attend()
             return Cycle(self.now_s(), remarks=(*self._noted(), str(error)), looked=False)
+        self._behind = True
         news = self.watcher.news(seen)
         self.hands.caps.follow(self.watcher)
         self._told_again &= self.watcher.told.keys()
@@ -95,11 +122,12 @@ class Controller:
             remarks += self._not_taken()
         decisions: tuple[Decision, ...] = ()
         # As in a simulation, a policy is asked when something happens or when it wanted to be.
-        if (events or news.applied or self.books.untold or self.took_over
+        if (events or news.applied or self.books.untold or self.took_over or self._attended
                 or self.books.next_s() <= now_s):
             decisions = self.books.step(now_s, events)
-            self.took_over = False
+            self.took_over = self._attended = False
             remarks += self._not_taken()
+        self._behind = False
         remarks += self._withdraw(news.withdrawn) + tell_users(self, news)
         remarks += let_go(self, news.let_go)
         remarks += self.hands.carry_out(self, decisions, now_s)
@@ -116,6 +144,7 @@ class Controller:
     def _not_taken(self) -> list[str]:
         """What the books refused; a job whose submission it was says so to its user."""
         said: list[str] = []
+        self.refused += self.books.refused
         for refused in self.books.refused:
             reason = in_slurm_words(refused.reason, self.watcher.node_names, self.watcher.units)
             event = refused.event

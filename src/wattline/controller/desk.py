@@ -58,9 +58,14 @@ class Desk:
 
     def events(self, now_s: float) -> Sequence[Event]:
         """What the orders that have come ask the books to be told."""
-        found = []
-        self.before_w = _told_w(self.controller)
         self.changed += self.policies.done(now_s)
+        return self.urgent(now_s)
+
+    def urgent(self, now_s: float) -> Sequence[Event]:
+        """The same at any time: a policy is changed between two cycles alone."""
+        found = []
+        if not self.taken:
+            self.before_w = _told_w(self.controller)
         for order in self.inbox.take():
             try:
                 if order.kind == SET_POLICY:
@@ -92,7 +97,7 @@ class Desk:
         for order, outcome in changed:
             self._note(order, outcome)
             self._say(order, outcome)
-        refused = {id(each.event): each.reason for each in self.controller.books.refused}
+        refused = {id(each.event): each.reason for each in self.controller.refused}
         for order, event in taken:
             try:
                 outcome = self._outcome(order, event, refused)
@@ -163,6 +168,7 @@ def open_desk(
     desk = Desk(controller, site, Inbox(folder, clock=clock), modes, remembers)
     journal = max((str(file) for file in folder.glob("*.journal")), default="")
     controller.sources = (*controller.sources, desk.events)
+    controller.urgent = (*controller.urgent, desk.urgent)
     status = StatusWriter(controller, folder, journal, lambda: {**modes.status(), **more()})
     controller.listeners = (*controller.listeners, desk.change_mode, status, desk.answer)
 

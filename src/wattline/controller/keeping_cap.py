@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from wattline.controller.free_nodes import FreeNodes
 from wattline.controller.metering import Meters
 from wattline.controller.told import Told
 from wattline.controller.watching import ASIDE, Watcher
@@ -45,7 +46,7 @@ class CapKeeper:
     """What the policy has slowed nodes to: never more than that."""
     node_idle_w: float
     node_least_w: float
-    """No cap takes a busy node below it."""
+    """No cap takes a busy node below it; nodes of a class may have another."""
     when_short: str = ""
     """`suspend` or `requeue`: what may be done to jobs where caps are not enough."""
     act: bool = False
@@ -59,6 +60,7 @@ class CapKeeper:
     throttled: set[str] = field(default_factory=set)
     remarks: list[str] = field(default_factory=list)
     """What was done since somebody last took them."""
+    _free: FreeNodes = field(default_factory=FreeNodes)
     _order: int = 0
     _sent_w: dict[str, float] = field(default_factory=dict)
     _sent_s: float = -math.inf
@@ -72,21 +74,19 @@ class CapKeeper:
     _refused: set[str] = field(default_factory=set)
     """Jobs that Slurm would not put aside since caps of nodes were last enough."""
 
-    def keep(self, now_s: float, *, heard: bool = False) -> None:
+    def keep(self, now_s: float, *, caps_alone: bool = False) -> None:
         """Look at what is drawn and wanted, and order caps accordingly.
 
-        `heard`: the books were told in this cycle what the nodes said. What they have not been told
-        must not lower a node yet: from then on its readings say nothing of its job.
+        By what the books were told of it: a node that is lowered before says no more what its job
+        wants. `caps_alone`: Slurm is at something else, and no job is put aside or brought back.
         """
-        if not heard:
-            self.meters.hear(now_s)
         highest_w, target_w = self.cap_w(), self.target_w(now_s)
         cap_w = min(highest_w, target_w)
         wanted_w = self._wanted(now_s)
         rest_w = self._rest(wanted_w, now_s)
         self._learn(cap_w, wanted_w, now_s)
         # A target is met, a cap is kept: only below a cap some room is left.
-        caps_w, lacking_w = shared(wanted_w, cap_w - rest_w - self._bias_w, self.node_least_w,
+        caps_w, lacking_w = shared(wanted_w, cap_w - rest_w - self._bias_w, self._least(wanted_w),
                                    MARGIN * cap_w if highest_w <= target_w else 0.0,
                                    BAND * cap_w if self.throttled and cap_w < math.inf else 0.0)
         short_w = lacking_w - (highest_w - cap_w) if highest_w < math.inf else lacking_w
@@ -96,12 +96,13 @@ class CapKeeper:
                     **caps_w}, now_s)
         if short_w > 0.0:
             self._short_s = now_s if math.isnan(self._short_s) else self._short_s
-            if now_s - self._short_s >= SHED_AFTER_S:
+            if now_s - self._short_s >= SHED_AFTER_S and not caps_alone:
                 self._shed(now_s, short_w)
         else:
             self._short_s, self._said_short = math.nan, (math.nan, "")
-            self._refused.clear()
-            self._bring_back(-short_w)
+            if not caps_alone:
+                self._refused.clear()
+                self._bring_back(-short_w)
 
     def leave(self, now_s: float) -> None:
         """Leave the machine as it was found, with no caps of ours and no job aside because of us,
@@ -158,6 +159,9 @@ class CapKeeper:
                     found[node] = cap_w
         return found
 
+    def _least(self, nodes: Iterable[str]) -> dict[str, float]:
+        return {name: self.watcher.least_w(name, self.node_least_w) for name in nodes}
+
     def _idle_w(self, told: Told) -> float:
         """What the nodes of a job draw without it."""
         return sum(self.watcher.idle_w(name, self.node_idle_w)
@@ -166,9 +170,11 @@ class CapKeeper:
     def _rest(self, busy: Mapping[str, float], now_s: float) -> float:
         """What nodes without jobs draw."""
         nodes_w, total_w = self.meters.nodes_w(now_s), 0.0
+        self._free.forget(busy)
         for name in self.watcher.names:
             if name not in busy and name not in self.watcher.off:
-                total_w += (nodes_w[name] if name in nodes_w
+                total_w += (self._free.drawn_w(name, nodes_w[name], self.meters.heard_s(name))
+                            if name in nodes_w
                             else self.watcher.idle_w(name, self.node_idle_w))
         return total_w
 
@@ -266,7 +272,7 @@ class CapKeeper:
         aside = self._aside()
         if aside and self.act:
             nodes = self.watcher.node_names(aside[0].nodes)
-            needed_w = len(nodes) * self.node_least_w - self._idle_w(aside[0])
+            needed_w = sum(self._least(nodes).values()) - self._idle_w(aside[0])
             spare_w = BAND * cap_w if (cap_w := self.cap_w()) < math.inf else 0.0
             if needed_w + spare_w <= room_w:
                 self._resume(aside[0])
@@ -292,7 +298,7 @@ def _by_priority(jobs: Iterable[Told], seen: Iterable[SlurmJob]) -> list[Told]:
 
 
 def shared(
-    wanted_w: Mapping[str, float], room_w: float, least_w: float, margin_w: float,
+    wanted_w: Mapping[str, float], room_w: float, least_w: Mapping[str, float], margin_w: float,
     band_w: float = 0.0,
 ) -> tuple[dict[str, float], float]:
     """Caps that let nodes draw no more than the room together, and what is lacking at the least.
@@ -300,7 +306,7 @@ def shared(
     Nodes that need no cap have none; what is lacking is negative where there is room to spare.
     `band_w` is what must be free beside what nodes want for them to have none.
     """
-    least = {name: least_w if least_w < watts else watts for name, watts in wanted_w.items()}
+    least = {name: min(least_w[name], watts) for name, watts in wanted_w.items()}
     all_w, all_least_w = sum(wanted_w.values()), sum(least.values())
     lacking_w, spread_w = all_least_w - room_w, all_w - all_least_w
     if all_w <= room_w - band_w:

@@ -59,7 +59,6 @@ class Meters:
     """Of jobs whose nodes are kept below what they want."""
     _excess: deque[tuple[float, float]] = field(default_factory=deque)
     _told_w: dict[str, float] = field(default_factory=dict)
-    _told_rest_w: float = 0.0
 
     def hear(self, now_s: float) -> None:
         """Take what nodes have said since."""
@@ -80,6 +79,10 @@ class Meters:
         """What a node draws now; NaN where it is not known."""
         heard_s = self._heard_s.get(name, -math.inf)
         return self._power_w[name] if abs(now_s - heard_s) <= STALE_S else math.nan
+
+    def heard_s(self, name: str) -> float:
+        """When a node last said what it draws, by our own clock."""
+        return self._heard_s.get(name, -math.inf)
 
     def nodes_w(self, now_s: float) -> Mapping[str, float]:
         """What nodes draw now, without those of which it is not known; not to be kept."""
@@ -104,7 +107,7 @@ class Meters:
             return math.nan
 
     def events(self, now_s: float) -> list[Event]:
-        """A source of events: what the books do not know yet."""
+        """A source of events: what the books do not know yet of jobs."""
         self.hear(now_s)
         found: list[Event] = []
         throttled = set(self.throttled())
@@ -116,7 +119,7 @@ class Meters:
         for name in set(self._jobs) - set(self.watcher.told):
             for kept in (self._jobs, self._held, self._told_w):
                 kept.pop(name, None)
-        return found + self._rest(now_s)
+        return found
 
     def _job(
         self, name: str, told: Told, throttled: set[str], now_s: float, drawn_w: float
@@ -147,7 +150,9 @@ class Meters:
         self._told_w[name] = most_w
         return [Measured(most_w, name)]
 
-    def _rest(self, now_s: float) -> list[Event]:
+    def rest(self, now_s: float) -> list[Event]:
+        """What nobody accounts for, where it is news. It is the difference to what the books count
+        now, so it is told apart: beside a start or an end it would be that job's power too."""
         machine_w = self.machine_w(now_s)
         if math.isnan(machine_w):
             return []
@@ -156,9 +161,8 @@ class Meters:
         if now_s - self._excess[0][0] < 0.9 * REST_WINDOW_S:
             return []
         rest_w = max(min(watts for _, watts in self._excess), 0.0)
-        if abs(rest_w - self._told_rest_w) <= NEWS * max(known_w, 1.0):
+        if abs(rest_w - self.rest_w()) <= NEWS * max(known_w, 1.0):
             return []
-        self._told_rest_w = rest_w
         return [Measured(known_w + rest_w)]
 
 

@@ -15,22 +15,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NodePower:
-    """By name, without a job and with one that says nothing of its watts."""
+    """By name, without a job, with one that says nothing of its watts, and under the lowest cap."""
 
     idle_w: Mapping[str, float] = field(default_factory=dict)
     active_w: Mapping[str, float] = field(default_factory=dict)
+    least_w: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def alike(cls, nodes: Iterable[str], idle_w: float, active_w: float) -> NodePower:
+    def alike(cls, nodes: Iterable[str], idle_w: float, active_w: float,
+              least_w: float | None = None) -> NodePower:
+        """The least is their idle power where nothing is said."""
         names = list(nodes)
-        return cls(dict.fromkeys(names, idle_w), dict.fromkeys(names, active_w))
+        return cls(dict.fromkeys(names, idle_w), dict.fromkeys(names, active_w),
+                   dict.fromkeys(names, idle_w if least_w is None else least_w))
 
     @classmethod
     def of(cls, site: SiteConfig) -> NodePower:
-        return _of_classes(tuple(
-            (kind.nodes, site.node_idle_w if kind.idle_w is None else kind.idle_w,
-             site.node_active_w if kind.active_w is None else kind.active_w)
-            for kind in site.kinds))
+        return _of_classes(tuple((kind.nodes, *site.figures_w(kind)) for kind in site.kinds))
 
     def idle_of(self, nodes: Iterable[str]) -> float:
         """Of these nodes together, which are ours."""
@@ -60,9 +61,9 @@ class NodePower:
 
 
 @lru_cache(maxsize=8)
-def _of_classes(classes: tuple[tuple[str, float, float], ...]) -> NodePower:
+def _of_classes(classes: tuple[tuple[str, float, float, float], ...]) -> NodePower:
     """Asked for each job that is passed on, of thousands of nodes."""
-    parts = [NodePower.alike(parse_hosts(nodes), idle_w, active_w)
-             for nodes, idle_w, active_w in classes]
+    parts = [NodePower.alike(parse_hosts(nodes), *watts) for nodes, *watts in classes]
     return NodePower({name: watts for part in parts for name, watts in part.idle_w.items()},
-                     {name: watts for part in parts for name, watts in part.active_w.items()})
+                     {name: watts for part in parts for name, watts in part.active_w.items()},
+                     {name: watts for part in parts for name, watts in part.least_w.items()})

@@ -7,20 +7,21 @@ import math
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from wattline.books import Books, CapChanged, Event
+from wattline.books import Books, Event
 from wattline.controller.alone import alone_at
 from wattline.controller.asking import watts_of_licences
 from wattline.controller.bare_jobs import BareJobs, on_free_cpus, on_free_nodes, parts_w
+from wattline.controller.cap_file import CapFile
 from wattline.controller.classes import Classes
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
-from wattline.controller.desk import open_desk, refuse_below_idle
+from wattline.controller.desk import open_desk
 from wattline.controller.elsewhere import part_here
 from wattline.controller.first_in_queue import FirstInQueue
 from wattline.controller.fleet_news import FleetNews
@@ -40,6 +41,7 @@ from wattline.controller.priorities import SharePriorities, shares_of
 from wattline.controller.recalling import ran_before, recall
 from wattline.controller.remembering import Remembered, open_remembered
 from wattline.controller.resting import RestingNodes, all_nodes_cap_w, cap_now_w
+from wattline.controller.safe_caps import SafeCaps
 from wattline.controller.sharing.licences import allowed_above_w
 from wattline.controller.sharing.parts import read_section
 from wattline.controller.sharing.starting import SharedStarter
@@ -57,14 +59,17 @@ from wattline.live.folder_lock import alone_in
 from wattline.live.mqtt_fleet import MqttFleet
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import PATIENCE_S, Commands, SlurmError
+from wattline.live.slurm.meanwhile import Meanwhile
 from wattline.live.transport.link import read_key
-from wattline.model.errors import InputError, WattlineError
-from wattline.model.units import parse_power, says_no_cap
+from wattline.model.errors import WattlineError
 from wattline.policies.configuration.claimed import Claimed
 from wattline.policies.configuration.moldable import Moldable
 
 BACK = 120
 """Readings that a node is asked for which nobody has heard before: jobs may have begun by then."""
+ATTEND_S = 0.75
+"""So long after it was last looked at, the cap is looked at again, whatever Slurm does: later than
+the next of usual cycles, which do so too."""
 
 
 @contextmanager
@@ -92,7 +97,8 @@ def serving(
                     site, kept, slurm or _slurm(site), fleet or fleet_of(site, act=act), act=act,
                     clock=clock, mode=mode)
             with nullcontext() if keeper is None else closing(keeper):
-                with leaving_to_slurm(site, controller, modes), settled():
+                with (leaving_to_slurm(site, controller, modes), settled(),
+                      _attending(controller, keeper, clock)):
                     yield controller
                 if keeper is not None:
                     keeper.leave(clock())
@@ -104,6 +110,23 @@ def serving(
                 with suppress(SlurmError):  # the watchdog does it later
                     leave(site, controller, modes)
             kept.end(controller.books)
+
+
+@contextmanager
+def _attending(
+    controller: Controller, keeper: CapKeeper | None, clock: Callable[[], float]
+) -> Iterator[None]:
+    """Keep the cap, by caps of nodes, while the controller waits for Slurm."""
+    if keeper is None:
+        yield
+        return
+
+    def attend() -> None:
+        controller.attend()
+        keeper.keep(clock(), caps_alone=True)
+
+    with controller.slurm.commands.meanwhile.doing(attend, ATTEND_S):
+        yield
 
 
 def _slurm(site: SiteConfig) -> Slurm:
@@ -119,6 +142,7 @@ def _assembled(
     # Compile the policy before the first job comes; what a copy is asked is written nowhere.
     books.copy().step(max(clock(), books.now_s))
     watcher = _watcher(site, books, slurm)
+    watcher.unfit.excluded = slurm.excluded
     recall(watcher, books, clock())
     watcher.off = kept_off(folder) & set(site.node_names) if act else set()
     controller = Controller(books, slurm, watcher, act=act, clock=clock)
@@ -139,18 +163,16 @@ def _assembled(
     sources: list[Callable[[float], list[Event]]] = [
         UnknownNames(watcher, controller.notes).events, resting.events]
     listeners: list[Callable[[Cycle], None]] = []
-    if site.cap_file:
-        sources.append(CapFile(Path(site.cap_file), site.cap, controller).events)
     if keeper is not None:
-        sources.append(keeper.meters.events)
-        listeners.append(lambda cycle: keeper.keep(clock(), heard=cycle.looked))
+        listeners.append(lambda cycle: _keep(keeper, controller, clock()))
         silent = SilentNodes(keeper.meters, controller.notes, clock())
         listeners.append(lambda cycle: silent.look(clock()))
     if ledger is not None and keeper is not None:
         keeper.meters.also = ledger.hear
         listeners.append(lambda cycle: _enter(ledger, controller.watcher, fleet, cycle))
     if isinstance(fleet, MqttFleet):
-        listeners.append(FleetNews(fleet.remarks, controller.notes))
+        listeners += [FleetNews(fleet.remarks, controller.notes),
+                      _safe_caps(site, controller, fleet)]
     if target is not None:
         listeners.append(lambda cycle: target.sample(clock()))
     listeners += [FirstInQueue(controller), *_starting(site, controller, modes)]
@@ -166,12 +188,26 @@ def _assembled(
         machine.nodes_w = keeper.meters.nodes_w
     upkeep = _upkeep(site, controller, kept)
     listeners += [machine, lambda cycle: upkeep(cycle.time_s, busy=machine.wrote)]
-    controller.sources, controller.listeners = sources, listeners
+    controller.urgent = _urgent(site, controller, keeper)
+    controller.sources, controller.listeners = [*sources, *controller.urgent], listeners
     open_desk(controller, site, remembers=act, clock=clock, modes=modes,
               more=lambda: {**_standing(site, keeper, target, clock()), "journal": str(kept.path),
                             **({"nodes": watcher.counts()} if isinstance(watcher, SharedWatcher)
                                else {})})
     return controller, keeper, ledger, modes
+
+
+def _urgent(site: SiteConfig, controller: Controller, keeper: CapKeeper | None
+            ) -> list[Callable[[float], Sequence[Event]]]:
+    found: list[Callable[[float], Sequence[Event]]] = []
+    if site.cap_file:
+        found.append(CapFile(Path(site.cap_file), site.cap, controller).events)
+    return found if keeper is None else [*found, keeper.meters.events]
+
+
+def _safe_caps(site: SiteConfig, controller: Controller, fleet: MqttFleet) -> SafeCaps:
+    return SafeCaps(fleet.safe_w, site.node_names, NodePower.of(site).idle_w.__getitem__,
+                    lambda: all_nodes_cap_w(controller.books), controller.notes)
 
 
 def _upkeep(site: SiteConfig, controller: Controller, kept: Remembered) -> Upkeep:
@@ -280,6 +316,14 @@ def _keeper(site: SiteConfig, controller: Controller, fleet: Fleet) -> CapKeeper
     return keeper
 
 
+def _keep(keeper: CapKeeper, controller: Controller, now_s: float) -> None:
+    rest = keeper.meters.rest(now_s)
+    if rest:
+        controller.tell(rest)
+    keeper.keep(now_s)
+    controller.slurm.commands.meanwhile.done()
+
+
 def _target(site: SiteConfig, controller: Controller, keeper: CapKeeper) -> Target | None:
     """The power that the keeper of the cap follows, where the site has one."""
     if site.target_topic and site.broker is not None:
@@ -356,37 +400,6 @@ def _usual(power: NodePower) -> str:
     return " or ".join(f"{watts:,.0f} W" for watts in sorted(set(power.active_w.values())))
 
 
-class CapFile:
-    """The cap follows a file, `none` is the site's own; what cannot be read leaves it as it is."""
-
-    def __init__(self, file: Path, highest_w: float, controller: Controller) -> None:
-        self.file, self.highest_w, self.controller = file, highest_w, controller
-        self.said = ""
-
-    def events(self, now_s: float) -> list[Event]:
-        try:
-            said = self.file.read_text(encoding="utf-8").strip()
-            wanted_w = self.highest_w if says_no_cap(said) else parse_power(said)
-            refuse_below_idle("a cap", wanted_w, self.controller.books)
-        except (OSError, UnicodeDecodeError, InputError) as error:
-            return self._note(f"{self.file}: the cap stays as it is: {error}")
-        if not 0.0 < wanted_w <= self.highest_w:
-            return self._note(f"{self.file}: the cap stays as it is: {wanted_w:g} W is not between "
-                              f"0 and the site's {self.highest_w:g} W")
-        self.said = ""
-        told_w = float(self.controller.books.record.meter[0].told_cap_w)
-        if math.isclose(wanted_w, told_w):
-            return []
-        self.controller.notes.append(f"{self.file}: the cap is {wanted_w:,.0f} W from now on")
-        return [CapChanged(wanted_w)]
-
-    def _note(self, text: str) -> list[Event]:
-        if text != self.said:
-            self.controller.notes.append(text)
-            self.said = text
-        return []
-
-
 def run(
     controller: Controller, cycle_s: float, say: Callable[[Cycle], None], *,
     cycles: int | None = None, stop: Callable[[], bool] = lambda: False,
@@ -395,16 +408,29 @@ def run(
     done = 0
     while not stop() and (cycles is None or done < cycles):
         start_s = time.monotonic()
-        try:
+        with _folder_needed():
             cycle = controller.cycle()
-        except OSError as error:
-            raise WattlineError(f"the controller's folder cannot be written ({error.strerror}): "
-                                "nothing more is started; jobs that run go on") from None
         say(cycle)
         done += 1
         if cycles is None or done < cycles:
-            time.sleep(max(cycle_s - (time.monotonic() - start_s), 0.0))
+            with _folder_needed():
+                _rest_until(start_s + cycle_s, controller.slurm.commands.meanwhile)
     return done
+
+
+@contextmanager
+def _folder_needed() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise WattlineError(f"the controller's folder cannot be written ({error.strerror}): "
+                            "nothing more is started; jobs that run go on") from None
+
+
+def _rest_until(end_s: float, meanwhile: Meanwhile) -> None:
+    while (left_s := end_s - time.monotonic()) > 0.0:
+        time.sleep(min(left_s, meanwhile.wait_s()))
+        meanwhile.look()
 
 
 @contextmanager

@@ -37,6 +37,7 @@ from wattline.controller.kept_jobs import tell_user
 from wattline.controller.naming import AGAIN, key, label_of
 from wattline.controller.node_power import NodePower
 from wattline.controller.told import News, Told
+from wattline.controller.unfit import UnfitJobs
 from wattline.controller.writings import WrittenOn
 from wattline.live.slurm.client import Seen
 from wattline.live.slurm.reading import (
@@ -56,8 +57,6 @@ BACKOFF_S = 5.0
 LONGEST_BACKOFF_S = 320.0
 """Slurm may refuse a job for ever, and takes seconds each time in which no cap is kept: each time
 it is left alone for twice as long."""
-UNFIT_S = 900.0
-"""So long a job is not tried that Slurm has no nodes for; that it excludes fewer, no look shows."""
 ASIDE = "suspended to keep the cap"
 """In the comment of such a job."""
 
@@ -106,9 +105,7 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         """Where a job stands, or stood, in the books' queue."""
         self.places: dict[str, tuple[float, int]] = {}
         """By label where jobs stood that may come back under another name."""
-        self.unfit: dict[str, tuple[tuple[object, ...], float]] = {}
-        """By label what jobs asked for that Slurm has no nodes for, and until when they are not
-        decided upon, unless they ask for something else or a node comes back before."""
+        self.unfit = UnfitJobs()
         self.array_limits: dict[str, int] = {}
         """How many tasks of an array may run at once, as Slurm said last."""
         self.obstacles: dict[str, Obstacle] = {}
@@ -141,8 +138,7 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         self.written = {label: each for label, each in self.written.items() if label in labels}
         self.freed.only(labels)
         self.places = {label: each for label, each in self.places.items() if label in labels}
-        self.unfit = {label: each for label, each in self.unfit.items()
-                      if label in labels and each[1] > seen.time_s}
+        self.unfit.look(labels, seen.time_s)
         self._parts.said &= labels
         self._look_for_obstacles(seen, labels)
         for name in [name for name in self.told if name not in now]:
@@ -214,7 +210,7 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
             found.events.append(NodesDown(nodes=self._numbers(gone - self.down)))
         if self.down - gone:
             found.events.append(NodesUp(nodes=self._numbers(self.down - gone)))
-            self.unfit.clear()  # they may have what others lack
+            self.unfit.clear()
         self.down = gone
         self.resting = {node.name for node in seen.nodes if node.name in gone and node.rests}
         self.dead = {node.name for node in seen.nodes if node.name in gone and node.lost}
@@ -236,8 +232,7 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
 
     def _is_kept(self, job: SlurmJob, found: News) -> bool:
         """Whether something else than nodes and watts keeps a job of ours that is new."""
-        unfit = self.unfit.get(job.label, ((),))[0] == job.asks
-        obstacle = UNFIT if unfit else self._obstacles.of_new(job)
+        obstacle = UNFIT if self.unfit.has(job) else self._obstacles.of_new(job)
         if obstacle is None and self.classes is not None:
             obstacle = self.classes.obstacle(self, self.as_asked(job))
         tell_user(job, obstacle, self.kept_before.get(job.label), found)
@@ -396,7 +391,7 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
 
     def _no_nodes(self, name: str, job: SlurmJob, found: News) -> None:
         """Slurm itself has no nodes for what a job asks for: it is not tried again."""
-        self.unfit[job.label] = job.asks, self.looked_s + UNFIT_S
+        self.unfit.add(job, self.looked_s)
         self.obstacles[job.label] = UNFIT
         found.remarks.append(f"job {job.label} is not decided upon: {UNFIT.sentence}")
         found.unmanaged.append((job.label, UNFIT.sentence))

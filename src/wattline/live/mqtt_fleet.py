@@ -18,6 +18,7 @@ from wattline.live.fleet import NodeReport
 from wattline.live.transport.gaps import Gaps
 from wattline.live.transport.link import BrokerSettings, Link
 from wattline.live.transport.messages import (
+    UP,
     Kind,
     MessageError,
     Order,
@@ -25,6 +26,7 @@ from wattline.live.transport.messages import (
     sign,
     topic,
     unpack_report,
+    unpack_state,
 )
 
 SILENT_S = 5.0
@@ -43,6 +45,8 @@ class _Node:
     gaps: Gaps = field(default_factory=Gaps)
     heard_s: float = -math.inf
     state: str = "unknown"
+    safe_w: float = math.nan
+    """As its agent said last."""
     base_j: float = 0.0
     """Joules of earlier lives, so that they never fall."""
     energy_j: float = 0.0
@@ -114,6 +118,12 @@ class MqttFleet:
                     if max(node.heard_s, self._began_s) < since_s
                     or node.state in ("gone", "left")]
 
+    def safe_w(self) -> dict[str, float]:
+        """Per node the cap to which it falls back, of those that have said it."""
+        with self._lock:
+            return {name: node.safe_w for name, node in self._nodes.items()
+                    if not math.isnan(node.safe_w)}
+
     def seen(self) -> dict[str, tuple[int, int, float]]:
         """Per node the life of its spool, the number of its next reading, and the joules of
         earlier lives; for a restart."""
@@ -148,7 +158,9 @@ class MqttFleet:
         if node is None:
             self._remark(f"{name} reports and is none of this fleet's nodes")
         else:
-            node.state = payload.decode(errors="replace")
+            with self._lock:
+                node.state, safe_w = unpack_state(payload)
+                node.safe_w = node.safe_w if math.isnan(safe_w) else safe_w
 
     def _hear_report(self, name: str, node: _Node, payload: bytes) -> None:
         try:
@@ -158,7 +170,7 @@ class MqttFleet:
             return
         with self._lock:
             gaps = node.gaps
-            node.heard_s, node.state = time.monotonic(), "up"
+            node.heard_s, node.state = time.monotonic(), UP
             if batch.life != gaps.life:
                 gaps.begin(batch.life)
                 node.base_j = node.energy_j

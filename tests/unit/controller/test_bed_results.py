@@ -77,6 +77,15 @@ def test_a_job_that_draws_more_than_it_says_keeps_others_waiting_in_the_simulati
     assert beside_simulation(run, jobs, setup).as_held.late_s_worst == (0.0 if known else 8.0)
 
 
+def test_what_nobody_accounts_for_keeps_jobs_waiting_in_the_simulation_too() -> None:
+    """Of 600 W the machine draws 400 with nothing on it, until 9 s after the job came."""
+    run = replace(run_of(SeenJob(1, 0.0, 9.0, 14.0, 5.0, 1.0, 0.0)),
+                  measured=((0.5, None, 400.0), (10.0, None, 180.0)))
+    setup = Setup(2, NodePower(), 600.0, {"power": "block", "placement": "first-fit"})
+    found = beside_simulation(run, [BedJob(1, 0.0, 5.0, 60.0, 1, 350.0)], setup)
+    assert found.as_held.late_s_worst == -1.0
+
+
 def tried(monkeypatch: pytest.MonkeyPatch, workload: Path, *seen: SeenJob) -> trying.TriedRun:
     bed = Bed(Path("/nowhere"), nodes=4, port=1)
     for name, instead in (("bring_up", lambda *_, **__: bed), ("take_down", lambda *_: None),

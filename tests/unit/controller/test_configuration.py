@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from wattline.controller.configuration import SiteConfig, read_configuration
+from wattline.controller.node_power import NodePower
 from wattline.model.errors import InputError
 
 GOOD = """nodes = "cn1-gpu-[01-02],cn1-cpu-01"
@@ -35,6 +36,21 @@ def test_classes_of_nodes_are_those_of_the_site_in_their_order(tmp_path: Path) -
         file.write_text(GOOD + kinds.format(*nodes))
         with pytest.raises(InputError, match="classes: together they must have"):
             read_configuration(file)
+
+
+def test_the_lowest_cap_of_a_node_is_that_of_its_class(tmp_path: Path) -> None:
+    file = tmp_path / "site.toml"
+    kinds = ('[[classes]]\nname = "gpu"\nnodes = "cn1-gpu-[01-02]"\nidle_w = 50\n{}'
+             '[[classes]]\nname = "cpu"\nnodes = "cn1-cpu-01"\n')
+    for said, whole, least in (("least_w = 70\n", "node_least_w = 120\n", (70.0, 120.0)),
+                               ("", "node_least_w = 120\n", (120.0, 120.0)),
+                               ("", "", (50.0, 90.0))):
+        file.write_text(whole + GOOD + kinds.format(said))
+        found = NodePower.of(read_configuration(file)).least_w
+        assert (found["cn1-gpu-02"], found["cn1-cpu-01"]) == least
+    file.write_text(GOOD + kinds.format("least_w = 400\n"))
+    with pytest.raises(InputError, match=r"gpu: its least_w \(400 W\) is above its active_w"):
+        read_configuration(file)
 
 
 @pytest.mark.parametrize(("change", "reason"), [

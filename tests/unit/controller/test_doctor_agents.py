@@ -18,7 +18,7 @@ from wattline.controller.doctor.check import Check
 from wattline.live.fleet import NodeReport
 from wattline.live.transport.broker import CONTROLLER, BrokerFiles, make_broker_files
 from wattline.live.transport.link import BrokerSettings, Link
-from wattline.live.transport.messages import pack_reading, pack_report, topic
+from wattline.live.transport.messages import pack_reading, pack_report, pack_state, topic
 
 pytestmark = pytest.mark.waits
 
@@ -48,10 +48,11 @@ def site_of(broker: Broker, nodes: str = "n[1-2]", **other: object) -> SiteConfi
 
 
 @contextmanager
-def reporting(broker: Broker, node: str, off_s: float = 0.0, reason: str = "") -> Iterator[None]:
+def reporting(broker: Broker, node: str, off_s: float = 0.0, reason: str = "",
+              safe_w: float | None = None) -> Iterator[None]:
     """An agent's side: a report each tenth of a second."""
     link = Link(broker.files.of(node), f"bed-{node}", [], lambda where, payload: None,
-                state=topic("bed", node, "state"))
+                state=topic("bed", node, "state"), greeting=pack_state(safe_w))
     until(lambda: link.connected)
     ended = threading.Event()
 
@@ -83,6 +84,18 @@ def test_a_site_whose_agents_all_report(broker: Broker) -> None:
     assert [check.mend for check in found] == [""] * 5
     assert all(check.ok for check in found)
     assert found[3].found == "2 of 2 nodes report"
+
+
+@pytest.mark.parametrize(("safe_w", "kept"), [(500.0, True), (501.0, False)])
+def test_safe_caps_that_do_not_keep_the_cap_are_named(
+    broker: Broker, safe_w: float, kept: bool
+) -> None:
+    with reporting(broker, "n1", safe_w=safe_w), reporting(broker, "n2", safe_w=safe_w):
+        found = by_name(site_of(broker))["safe caps"]
+    assert (found.ok, found.must) == (kept, False)
+    assert ("within the cap of 1,000 W" if kept else "add up to 1,002 W, above the cap"
+            ) in found.found
+    assert kept or "lower `safe`" in found.mend
 
 
 def test_agents_that_are_silent_are_named_with_what_was_heard_of_them(broker: Broker) -> None:

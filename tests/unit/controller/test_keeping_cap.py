@@ -12,22 +12,25 @@ from tests.unit.controller.fakes import FakeFleet, FakeSlurm
 
 from wattline.controller.keeping_cap import CapKeeper, shared
 from wattline.controller.metering import Meters
+from wattline.controller.node_power import NodePower
 from wattline.controller.told import Told
 from wattline.controller.watching import Watcher
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.reading import SlurmJob
 
+LEAST_W = {"a": 100.0, "b": 100.0}
+
 
 def test_nodes_share_what_is_lacking_in_proportion_and_never_go_below_their_least() -> None:
-    caps, lacking_w = shared({"a": 300.0, "b": 200.0}, 400.0, 100.0, 0.0)
+    caps, lacking_w = shared({"a": 300.0, "b": 200.0}, 400.0, LEAST_W, 0.0)
     assert sum(caps.values()) == pytest.approx(400.0)
     assert (300 - caps["a"]) / 200 == pytest.approx((200 - caps["b"]) / 100)
     assert lacking_w == -200.0
-    caps, lacking_w = shared({"a": 300.0, "b": 200.0}, 150.0, 100.0, 0.0)
+    caps, lacking_w = shared({"a": 300.0, "b": 200.0}, 150.0, LEAST_W, 0.0)
     assert caps == {"a": 100.0, "b": 100.0}
     assert lacking_w == 50.0
-    assert shared({"a": 300.0}, 300.0, 100.0, 10.0)[0] == {}
-    assert shared({}, 100.0, 100.0, 10.0) == ({}, -100.0)
+    assert shared({"a": 300.0}, 300.0, LEAST_W, 10.0)[0] == {}
+    assert shared({}, 100.0, {}, 10.0) == ({}, -100.0)
 
 
 class Site:
@@ -47,6 +50,7 @@ class Site:
 
     def keep(self, now_s: float) -> dict[str, float]:
         self.fleet.now_s = now_s
+        self.keeper.meters.hear(now_s)
         self.keeper.keep(now_s)
         return {name: cap for name, cap in self.fleet.caps_w.items() if math.isfinite(cap)}
 
@@ -100,6 +104,50 @@ def test_caps_do_not_follow_noise_where_the_power_sits_at_the_cap(noise, level) 
     site.watcher.told["1"].running = False  # and lifted once there is room
     site.fleet.power_w["n2"] = 90.0
     assert site.keep(610.0) == {}
+
+
+def test_readings_that_come_late_on_nodes_without_jobs_leave_others_no_more_room() -> None:
+    """A tenth of a second late: 90 W look like 81, and like 99 in the next reading."""
+    site = Site(cap_w=300.0)
+    del site.watcher.told["1"]  # it has just ended
+    left_w = []
+    for second in range(20):
+        site.fleet.power_w = {"n1": 205.0, "n2": 81.0 if second % 2 else 99.0}
+        left_w.append(300.0 - 90.0 - site.keep(float(second))["n1"])
+    assert min(left_w[4:]) > -0.5, left_w
+    assert max(left_w[8:]) < 5.0, left_w
+    site.fleet.power_w["n2"] = 180.0  # no reading is so late
+    assert site.keep(20.0) == {"n1": 120.0}
+
+
+def test_nodes_of_a_class_come_down_to_a_least_of_their_own() -> None:
+    """Of 300 W each: 60 W is as low as the first can go, and 200 W the second."""
+    site = Site("suspend", cap_w=265.0)
+    site.watcher.power = NodePower({}, {}, {"n1": 60.0, "n2": 200.0})
+    assert site.keep(10.0) == pytest.approx({"n1": 62.595, "n2": 201.081}, abs=0.01)
+    site.cap_w = 259.0
+    site.keep(20.0)
+    site.keep(22.0)
+    assert site.slurm.told[0] == ("suspend", "1")
+    site.fleet.power_w = {"n1": 60.0, "n2": 90.0}
+    site.keep(23.0)
+    site.cap_w = 265.0  # 60 and 200 W, and 2 % of the cap to spare
+    site.keep(30.0)
+    assert [told[0] for told in site.slurm.told if told[0] != "explain"] == ["suspend"]
+    site.cap_w = 270.0
+    site.keep(31.0)
+    assert site.slurm.told[-1] == ("resume", "1")
+
+
+def test_while_slurm_is_busy_no_job_steps_aside_and_caps_come_down_all_the_same() -> None:
+    site = Site("suspend", cap_w=215.0)
+    for now_s in (10.0, 11.5, 13.0):
+        site.keeper.meters.hear(now_s)
+        site.keeper.keep(now_s, caps_alone=True)
+    assert site.slurm.told == []
+    assert site.fleet.caps_w == {"n1": 120.0, "n2": 120.0}
+    site.keep(13.5)
+    assert site.slurm.told[0] == ("suspend", "1")
 
 
 def test_jobs_that_draw_more_than_they_said_are_brought_down() -> None:

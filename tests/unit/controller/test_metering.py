@@ -21,14 +21,22 @@ class Machine:
         self.watcher = Watcher(["n1", "n2"])
         self.watcher.told["7"] = Told("7", 1, 60.0, 300.0, (0,), True)
         self.throttled: set[str] = set()
-        self.meters = Meters(self.fleet, self.watcher, lambda: 390.0, lambda: 0.0,
-                             lambda: self.throttled)
+        self.expected_w, self.rest_w = 390.0, 0.0
+        self.meters = Meters(self.fleet, self.watcher, lambda: self.expected_w + self.rest_w,
+                             lambda: self.rest_w, lambda: self.throttled)
 
     def told(self, *seconds: float) -> list[Measured]:
         found = []
         for now_s in seconds:
             self.fleet.now_s = now_s
-            found += self.meters.events(now_s)
+            found += self.meters.events(now_s) + self.rest(now_s)
+        return found
+
+    def rest(self, now_s: float) -> list[Measured]:
+        """What the books count as such from then on."""
+        found = self.meters.rest(now_s)
+        for each in found:
+            self.rest_w = max(each.watts - self.expected_w, 0.0)
         return found
 
 
@@ -89,6 +97,13 @@ def test_what_nobody_accounts_for_is_a_rest_once_it_lasts() -> None:
     assert machine.told(4.0, 5.0) == [Measured(490.0)]
     machine.fleet.power_w["n2"] = 90.0
     assert machine.told(6.0, 7.0) == [Measured(390.0)]
+
+
+def test_what_nobody_accounts_for_is_told_again_where_the_books_count_it_otherwise() -> None:
+    machine = Machine()
+    assert machine.told(*range(10)) == []
+    machine.rest_w = 1000.0
+    assert machine.told(10.0) == [Measured(390.0)]
 
 
 def test_a_silent_node_is_a_gap_and_no_zero() -> None:

@@ -5,20 +5,23 @@ It only listens, beside a controller that may run: nothing is ordered of any nod
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import ssl
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.doctor.check import Check, checked
+from wattline.controller.node_power import NodePower
+from wattline.controller.safe_caps import MEND, too_high
 from wattline.live.fleet import NodeReport
 from wattline.live.transport.link import BrokerSettings, Link, read_key
-from wattline.live.transport.messages import MessageError, topic, unpack_report
+from wattline.live.transport.messages import MessageError, topic, unpack_report, unpack_state
 from wattline.model.errors import InputError
-from wattline.model.units import fold_hosts
+from wattline.model.units import counted, fold_hosts
 
 PATIENCE_S = 5.0
 LISTEN_S = 6.0
@@ -59,6 +62,8 @@ class _Heard:
 
     reports: dict[str, NodeReport] = field(default_factory=dict)
     states: dict[str, str] = field(default_factory=dict)
+    safe_w: dict[str, float] = field(default_factory=dict)
+    """The caps to which nodes fall back, as their agents say."""
     off_s: dict[str, float] = field(default_factory=dict)
     """By how much each node's clock is ahead of ours."""
     said: list[str] = field(default_factory=list)
@@ -66,7 +71,9 @@ class _Heard:
     def take(self, where: str, payload: bytes) -> None:
         node, what = where.split("/")[-2:]
         if what == "state":
-            self.states[node] = payload.decode(errors="replace")
+            self.states[node], safe_w = unpack_state(payload)
+            if not math.isnan(safe_w):
+                self.safe_w[node] = safe_w
             return
         try:
             readings = unpack_report(node, payload).readings
@@ -141,11 +148,22 @@ def _agents(site: SiteConfig, heard: _Heard) -> list[Check]:
     if len(silent) == len(names):
         return [found_ok]
     worst_s = max((abs(off_s) for off_s in heard.off_s.values()), default=0.0)
-    return [found_ok, checked(
+    return [found_ok, *_safe_caps(site, heard.safe_w), checked(
         "clocks of agents", not wrong, f"at most {worst_s:.1f} s from this machine's"
         + (f"; {_some(wrong)} more than {MOST_OFF_S:g} s" if wrong else ""),
         "let chrony or systemd-timesyncd set them: an agent refuses orders that are older than its "
         "order_age", must=False)]
+
+
+def _safe_caps(site: SiteConfig, safe_w: Mapping[str, float]) -> list[Check]:
+    """Where agents have any: what holds when the controller is silent."""
+    names, power = site.node_names, NodePower.of(site)
+    known = [node for node in names if node in safe_w]
+    if not known:
+        return []
+    said = too_high(safe_w, names, power.idle_w.__getitem__, site.cap)
+    return [checked("safe caps", not said, said or f"of {counted(len(known), 'node')}, within the "
+                    f"cap of {site.cap:,.0f} W", MEND, must=False)]
 
 
 def _silent(nodes: list[str], states: dict[str, str]) -> str:

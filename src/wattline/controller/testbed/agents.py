@@ -26,7 +26,7 @@ from wattline.live.found import open_actuator, open_sensor
 from wattline.live.mqtt_fleet import MqttFleet
 from wattline.live.transport.broker import AGENTS, CONTROLLER
 from wattline.live.transport.link import Link, read_key
-from wattline.live.transport.messages import key_of, topic
+from wattline.live.transport.messages import key_of, pack_state, topic
 
 KNOB = "psys@0"
 LOST = "lost"
@@ -66,6 +66,7 @@ class Agents:
         self._marks = {marks.fileno(): (name, marks) for name, agent in self._agents.items()
                        for marks in (Marks(bed.agents / name, agent.counter_files),)}
         self._inbox = Inbox()
+        self._greeted = False
         self._poll = select.poll()  # select takes no file above 1023
         for file in (*self._marks, self._inbox.fileno()):
             self._poll.register(file, select.POLLIN)
@@ -75,6 +76,7 @@ class Agents:
     def run(self, stop: Callable[[], bool], every_s: float = 1.0) -> None:
         next_s = time.monotonic()
         while not stop():
+            self._greet()
             self._wait(next_s - time.monotonic())
             if time.monotonic() >= next_s:
                 for name, marks in self._marks.values():
@@ -83,6 +85,15 @@ class Agents:
                     if not self._is_off(name):
                         self._send(name, agent.tick())
                 next_s = max(next_s + every_s, time.monotonic())
+
+    def _greet(self) -> None:
+        """Each time the link is there again: a broker that was killed has forgotten it."""
+        connected = self._link.connected
+        if connected and not self._greeted:
+            for name in self._agents:
+                self._link.publish(topic(self.bed.cluster, name, "state"),
+                                   pack_state(self.bed.power.least_w), retain=True)
+        self._greeted = connected
 
     def close(self) -> None:
         for agent in self._agents.values():

@@ -39,7 +39,7 @@ class Faults:
         self._order, self.random = random.Random(seed), random.Random(f"times of {seed}")
         self.said: list[str] = []
         self.slow = bed.folder / "slow"
-        _write_wrappers(self.slow)
+        write_wrappers(self.slow)
         controller.path = str(self.slow)
         self._next_s = time.monotonic() + self.random.uniform(*BETWEEN_S)
         self._undo: Undo | None = None
@@ -184,7 +184,7 @@ def deck(source: random.Random) -> list[str]:
     return source.sample(sorted(Faults.KINDS), len(Faults.KINDS))
 
 
-def _write_wrappers(folder: Path) -> None:
+def write_wrappers(folder: Path) -> None:
     """Commands that wait before they do what they are told, while a file is there."""
     folder.mkdir(exist_ok=True)
     for name in SLOWED:

@@ -74,8 +74,9 @@ class BedRun:
     """Times since the beginning, and watts."""
     seen: tuple[SeenJob, ...] = ()
     """The jobs that completed, as Slurm's accounting has them."""
-    measured: tuple[tuple[float, int, float], ...] = ()
-    """When the books were told that a job draws other watts than it said, its number, and these."""
+    measured: tuple[tuple[float, int | None, float], ...] = ()
+    """When the books were told that a job draws other watts than it said, its number (None: the
+    machine, other than is accounted for), and these."""
     end_forgotten: tuple[str, ...] = ()
     """Of those that finished, jobs that did their work and whose end Slurm has forgotten: one that
     is killed comes back with what it had saved, and lets them run into their limit."""
@@ -179,8 +180,9 @@ def _result(
         requeued=told.requeued,
         makespan_s=max((job.end_s for job in done), default=0.0),
         wait_s_mean=sum(waits) / len(waits) if waits else math.nan, power_w=curve, seen=done,
-        measured=tuple((at_s - begin_s, labels[label].number, watts)
-                       for at_s, label, watts in journal.measured if label in labels),
+        measured=tuple((at_s - begin_s, None if label is None else labels[label].number, watts)
+                       for at_s, label, watts in journal.measured
+                       if label is None or label in labels),
         faults=faults, remarks=(
             *submitter.failed.values(), *submitter.forgotten, *controller.remarks(), *end.remarks),
     )
@@ -212,8 +214,9 @@ class Story:
     """When the books first heard of them."""
     delay_s: dict[str, float]
     """From that decision until the books were told that they run."""
-    measured: tuple[tuple[float, str, float], ...] = ()
-    """When the books were told that a job draws other watts than it said, and how many."""
+    measured: tuple[tuple[float, str | None, float], ...] = ()
+    """When the books were told that a job draws other watts than it said, or the machine (None)
+    other than its jobs and free nodes, and how many."""
 
     @classmethod
     def read(cls, journal: Path) -> Story:
@@ -226,8 +229,9 @@ class Story:
                     heard_s.setdefault(str(event.job), entry.time_s)
                 if isinstance(event, Ended) and str(event.job) in start_s:
                     held_s[str(event.job)] = entry.time_s - start_s[str(event.job)]
-                if isinstance(event, Measured) and event.job is not None:
-                    measured.append((entry.time_s, str(event.job), event.watts))
+                if isinstance(event, Measured):
+                    measured.append((entry.time_s, None if event.job is None else str(event.job),
+                                     event.watts))
                 if isinstance(event, Started) and str(event.job) in start_s:
                     delay_s[str(event.job)] = entry.time_s - start_s[str(event.job)]
             decisions += len(entry.decisions or ())

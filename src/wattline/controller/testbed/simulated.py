@@ -5,8 +5,8 @@ done; a real one holds them until its last process has gone, Slurm has said so, 
 seen it and Slurm's next tick starts another. Three simulations tell these apart: one in which jobs
 run for their work alone, one in which each holds its nodes longer by one constant, the median of
 what the run itself shows, and one that is told when the controller heard of each job, how long each
-held its nodes, how long after the decision each was seen to run, and what meters said of it. From
-when it is seen to run its limit counts, and with the end that it allows backfilling reckons: jobs
+held its nodes, how long after the decision each was seen to run, and what meters said. From when it
+is seen to run its limit counts, and with the end that it allows backfilling reckons: jobs
 that are seen to run in one look are expected to end together. What this simulation leaves is the
 start itself: in a crowded machine small differences change who is next, and the first two run away
 from the real one.
@@ -107,8 +107,8 @@ class _Told:
     arrives_s: Callable[[SeenJob], float] = attrgetter("submit_s")
     delay_s: Callable[[SeenJob], float] | None = None
     """So long of that it is not seen to run; None: all jobs run at once."""
-    measured: Sequence[tuple[float, int, float]] = ()
-    """Times, numbers of jobs, and watts."""
+    measured: Sequence[tuple[float, int | None, float]] = ()
+    """Times, numbers of jobs (None: the whole machine), and watts."""
 
 
 def _lateness(
@@ -128,8 +128,8 @@ def _lateness(
         starts_s, end_s = _simulated(table, setup)
     else:  # few jobs take less time than it takes to compile
         row = {job.number: row for row, job in enumerate(seen)}
-        measured = [(at_s - first_s, Measured(watts, row[number]))
-                    for at_s, number, watts in told.measured if number in row]
+        measured = [(at_s - first_s, Measured(watts, None if number is None else row[number]))
+                    for at_s, number, watts in told.measured if number is None or number in row]
         given = (table, setup, delays_s, measured)
         starts_s, end_s = ((len(seen) <= MOST_TOLD and call_plain(simulated_late, *given))
                            or simulated_late(*given))

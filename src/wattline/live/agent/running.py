@@ -15,7 +15,7 @@ from wattline.live.agent.marks import Marks
 from wattline.live.agent.settings import AgentSettings
 from wattline.live.folder_lock import alone_in
 from wattline.live.transport.link import Link
-from wattline.live.transport.messages import topic
+from wattline.live.transport.messages import pack_state, topic
 from wattline.model.errors import WattlineError
 
 
@@ -31,7 +31,8 @@ def run_agent(
         inbox = Inbox()
         link = Link(settings.broker, f"{settings.cluster}-{settings.node}",
                     [topic(settings.cluster, settings.node, "order")], inbox.put, say=say,
-                    state=topic(settings.cluster, settings.node, "state"))
+                    state=topic(settings.cluster, settings.node, "state"),
+                    greeting=pack_state(settings.limits.safe))
         try:
             _loop(settings, agent, marks, inbox, link, stop)
         finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wattline.live.slurm.commands import Commands, SlurmError
@@ -92,6 +92,12 @@ class Slurm:
             if set(job.node_list) <= set(said):
                 return said
         return evenly(job)
+
+    def excluded(self, labels: Collection[str]) -> dict[str, str]:
+        """By label the nodes that these jobs exclude, as Slurm prints them (`-x`)."""
+        said = self.commands.run("squeue", "-h", "-a", "-r", "-j", ",".join(labels), "-o", "%i %x")
+        rows = (line.partition(" ") for line in said.splitlines())
+        return {label: nodes.strip() for label, _, nodes in rows}
 
     def wishes(self) -> dict[str, Wish]:
         """What jobs ask for beside nodes and CPUs, by label."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from wattline.live.slurm.meanwhile import Meanwhile
 from wattline.model.errors import InputError, WattlineError
 
 PATIENCE_S = 15.0
@@ -28,6 +30,8 @@ class Commands:
     environment: Mapping[str, str] = field(default_factory=dict)
     """Such as SLURM_CONF, where Slurm is not configured for the whole machine."""
     patience_s: float = PATIENCE_S
+    meanwhile: Meanwhile = field(default_factory=Meanwhile, repr=False, compare=False)
+    """What is done while a command runs, and between commands."""
 
     def run(self, *command: str) -> str:
         """What a command prints; a `SlurmError` in one line where it fails."""
@@ -37,17 +41,42 @@ class Commands:
                              "(Debian package slurm-client)")
         env = {**os.environ, **self.environment, "TZ": "UTC", "SLURM_TIME_FORMAT": "standard",
                "SLURM_BITSTR_LEN": "0"}
+        self.meanwhile.look()
         try:
-            done = subprocess.run([program, *command[1:]], capture_output=True, text=True,
-                                  errors="replace", env=env, timeout=self.patience_s, check=False,
-                                  stdin=subprocess.DEVNULL)
-        except subprocess.TimeoutExpired:
-            raise SlurmError(f"{_shown(command)} gave no answer in {self.patience_s:g} s") from None
+            process = subprocess.Popen(
+                [program, *command[1:]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True, errors="replace", env=env)
         except OSError as error:
             raise SlurmError(f"{_shown(command)} could not be run: {error}") from None
+        with process:
+            try:
+                done = self._ended(process)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise SlurmError(f"{_shown(command)} gave no answer in {self.patience_s:g} s"
+                                 ) from None
+            except BaseException:
+                process.kill()
+                raise
         if done.returncode:
             raise SlurmError(f"{_shown(command)} failed: {_last_line(done)}")
         return done.stdout
+
+    def _ended(self, process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+        """What came of it; a `TimeoutExpired` where it takes longer than our patience."""
+        until_s = time.monotonic() + self.patience_s
+        while True:
+            left_s = until_s - time.monotonic()
+            try:
+                said, complained = process.communicate(
+                    timeout=max(min(left_s, self.meanwhile.wait_s()), 0.0))
+            except subprocess.TimeoutExpired:
+                if left_s <= 0.0:
+                    raise
+                self.meanwhile.look()
+            else:
+                return subprocess.CompletedProcess(process.args, process.returncode, said,
+                                                   complained)
 
 
 def _shown(command: Sequence[str]) -> str:

@@ -104,9 +104,12 @@ class Link:
     def connected(self) -> bool:
         return self._connected
 
-    def publish(self, topic: str, payload: bytes) -> bool:
-        """Whether it could be handed on; it never waits, and keeps nothing for later."""
-        return self._connected and self._client.publish(topic, payload).rc == 0
+    def publish(self, topic: str, payload: bytes, *, retain: bool = False) -> bool:
+        """Whether it could be handed on; it never waits, and keeps nothing for later.
+
+        `retain`: the broker keeps it for those who come later.
+        """
+        return self._connected and self._client.publish(topic, payload, retain=retain).rc == 0
 
     def close(self, farewell: bytes = b"left") -> None:
         """Say goodbye, where somebody hears it, and leave."""

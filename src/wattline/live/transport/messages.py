@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import hmac
+import math
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -75,6 +76,24 @@ def topic(cluster: str, node: str, what: str) -> str:
 def key_of(master: bytes, cluster: str, node: str) -> bytes:
     """The key of one node, which tells nothing of those of others."""
     return hmac.digest(master, f"{cluster}/{node}".encode(), "sha256")
+
+
+UP, _SAFE = "up", "safe="
+
+
+def pack_state(safe_w: float | None) -> bytes:
+    """What an agent says of itself when it connects: it is there, and its safe cap, if it has one.
+    """
+    return (UP if safe_w is None else f"{UP} {_SAFE}{safe_w:g}").encode()
+
+
+def unpack_state(payload: bytes) -> tuple[str, float]:
+    """The state of an agent, and its safe cap; NaN where it says none."""
+    state, _, more = payload.decode(errors="replace").partition(" ")
+    try:
+        return state, float(more.removeprefix(_SAFE))
+    except ValueError:
+        return state, math.nan
 
 
 def pack_reading(number: int, report: NodeReport) -> bytes:
