@@ -8,9 +8,10 @@ import tomllib
 import warnings
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
-from tests.support.shown import blocks, in_tables, missing, shown
+from tests.support.shown import blocks, commands, in_tables, missing, shown
 
 import wattline as wl
 from wattline.cli.main import cli
@@ -52,9 +53,50 @@ def test_a_page_that_shows_something_else_would_be_found() -> None:
 
 @pytest.mark.parametrize("page", [*DOCS.rglob("*.md"), ROOT / "README.md"], ids=lambda p: p.name)
 def test_what_is_copied_from_a_page_can_be_pasted(page: Path) -> None:
-    prompts = [line for line in page.read_text(encoding="utf-8").splitlines()
-               if re.match(r"( {4})?\$ ", line)]
+    text = page.read_text(encoding="utf-8")
+    prompts = [line for line in text.splitlines() if re.match(r"( {4})?\$ ", line)]
     assert prompts == []
+    assert {line: found for line in commands(text) if (found := refused(line))} == {}
+
+
+def refused(line: str) -> str:
+    """Why a command would not begin, if so: an option or a word that is none of its own."""
+    words = shlex.split(line, comments=True)
+    if any("|" in word for word in words):
+        return "choices are no command: to a shell this is a pipe"
+    command: click.Command | None = cli
+    # Files that options of a group name need not be there.
+    context = click.Context(cli, resilient_parsing=True)
+    words = words[1:]
+    try:
+        while isinstance(command, click.Group):
+            command.parse_args(context, list(words))
+            called = [*context._protected_args, *context.args]
+            if not called:  # the group itself
+                return ""
+            name, command, words = command.resolve_command(context, called)
+            if command is None:
+                return f"no command is called {called[0]}"
+            context = click.Context(command, info_name=name, parent=context,
+                                    resilient_parsing=isinstance(command, click.Group))
+        _, beyond, _ = command.make_parser(context).parse_args(words)
+    except click.UsageError as error:
+        return error.format_message()
+    return f"unexpected: {' '.join(beyond)}" if beyond else ""
+
+
+@pytest.mark.parametrize(("line", "said"), [
+    ("wattline study esp   beside ours", "unexpected: beside ours"),
+    ("wattline network nodes for sbatch -w", "No such option '-w'"),
+    ("wattline power show|set FILE", "a pipe"),
+    ("wattline study esp | hetero", "a pipe"),
+    ("wattline no-such-command", "no-such-command"),
+    ("wattline study esp   # beside ours", ""),
+    ("wattline account RUN --by user", ""),
+])
+def test_a_line_that_would_not_run_would_be_found(line: str, said: str) -> None:
+    assert said in refused(line)
+    assert bool(refused(line)) == bool(said)
 
 
 @pytest.mark.parametrize("command", [

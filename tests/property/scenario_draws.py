@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel
 
 from wattline.network.config import BUILDERS
 from wattline.policies.declaration import AXES
@@ -33,11 +36,15 @@ HOSTILE: tuple[Any, ...] = (
     "<script>", "%s%n{0}", [], {}, [[]], [{}], [1, "a", None], {"name": "x"}, {"": 1}, (), b"x",
 )
 
+LOG_HEAD = ("; UnixStartTime: 1000000\n; MaxNodes: 36\n; Application: 0 app\n"
+            "; Application: 1 CG.A\n; Queue: 1 debug\n")
+JOBS = [
+    f"{n} {7 * n} -1 {20 + 13 * (n % 5)} {1 + n % 7} -1 -1 {1 + n % 7} {40 + 20 * (n % 4)} -1 "
+    f"1 {1 + n % 3} 1 {n % 2} {1 + n % 2} -1 -1 -1\n" for n in range(1, 13)]
 FILES: dict[str, str] = {
-    "log.swf": "; UnixStartTime: 1000000\n; MaxNodes: 36\n; Application: 0 app\n"
-               "; Application: 1 CG.A\n; Queue: 1 debug\n" + "".join(
-        f"{n} {7 * n} -1 {20 + 13 * (n % 5)} {1 + n % 7} -1 -1 {1 + n % 7} {40 + 20 * (n % 4)} -1 "
-        f"1 {1 + n % 3} 1 {n % 2} {1 + n % 2} -1 -1 -1\n" for n in range(1, 13)),
+    "log.swf": LOG_HEAD + "".join(JOBS),
+    # Congestion is found anew whenever a job starts or ends: plain, it took half of the time.
+    "few.swf": LOG_HEAD + "".join(JOBS[:6]),
     "app.swf": "; MaxNodes: 36\n; Application: 0 app\n" + "".join(
         f"{n} {9 * n} -1 50 {2 + 2 * (n % 3)} -1 -1 {2 + 2 * (n % 3)} 130 -1 1 1 1 0 1 -1 -1 -1\n"
         for n in range(1, 13)),
@@ -210,9 +217,14 @@ def _of_schema(section: str) -> Any:
     return make
 
 
+@cache
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema()
+
+
 def _trace(rng: random.Random, fields: dict[str, Any]) -> str:
     name = rng.choice(list(GENERATORS))
-    schema = GENERATORS[name].model_json_schema()
+    schema = _schema(GENERATORS[name])
     given = draw(rng, schema, schema, "parameters")
     given.pop("nodes", None)
     fields["trace"] = {"generate": name, "seed": rng.randrange(99), "parameters": given}
@@ -230,7 +242,7 @@ def _policy(rng: random.Random, fields: dict[str, Any]) -> str:
 
 def of_policy(rng: random.Random, fields: dict[str, Any], axis: str, name: str) -> str:
     """Choose this policy, with parameters drawn from its own schema."""
-    schema = BUILT_IN[axis][name].parameters.model_json_schema()
+    schema = _schema(BUILT_IN[axis][name].parameters)
     given = draw(rng, schema, schema, name)
     fields["policy"] = {axis: {"name": name, **given} if given or rng.random() < 0.5 else name}
     _companions(rng, fields, axis, name)
@@ -269,6 +281,7 @@ def _companions(rng: random.Random, fields: dict[str, Any], axis: str, name: str
     if name == "bounded" and isinstance(policy[axis], dict):
         policy[axis].setdefault("limits", {"rack0": "12kW"})
     if name in PLACEMENTS:
+        fields["trace"] = {"file": "few.swf"}
         fields["network"] = {"topology": "dragonfly", "nodes_per_router": 2,
                              "routers_per_group": 2, "groups": 9}
 
@@ -287,7 +300,7 @@ def _network(rng: random.Random, fields: dict[str, Any]) -> str:
                          "sensitive_jobs": 0.5, "node_traffic_gbit_s": 2.0}
     if rng.random() < 0.5:
         fields["network"]["profiles"] = "profiles.toml"
-    fields["machine"] = {}
+    fields["machine"], fields["trace"] = {}, {"file": "few.swf"}
     fields["policy"] = {"placement": rng.choice(list(PLACEMENTS))}
     return f"network.{kind}"
 

@@ -26,6 +26,13 @@ def shown(page: str) -> dict[str, list[str]]:
     return {command: lines for command, lines in found.items() if command.startswith("wattline")}
 
 
+def commands(page: str) -> list[str]:
+    """Every line of any block that begins with `wattline`, joined where it goes on below."""
+    found = re.findall(r"^```\w*\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    lines = "\n".join(found).replace("\\\n", " ").splitlines()
+    return [line for line in lines if line.startswith("wattline ")]
+
+
 def in_tables(page: str) -> list[str]:
     """Commands in the tables of a page; the rest of the text names commands in passing."""
     rows = [line for line in page.splitlines() if line.startswith("| ")]

@@ -25,6 +25,7 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -344,7 +345,9 @@ def _seeds(scenario: Mapping[str, Any], path: str = "") -> list[tuple[str, Any]]
     return found
 
 
+@cache
 def _version(package: str) -> str:
+    """Which one is installed; to read it from the package's description takes milliseconds."""
     loaded = sys.modules.get(package)
     version = getattr(loaded, "__version__", None)
     if isinstance(version, str):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,6 +130,8 @@ class JobTable:
         return table
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         names = ("job_id", "submit_s", "run_s", "requested_s", "procs", "power_w", "user")
         head = "".join(f"<th>{name}</th>" for name in names)
         body = "".join(

@@ -9,6 +9,7 @@ import numpy as np
 
 from wattline.model.promises import EnergyPeriods, Frequencies, Promises
 from wattline.physics.budget_terms import CARRIES, UNSPENT
+from wattline.policies.admission.none import NoLimit
 from wattline.policies.contract import Composition
 from wattline.scenario.budget_notes import period_edges
 from wattline.scenario.model import CapPlan
@@ -22,11 +23,13 @@ def promises(plan: Plan, until_s: float) -> Promises:
     """What the plan's policy has to keep up to a time; a policy in Python promises nothing."""
     if not isinstance(plan.policy, Composition):
         return Promises()
+    limited = plan.rules.cap_w is not None and plan.scenario.power.watch_cap is None
+    admission, budget = plan.policy.admission, None
+    if isinstance(admission, NoLimit):  # most runs; to import the others takes a while
+        return Promises(keeps_cap=limited)
     from wattline.policies.admission.adaptive import Adaptive
     from wattline.policies.admission.budget import Budget
 
-    limited = plan.rules.cap_w is not None and plan.scenario.power.watch_cap is None
-    admission, budget = plan.policy.admission, None
     if isinstance(admission, Budget):
         budget = EnergyPeriods(float(admission.energy_j), period_edges(admission, until_s),
                                CARRIES[admission.carry], UNSPENT[admission.unspent])

@@ -12,7 +12,6 @@ from wattline.analysis.summary import energy_text
 from wattline.engine.prepare import effective_cap, units_of_procs
 from wattline.model.jobs import IntArray
 from wattline.model.units import format_power
-from wattline.policies.admission.block import Block
 from wattline.policies.configuration.moldable import ADAPTIVE, FIXED, Moldable
 from wattline.policies.configuration.offers import Offers
 from wattline.policies.contract import Composition
@@ -57,6 +56,8 @@ def _above_the_last_cap(plan: Plan, rows: IntArray) -> str:
 
     A cap that fell may have let it in before: such a job is not refused, and others wait with it.
     """
+    from wattline.policies.admission.block import Block
+
     policy, cap = plan.policy, effective_cap(plan.rules)
     if (cap is None or not isinstance(policy, Composition) or len(plan.machine.groups) > 1
             or not isinstance(policy.admission, Block) or policy.admission.jobs_only

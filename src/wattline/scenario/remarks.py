@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from wattline.engine.prepare import sizes_of
 from wattline.model.fields import name_of
+from wattline.model.unit_power import unit_idle_w_least
 from wattline.model.units import format_power, joules_text
 from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.configuration.moldable_setup import notes_of
@@ -67,6 +70,8 @@ def remarks(plan: Plan) -> list[str]:
         found += _below_idle(plan)
         found += _of_rule(plan.scenario.policy.configure)
         found += _rounded_down(plan, policy.configuration)
+    if plan.tables is None:
+        found += _jobs_below_idle(plan)
     return found
 
 
@@ -123,6 +128,21 @@ def _below_idle(plan: Plan) -> list[str]:
                          "so that a start lowers the power; where that is wrong, set "
                          "machine.node_idle_w")
     return found
+
+
+def _jobs_below_idle(plan: Plan) -> list[str]:
+    """Jobs of the log whose own power is below that of as many idle nodes or cores."""
+    unit = plan.scenario.machine.granularity
+    idle_w = unit_idle_w_least(plan.machine, unit)
+    each_w = plan.jobs.power_w / sizes_of(plan.jobs, plan.machine, unit)
+    below = int(np.count_nonzero(each_w < idle_w))
+    if not below:
+        return []
+    several = len(plan.machine.groups) > 1
+    jobs = "1 job draws" if below == 1 else f"{below:,} jobs draw"
+    return [f"{jobs} less than idle {unit}s: down to {format_power(np.nanmin(each_w))} per {unit}, "
+            f"and an idle one draws {'at least ' if several else ''}{format_power(idle_w)}; where "
+            f"that is wrong, set machine.{'classes.idle_w' if several else 'node_idle_w'}"]
 
 
 def _rounded_down(plan: Plan, rule: Any) -> list[str]:

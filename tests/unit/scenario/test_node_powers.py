@@ -125,3 +125,25 @@ def test_the_report_says_why_a_peak_may_be_above_all_nodes_active(tmp_path: Path
 def test_a_power_that_nobody_gave_is_said_to_be_assumed(given, said: str) -> None:
     with pytest.raises(wl.InputError, match=said):
         validate({"trace": {"generate": "lublin"}, "machine": {"nodes": 2, **given}}, "made")
+
+
+@pytest.mark.parametrize(("jobs", "fields", "said"), [
+    (UNKNOWN + OWN, {}, "1 job draws less than idle nodes: down to 75 W per node, and an idle one "
+                        "draws 90 W; where that is wrong, set machine.node_idle_w"),
+    (OWN + "2,100,200,4,200\n", {}, "2 jobs draw less than idle nodes: down to 50 W"),
+    (OWN, {"node_idle_w": 75}, None),
+    (UNKNOWN, {}, None),
+    (OWN, {"cores_per_node": 2, "granularity": "core", "node_idle_w": 200},
+     "1 job draws less than idle cores: down to 75 W per core, and an idle one draws 100 W"),
+    (OWN, {"nodes": None, "classes": [{"name": "a", "count": 4, "idle_w": 100, "active_w": 300},
+                                      {"name": "b", "count": 4, "idle_w": 80, "active_w": 200}]},
+     "an idle one draws at least 80 W; where that is wrong, set machine.classes.idle_w"),
+])
+def test_jobs_that_draw_less_than_idle_nodes_are_said(tmp_path: Path, jobs, fields, said) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(HEAD + jobs)
+    given = {name: value for name, value in machine(**fields).items() if value is not None}
+    run = plan(validate({"trace": {"file": str(path)}, "machine": given,
+                         "policy": {"placement": "first-fit"}})).run()
+    lines = [line for line in run.remarks if "less than idle" in line]
+    assert [said in line for line in lines] == ([True] if said else [])
