@@ -60,6 +60,7 @@ def backfill_cycle(st: Books) -> None:
     clock.tested = 0
     clock.started = 0
     clock.held = 0
+    clock.held_summed = 0
     clock.plans_until_s = NEVER_S
     if st.rules[0].capped != 0:
         begin_room(st)
@@ -219,15 +220,16 @@ def _is_looked_at(st: Books, entry: int) -> bool:
     rules = st.rules[0]
     row = st.entry[entry]
     ask = st.ask[row.job]
-    if st.live[row.job].phase != QUEUED or st.part[row.partition].up == 0:
-        return False
-    if not array_has_room(st, row.job):
-        return False
     if 0 < rules.bf_max_job_part <= st.tried[row.partition]:
         return False
     if ask.association >= 0 and 0 < rules.bf_max_job_assoc <= st.assoc_tried[ask.association]:
         return False
     if ask.user >= 0 and 0 < rules.bf_max_job_user <= st.user_tried[ask.user]:
+        return False
+    # In a long queue most are of users with enough jobs before: the rest of these is not read.
+    if st.live[row.job].phase != QUEUED or st.part[row.partition].up == 0:
+        return False
+    if not array_has_room(st, row.job):
         return False
     if rules.enforce_limits != 0 and not may_run(st, entry):
         return False
@@ -270,7 +272,7 @@ def _plan(st: Books, entry: int, held: int) -> int:
             start_s = max(start_s, at_s)
             if start_s <= clock.now_s:
                 if licences_free(st, row.job):
-                    return start_picked(st, entry, held)
+                    return start_picked(st, entry)  # will_run.py looked at its power
                 return LEFT
             if start_s <= try_s:
                 if start_s > window_end_s:
