@@ -10,13 +10,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.support.examples import examples
 from tests.support.shared import machine, requests
-from tests.support.shared_capped import capped_columns
+from tests.support.shared_capped import capped_columns, evenly_capped_columns
 from tests.support.shared_slowly import QUICK
 
 from wattline.model.kernel import PLAIN
 from wattline.model.signal import Signal
-from wattline.shared_nodes import backfill, cap, simulate
+from wattline.shared_nodes import backfill, cap, simulate, will_run
 from wattline.shared_nodes.rules import Rules
+from wattline.shared_nodes.state import NEVER_S
 
 pytestmark = pytest.mark.skipif(not PLAIN, reason="parts of kernels are looked at and replaced")
 
@@ -26,13 +27,43 @@ pytestmark = pytest.mark.skipif(not PLAIN, reason="parts of kernels are looked a
 @example(seed=3)  # nodes that the site has reserved
 @example(seed=7)  # a try whose plan is found for a time before it, at which there was room
 def test_jobs_start_as_if_each_were_tried(seed: int) -> None:
-    wanted = capped_columns(seed)
+    assert _without_passes(capped_columns, seed) == _as_if_each_were_tried(capped_columns, seed)
+
+
+@examples(3, at_night=60)
+@given(seed=st.integers(0, 100_000))
+def test_jobs_that_follow_their_like_start_as_if_each_were_tried(seed: int) -> None:
+    assert _without_passes(evenly_capped_columns, seed) == _as_if_each_were_tried(
+        evenly_capped_columns, seed)
+
+
+def test_plans_go_on_from_that_of_the_job_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan_as_before = will_run.plan_as_before
+    found: list[bool] = []
+
+    def plan_and_count(books: Any, entry: int, held: int, until_s: float) -> float:
+        start_s = plan_as_before(books, entry, held, until_s)
+        found.append(start_s < NEVER_S)
+        return float(start_s)
+
+    monkeypatch.setattr(will_run, "plan_as_before", plan_and_count)
+    for seed in range(5):
+        evenly_capped_columns(seed)
+    assert sum(found) > 2  # at the same time
+    assert len(found) - sum(found) > 5  # behind it
+
+
+def _as_if_each_were_tried(columns: Any, seed: int) -> dict[str, list[Any]]:
     with pytest.MonkeyPatch.context() as patch:
         for place, plain_rule in QUICK.items():
             patch.setattr(f"wattline.shared_nodes.{place}", plain_rule)
-        found = capped_columns(seed)
-    del wanted["backfill_passes"], found["backfill_passes"]  # fewer cycles can start a job
-    assert found == wanted
+        return _without_passes(columns, seed)
+
+
+def _without_passes(columns: Any, seed: int) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = columns(seed)
+    del found["backfill_passes"]  # fewer cycles can start a job
+    return found
 
 
 def test_the_room_is_what_the_cap_leaves_beside_all_that_runs_and_is_planned(

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from tests.support.shared import machine, requests
 from tests.support.shared_busy import RULES, _machine, _requests, _reservations
 from wattline.model.signal import Signal
+from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.simulate import simulate_shared
 
 
@@ -29,7 +31,31 @@ def capped_columns(seed: int) -> dict[str, list[Any]]:
     rules = RULES[int(draw.integers(0, len(RULES)))]
     if draw.random() < 0.3:
         rules = replace(rules, bf_window_s=1800.0, suspend_time_s=300.0)
-    found = simulate_shared(on, asked, rules, cap=_cap(draw, float(on.nodes.idle_w.sum())))
+    return _columns(simulate_shared(on, asked, rules, cap=_cap(draw, float(on.nodes.idle_w.sum()))))
+
+
+def evenly_capped_columns(seed: int) -> dict[str, list[Any]]:
+    """The same of jobs of few forms on a tree, which draw the same on whichever node they get."""
+    draw = np.random.default_rng(seed)
+    nodes = int(draw.integers(4, 12))
+    on = machine(nodes, cpus=draw.integers(2, 9, nodes), weight=draw.integers(1, 3, nodes),
+                 leaf=draw.integers(0, 3, nodes), switches=3)
+    forms = [{"tasks": int(draw.integers(1, 5)), "min_nodes": 1, "max_nodes": 1,
+              "limit_s": float(draw.integers(1, 40)) * 60.0} for _ in range(4)]
+    jobs: list[dict[str, Any]] = []
+    while len(jobs) < 60:
+        form = forms[int(draw.integers(0, len(forms)))]
+        submit_s = float(draw.integers(0, 1500))
+        jobs += [form | {"submit_s": submit_s, "run_s": form["limit_s"] * float(draw.random())}
+                 for _ in range(int(draw.integers(1, 9)))]
+    jobs.sort(key=lambda job: job["submit_s"])
+    rules = Rules(topology_tree=True, bf_window_s=float(draw.choice([3600.0, 86_400.0])),
+                  kill_late_s=float(draw.choice([0.0, 15.0])))
+    cap = _cap(draw, float(on.nodes.idle_w.sum()))
+    return _columns(simulate_shared(on, requests(on, *jobs), rules, cap=cap))
+
+
+def _columns(found: Any) -> dict[str, list[Any]]:
     return {field.name: np.nan_to_num(np.asarray(getattr(found, field.name)), nan=-1.0).tolist()
             for field in fields(found) if not field.name.startswith("engine")}
 

@@ -18,15 +18,14 @@ def attempt(st: Books, entry: int) -> int:
     if not offers_now(st, entry) or not place_within(
             st, entry, NOW, st.clock[0].now_s, 0, 0):
         return BUSY
-    return start_picked(st, entry, 0)
+    if not power_allows(st, st.entry[entry].job, st.clock[0].now_s, 0, 0.0, 0):
+        return BUSY
+    return start_picked(st, entry)
 
 
 @kernel_part
-def start_picked(st: Books, entry: int, held: int) -> int:
-    """Start the job on the nodes of `pick` if power and limits let it."""
-    job = st.entry[entry].job
-    if not power_allows(st, job, st.clock[0].now_s, held, 0.0, 0):
-        return BUSY
+def start_picked(st: Books, entry: int) -> int:
+    """Start the job on the nodes of `pick`, which power allows, if limits let it."""
     picked_tres(st, entry)
     if st.rules[0].enforce_limits != 0 and not may_have(st, entry):
         return OVER_LIMIT  # other nodes may be less

@@ -61,6 +61,7 @@ def backfill_cycle(st: Books) -> None:
     clock.tested = 0
     clock.started = 0
     clock.held = 0
+    clock.held_summed = 0
     clock.plans_until_s = NEVER_S
     if st.rules[0].capped != 0:
         begin_room(st)
@@ -220,15 +221,16 @@ def _is_looked_at(st: Books, entry: int) -> bool:
     rules = st.rules[0]
     row = st.entry[entry]
     ask = st.ask[row.job]
-    if st.live[row.job].phase != QUEUED or st.part[row.partition].up == 0:
-        return False
-    if not array_has_room(st, row.job):
-        return False
     if 0 < rules.bf_max_job_part <= st.tried[row.partition]:
         return False
     if ask.association >= 0 and 0 < rules.bf_max_job_assoc <= st.assoc_tried[ask.association]:
         return False
     if ask.user >= 0 and 0 < rules.bf_max_job_user <= st.user_tried[ask.user]:
+        return False
+    # In a long queue most are of users with enough jobs before: the rest of these is not read.
+    if st.live[row.job].phase != QUEUED or st.part[row.partition].up == 0:
+        return False
+    if not array_has_room(st, row.job):
         return False
     if rules.enforce_limits != 0 and not may_run(st, entry):
         return False
@@ -274,7 +276,7 @@ def _plan(st: Books, entry: int, held: int) -> int:
                 if not licences_free(st, row.job):
                     return LEFT
                 if st.rules[0].budgeted == 0 or joules_allow(st, row.job, 0.0, 0):
-                    return start_picked(st, entry, held)
+                    return start_picked(st, entry)  # will_run.py looked at its power
                 try_s = st.book[0].slot_end_s
                 others_times = True
             elif start_s <= try_s:

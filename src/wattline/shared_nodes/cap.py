@@ -52,13 +52,13 @@ def cap_allows(
     """
     watts = picked_watts(st, job, bank) + woken_watts(st) - freed_w
     end_s = over_at(st, job, start_s)
-    list_ends(st)
     if not _allowed_at(st, watts, start_s, held, bank):
         return False
     for step in range(len(st.cap_s)):
         if start_s < st.cap_s[step] < end_s and not _allowed_at(
                 st, watts, st.cap_s[step], held, bank):
             return False
+    _sum_held(st, held)
     for row in range(held):
         if start_s < st.held_begin[row] < end_s and not _allowed_beside(
                 st, watts, st.held_begin[row], st.held_sum[row], bank):
@@ -68,19 +68,27 @@ def cap_allows(
 
 @kernel_part
 def hold_watts(st: Books, row: int, begin_s: float, end_s: float, watts: float) -> None:
-    """Keep the watts of a planned job.
+    """Keep the watts of a planned job."""
+    st.held_begin[row] = begin_s
+    st.held_end[row] = end_s
+    st.held_w[row] = watts
 
-    Plans ask for the sum at every time at which one begins, so that it is kept beside each: adding
-    it up anew was the square of the number of plans for every job that is tried.
+
+@kernel_part
+def _sum_held(st: Books, held: int) -> None:
+    """Bring the sums of the first reservations up to date: their watts whenever one begins.
+
+    They are kept, as adding them up anew were the square of their number whenever they are asked
+    for; and they are seldom asked for, as room.py mostly knows the answer.
     """
     held_begin, held_end, held_w, held_sum = st.held_begin, st.held_end, st.held_w, st.held_sum
-    held_begin[row] = begin_s
-    held_end[row] = end_s
-    held_w[row] = watts
-    for other in range(row):
-        if begin_s <= held_begin[other] < end_s:
-            held_sum[other] += watts
-    held_sum[row] = _held_at(st, begin_s, row + 1)
+    for row in range(st.clock[0].held_summed, held):
+        begin_s, end_s, watts = held_begin[row], held_end[row], held_w[row]
+        for other in range(row):
+            if begin_s <= held_begin[other] < end_s:
+                held_sum[other] += watts
+        held_sum[row] = _held_at(st, begin_s, row + 1)
+    st.clock[0].held_summed = max(st.clock[0].held_summed, held)
 
 
 @kernel_part
@@ -104,6 +112,7 @@ def _allowed_beside(st: Books, watts: float, time_s: float, held_w: float, bank:
     """Whether the cap has room then, with the watts of reservations at that time."""
     total = st.clock[0].power_w + st.clock[0].booting_w + watts
     if time_s > st.clock[0].now_s:
+        list_ends(st)
         total -= freed_watts(st, time_s) if bank == 0 else _freed_by_others(st, time_s)
     return bool(total + held_w <= cap_at(st, time_s) + ROUNDING_W)
 

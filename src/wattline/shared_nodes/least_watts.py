@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from wattline.shared_nodes.filled import Filled, Pairs
-from wattline.shared_nodes.machine import FloatArray, IntArray, SharedMachine
+from wattline.shared_nodes.machine import BoolArray, FloatArray, IntArray, SharedMachine
+from wattline.shared_nodes.rules import Rules
 
 
 def least_watts(
@@ -34,6 +35,32 @@ def least_watts(
         watts += devices @ np.where(np.isfinite(cheapest_w), cheapest_w, 0.0)
         measured_w = row["min_nodes"] * np.maximum(node_w[rows] - nodes.idle_w[at].max(), 0.0)
         found[rows] = np.where(np.isnan(node_w[rows]), watts, measured_w)
+    return found
+
+
+def same_watts(
+    machine: SharedMachine, filled: Filled, pairs: Pairs, entry: np.recarray,
+    classes: tuple[IntArray, IntArray], any_gres: BoolArray, rules: Rules,
+) -> BoolArray:
+    """Whether each job, in each of its partitions, adds the same on whichever node of its class it
+    has alone: see power.py.
+
+    Not of those with devices or whole nodes, and not where nodes may have to be woken.
+    """
+    nodes, (first, class_nodes) = machine.nodes, classes
+    found = np.zeros(len(entry), bool)
+    if rules.suspend_time_s >= 0.0:
+        return found
+    measured = ~np.isnan(np.asarray(filled.columns["node_w"])[pairs.job])
+    plain = ~any_gres[pairs.job] & (entry["exclusive"] == 0)
+    for number in range(len(first) - 1):
+        at = class_nodes[first[number] : first[number + 1]]
+        threads = nodes.threads_per_core[at]
+        by_cpu = all(len(np.unique(each)) == 1 for each in (nodes.cpu_w[at], threads))
+        by_cpu = by_cpu and not np.any(nodes.cpus[at] % threads)
+        by_node = len(np.unique(nodes.idle_w[at])) == 1
+        rows = (entry["nodes"] == number) & (entry["max_nodes"] == 1)
+        found |= rows & np.where(measured, by_node, plain & by_cpu)
     return found
 
 

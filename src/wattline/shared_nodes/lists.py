@@ -121,4 +121,6 @@ def empty_room(cap: Signal | None, jobs: int, entries: int, spans: int) -> dict[
     return {
         "room_s": np.zeros(steps), "room_w": np.zeros(steps),
         "room_cycle": np.full(requests, -1), "room_from_s": np.zeros(requests),
+        "room_over_s": np.zeros(requests),
+        "room_seen": np.full(requests, -1),
     }

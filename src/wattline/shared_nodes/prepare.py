@@ -23,7 +23,7 @@ from wattline.shared_nodes.devices import (
 from wattline.shared_nodes.filled import Filled, Pairs, fill, pairs_of
 from wattline.shared_nodes.in_partition import COLUMNS, in_partition
 from wattline.shared_nodes.joule_budget import JouleBudget, joule_arrays
-from wattline.shared_nodes.least_watts import least_watts
+from wattline.shared_nodes.least_watts import least_watts, same_watts
 from wattline.shared_nodes.limit_tables import (
     counting_classes,
     limit_classes,
@@ -112,6 +112,8 @@ def make_books(
     if cap is not None:
         entry["least_w"] = least_watts(machine, filled, pairs, entry, (class_first, class_nodes),
                                        needs, arrays["choice_kind"])
+        entry["same_w"] = same_watts(machine, filled, pairs, entry, (class_first, class_nodes),
+                                     ask["any_gres"] != 0, rules)
     arrays |= _nodes(machine, rules, len(ask))
     arrays |= device_lists(machine, weight_ranks(machine, rules), len(requests.gres_choices),
                            bool(ask["by_devices"].any()))

@@ -44,6 +44,7 @@ def begin_room(st: Books) -> None:
     st.room_s[0] = now_s
     st.room_w[0] = cap_w - drawn_w
     clock.rooms = 1
+    clock.room_changes += 1
     ended = 0
     clock.room_until_s = NEVER_S
     while ended < clock.running or step < len(cap_s):
@@ -72,6 +73,9 @@ def take_room(st: Books, begin_s: float, end_s: float, watts: float) -> None:
     end_s = min(end_s, st.clock[0].room_until_s)
     if begin_s >= end_s:
         return
+    st.clock[0].room_changes += 1
+    st.clock[0].taken_from_s = begin_s
+    st.clock[0].taken_until_s = end_s
     first = _step_at(st, begin_s)
     last = _step_at(st, end_s) if end_s < NEVER_S else st.clock[0].rooms
     room_w = st.room_w[first:last]
@@ -126,16 +130,28 @@ def first_room_s(st: Books, entry: int, from_s: float) -> float:
     alike = st.live[row.job].held_s == 0.0
     if not alike:
         return _first_room_s(st, entry, from_s)
-    cycle = st.clock[0].backfills
-    known_s = st.clock[0].now_s
-    if st.room_cycle[row.ask] == cycle:
-        known_s = st.room_from_s[row.ask]
+    clock = st.clock[0]
+    is_known = st.room_cycle[row.ask] == clock.backfills
+    known_s = st.room_from_s[row.ask] if is_known else clock.now_s
     if from_s > known_s:
         return _first_room_s(st, entry, from_s)
-    found_s = _first_room_s(st, entry, known_s) if known_s < NEVER_S else NEVER_S
-    st.room_cycle[row.ask] = cycle
+    found_s = known_s
+    if not (is_known and _is_untouched(st, row.ask)) and known_s < NEVER_S:
+        found_s = _first_room_s(st, entry, known_s)
+        st.room_over_s[row.ask] = _over_s(st, row.job, found_s)
+    st.room_cycle[row.ask] = clock.backfills
+    st.room_seen[row.ask] = clock.room_changes
     st.room_from_s[row.ask] = found_s
-    return found_s
+    return float(found_s)
+
+
+@kernel_part
+def _is_untouched(st: Books, ask: int) -> bool:
+    """Whether no watts were taken, since room was found for this request, at times of its own."""
+    clock = st.clock[0]
+    since = clock.room_changes - st.room_seen[ask]
+    return bool(since == 0 or (since == 1 and (
+        clock.taken_until_s <= st.room_from_s[ask] or st.room_over_s[ask] <= clock.taken_from_s)))
 
 
 @kernel_part
@@ -152,18 +168,39 @@ def _first_room_s(st: Books, entry: int, from_s: float) -> float:
     room_s, room_w = st.room_s, st.room_w
     rooms = st.clock[0].rooms
     start_s = from_s
-    end_s = _over_s(st, job, start_s)
     place = _last_until(st, start_s)
-    while place < rooms and room_s[place] < end_s:
-        if room_w[place] < least_w:
-            while place < rooms and room_w[place] < least_w:
-                place += 1
-            if place == rooms:
-                return float(st.clock[0].room_until_s)
-            start_s = room_s[place]
-            end_s = _over_s(st, job, start_s)
-        place += 1
-    return float(start_s)
+    stop = _first_from(room_s[:rooms], _over_s(st, job, start_s))
+    while True:
+        # Who starts later is over no earlier: no start before the last that is short will do.
+        behind = _behind_last_short(room_w[place:stop], least_w)
+        if behind == 0:
+            return float(start_s)
+        place += behind
+        while place < rooms and room_w[place] < least_w:
+            place += 1
+        if place == rooms:
+            return float(st.clock[0].room_until_s)
+        start_s = room_s[place]
+        place = max(place, stop)
+        stop = _first_from(room_s[:rooms], _over_s(st, job, start_s))
+
+
+@kernel_part
+def _behind_last_short(watts: Any, least_w: float) -> int:
+    """The place behind the last step with too few watts; 0: none has too few, which is usual."""
+    behind = len(watts) if _any_below(watts, least_w) else 0
+    while behind > 0 and watts[behind - 1] >= least_w:
+        behind -= 1
+    return behind
+
+
+@kernel_part
+def _any_below(watts: Any, least_w: float) -> bool:
+    """Without a way out of the loop, so that several are compared at once."""
+    found = False
+    for place in range(len(watts)):
+        found |= watts[place] < least_w
+    return bool(found)
 
 
 @kernel_part
@@ -179,12 +216,20 @@ def first_start_s(st: Books, entry: int) -> float:
         return time_s
     list_ends(st)
     first = clock.first_running
-    limit_s = _first_from(st.running_end[first : first + clock.running], time_s)
-    return min(limit_s, _first_from(st.latest_s[: clock.running], time_s))
+    limit_s = _time_from(st.running_end[first : first + clock.running], time_s)
+    return min(limit_s, _time_from(st.latest_s[: clock.running], time_s))
 
 
 @kernel_part
-def _first_from(times_s: Any, time_s: float) -> float:
+def _time_from(times_s: Any, time_s: float) -> float:
+    """The first of these times that is not before a time; NEVER_S where none is."""
+    place = _first_from(times_s, time_s)
+    return float(times_s[place]) if place < len(times_s) else NEVER_S
+
+
+@kernel_part
+def _first_from(times_s: Any, time_s: float) -> int:
+    """The place of that time; past all where there is none."""
     low, high = 0, len(times_s)
     while low < high:
         middle = (low + high) // 2
@@ -192,7 +237,7 @@ def _first_from(times_s: Any, time_s: float) -> float:
             low = middle + 1
         else:
             high = middle
-    return float(times_s[low]) if low < len(times_s) else NEVER_S
+    return low
 
 
 @kernel_part
@@ -207,13 +252,10 @@ def watts_fit(st: Books, job: int, start_s: float, held: int) -> bool:
     watts = picked_watts(st, job, 0) + woken_watts(st)
     end_s = _over_s(st, job, start_s)
     room_s, room_w = st.room_s, st.room_w
-    left_w = NEVER_S
-    place = _last_until(st, start_s)
-    while place < st.clock[0].rooms and room_s[place] < end_s:
-        left_w = min(left_w, room_w[place])
-        place += 1
-    if left_w < watts - SLACK_W:
+    stop = _first_from(room_s[: st.clock[0].rooms], end_s)
+    left_w = room_w[_last_until(st, start_s) : stop]
+    if _any_below(left_w, watts - SLACK_W):
         return False
-    if left_w > watts + SLACK_W and end_s < st.clock[0].room_until_s:
+    if end_s < st.clock[0].room_until_s and not _any_below(left_w, watts + SLACK_W):
         return True
     return cap_allows(st, job, start_s, held, 0.0, 0)

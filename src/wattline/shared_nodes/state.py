@@ -331,6 +331,8 @@ class Books(KernelArrays):
     room_w: Any
     room_cycle: Any  # per request: the last cycle in which room was found for it, from when on
     room_from_s: Any
+    room_over_s: Any  # until when it may last from then on; and `room_changes` then
+    room_seen: Any
     qos_no_reserve: Any
     # Reservations of nodes by the site.
     resv_nodes: Any

@@ -53,6 +53,8 @@ class Clock(Record):
     open_next_s: float
     near: int
     kept_steps: int  # see alike.py
+    kept_place: int
+    kept_window_s: float
     kept_moved: int
     kept_nodes: int
     sets: int  # of consecutive nodes, in the last try of a choice
@@ -85,5 +87,9 @@ class Clock(Record):
     tested: int  # jobs of this backfill cycle
     started: int
     held: int
+    held_summed: int  # how many of these are in `held_sum`
     rooms: int  # steps of `room_s`
+    room_changes: int  # how often they were listed, or watts taken from them
+    taken_from_s: float  # between which times that was last
+    taken_until_s: float
     room_until_s: float  # from then on the room is unknown

@@ -27,6 +27,7 @@ class Entry(Record):
     exclusive: int
     own_user: int
     least_w: float  # under a cap: it never adds less, see least_watts.py
+    same_w: int  # the same on each of its nodes, of which it has one
 
 
 class Wait(Record):

@@ -8,7 +8,12 @@ and the job is tried after each group.
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.alike import forget_plan, keep_plan, plan_as_before
+from wattline.shared_nodes.alike import (
+    forget_plan,
+    goes_as_before,
+    keep_plan,
+    plan_as_before,
+)
 from wattline.shared_nodes.bounds import place_over_bounds
 from wattline.shared_nodes.freed import list_ends
 from wattline.shared_nodes.offers import (
@@ -29,36 +34,56 @@ FIRST_WINDOW_S = 30.0
 @kernel_part
 def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
     """The earliest start on nodes of `mask`, NEVER_S where none is before `until_s`."""
-    clock = st.clock[0]
-    now_s = clock.now_s
-    job = st.entry[entry].job
     offers_now(st, entry)
     forget_ready(st, entry)
-    start_s = plan_as_before(st, entry, until_s)
-    if start_s < NEVER_S:
-        return start_s
+    known = st.clock[0].kept_steps if goes_as_before(st, entry) else 0
+    if known > 0:
+        start_s = plan_as_before(st, entry, held, until_s)
+        if start_s < NEVER_S:
+            return start_s
     forget_plan(st)
+    return _look_on(st, entry, held, until_s, known)
+
+
+@kernel_part
+def _look_on(st: Books, entry: int, held: int, until_s: float, known: int) -> float:
+    """As `will_run`, from the group of ends on to which so many steps led before (0: from now)."""
+    now_s = st.clock[0].now_s
+    job = st.entry[entry].job
     ready_s = first_ready_s(st, entry)
-    is_capped = st.rules[0].capped != 0
-    room_s = first_start_s(st, entry) if is_capped else now_s
+    room_s = first_start_s(st, entry) if st.rules[0].capped != 0 else now_s
     if room_s > until_s:
         return NEVER_S
     several = st.ask[job].min_nodes > 1  # for one node the first that is ready says it all
-    if room_s <= now_s and ready_s <= NOW_S and (not several or ready_by(st, entry, NOW_S)) and (
+    if known == 0 and room_s <= now_s and ready_s <= NOW_S and (
+            not several or ready_by(st, entry, NOW_S)) and (
             place_within(st, entry, NOW, now_s, held, 0) and _power_allows(st, job, now_s, held)):
         return float(now_s)
     if ready_s > until_s or (several and not ready_by(st, entry, until_s)):
         return NEVER_S
+    return _after_ends(st, entry, held, until_s, known, ready_s, room_s)
+
+
+@kernel_part
+def _after_ends(
+    st: Books, entry: int, held: int, until_s: float, known: int, ready_s: float, room_s: float
+) -> float:
+    """Let running jobs end, one group after the other, and try the job after each."""
+    clock = st.clock[0]
+    job = st.entry[entry].job
+    several = st.ask[job].min_nodes > 1
     end = clock.first_running + clock.running
     past = first_after(st, until_s)
-    place = _next_that_touches(st, clock.first_running)
+    place = st.step[0] if known > 0 else _next_that_touches(st, clock.first_running)
     if place >= past:
         return NEVER_S
-    steps = _step_to(st, 0, place)
     edge_s = st.running_end[place] + FIRST_WINDOW_S
     edge_s -= (st.running_end[place] + st.rules[0].unix_s) % FIRST_WINDOW_S
-    window_s = FIRST_WINDOW_S
+    steps, window_s = _step_to(st, 0, place), FIRST_WINDOW_S
+    if known > 0:
+        steps, place, window_s = known - 1, clock.kept_place, clock.kept_window_s
     while place < end:
+        first, first_window_s = place, window_s
         # Together end those up to the first, of the job's nodes, that another outside follows.
         last = _next_that_touches(st, max(first_after(st, edge_s + window_s) - 1, place))
         ended = last + 1
@@ -72,11 +97,11 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
         window_s *= 2.0
         while place < end and st.running_end[place] > edge_s + window_s:
             window_s *= 2.0
-        start_s = max(st.running_end[last], now_s + 1.0)
+        start_s = max(st.running_end[last], clock.now_s + 1.0)
         if st.running_end[last] < ready_s or (
                 several and not ready_by(st, entry, st.running_end[last])):
             continue
-        if is_capped:
+        if st.rules[0].capped != 0:
             if room_s < start_s:
                 room_s = first_room_s(st, entry, start_s)
             if room_s > until_s:
@@ -86,7 +111,7 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
         if place_within(st, entry, place, _parts_from_s(st, start_s, place), held, 0):
             start_s = _under_cap_from(st, job, start_s, place, held)
             if start_s < NEVER_S:
-                keep_plan(st, job, steps)
+                keep_plan(st, entry, steps, first, first_window_s)
                 return float(start_s)
     return NEVER_S
 

@@ -7,7 +7,7 @@ import pytest
 from tests.support.shared import machine, requests
 
 from wattline.model.signal import Signal
-from wattline.shared_nodes.cap import cap_allows, hold_watts
+from wattline.shared_nodes.cap import _sum_held, cap_allows, hold_watts
 from wattline.shared_nodes.prepare import make_books
 from wattline.shared_nodes.rules import Rules
 
@@ -24,6 +24,9 @@ def test_sums_of_plans_are_those_added_up_one_by_one(seed: int) -> None:
         plan = (begin_s, begin_s + float(draw.integers(0, 9)), float(draw.integers(1, 50)))
         hold_watts(books, row, *plan)
         rows.append(plan)
+        if row % (1 + seed % 4) != 0:
+            continue  # several plans are made before their sums are asked for
+        _sum_held(books, row + 1)
         for at, (time_s, _, _) in enumerate(rows):
             held_w = sum(watts for begin, end, watts in rows if begin <= time_s < end)
             assert books.held_sum[at] == held_w
