@@ -26,7 +26,7 @@ def keep_plan(st: Books, job: int, steps: int) -> None:
     clock = st.clock[0]
     rules = st.rules[0]
     if steps > len(st.step) or rules.capped != 0 or rules.bounded != 0 or (
-            not is_for_one_on_tree(st, job)):
+            not is_for_one_on_tree(st, job)) or st.ask[job].options > 0:
         return
     clock.kept_steps = steps
     clock.kept_moved = clock.moved

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from wattline.model.run import PowerBound
+from wattline.shared_nodes.class_options import of_chosen
 from wattline.shared_nodes.machine import FloatArray, SharedMachine
 from wattline.shared_nodes.outcome import Schedule
 from wattline.shared_nodes.requests import Requests
@@ -63,6 +64,9 @@ def added_watts(machine: SharedMachine, requests: Requests, found: Schedule) -> 
     equal_w = (rest_w / np.maximum(np.bincount(job, minlength=count), 1))[job]
     is_shared = np.bincount(job, found.allocation_cpus < nodes.cpus[node], count)[job] > 0
     by_parts = of_cpus + np.where(is_shared, of_devices, np.clip(equal_w, 0.0, of_devices))
-    measured_w = requests.power_per_node_w[job]
+    options = requests.options
+    measured_w = requests.power_per_node_w if options is None else of_chosen(
+        requests.power_per_node_w, options.power_per_node_w, found.option)
+    measured_w = measured_w[job]
     return np.where(np.isnan(measured_w), by_parts,
                     np.maximum(measured_w - nodes.idle_w[node], 0.0))
