@@ -18,6 +18,7 @@ from wattline.model.errors import InputError
 from wattline.model.fields import name_of
 from wattline.scenario.load import load
 from wattline.scenario.objects import NodeClass
+from wattline.scenario.twin.claims import CLAIMS
 from wattline.scenario.twin.part_limits import BOUNDED
 from wattline.scenario.twin.section import TwinSection
 from wattline.scenario.twin.site import read_machine
@@ -145,6 +146,10 @@ def read_section(twin: str) -> TwinSection:
     if name_of(scenario.policy.placement) == BOUNDED:
         raise InputError(f"{twin}: policy.placement: limits of parts of a twin are kept in "
                          "simulations; the controller keeps a cap on all of it; leave them out")
+    if name_of(scenario.policy.placement) == CLAIMS:
+        raise InputError(f"{twin}: policy.placement: on shared nodes claims choose the class of "
+                         "node in simulations alone; the controller starts jobs by Slurm's rules; "
+                         "leave out policy.placement and policy.configure")
     return scenario.twin
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wattline.model.fields import name_of
+from wattline.policies.going_together import why_not
 
 if TYPE_CHECKING:
     from wattline.scenario.model import Scenario
@@ -16,13 +17,16 @@ POWERS = ("none", "block")
 _REASONS = {
     "order": "the order is Slurm's priority; change it with [twin.settings], like "
              "PriorityWeightAge",
-    "configure": "jobs run with the cores, memory and devices that they ask for",
+    "configure": "jobs run with the cores, memory and devices that they ask for; only claims, "
+                 "with placement = claims, choose among what they can have",
     "placement": "nodes are chosen as Slurm's select plugin does; only bounded, limits of parts of "
-                 "the machine, goes with that",
+                 "the machine, and claims, the class of node that is tried first, go with that",
     "regulation": "it keeps a contract, which has jobs of its own",
     "python": "a policy in Python sees whole nodes, and these are shared",
     "overrun": "jobs at their limit are killed as Slurm does",
 }
+_TAKEN = {"placement": ("bounded", "claims"), "configure": ("claims",)}
+"""Slurm's own choice of nodes, within limits of parts of the machine or one class of node."""
 _POWERS_DO = {
     "budget": "plans the joules of a period with whole nodes",
     "lending": "lends watts to jobs by whole nodes",
@@ -50,10 +54,13 @@ def beside_twin(scenario: Scenario) -> str:
         return "contract: it has jobs and a machine of its own, as a twin has; leave one out"
     policy = scenario.policy
     for axis, reason in _REASONS.items():
-        if axis == "placement" and name_of(policy.placement) == "bounded":
-            continue  # Slurm's own choice, within limits of parts of the machine
+        if axis in _TAKEN and name_of(getattr(policy, axis)) in _TAKEN[axis]:
+            continue
         if getattr(policy, axis) != _default(policy, axis):
             return f"policy.{axis}: it does not go with shared nodes: {reason}; leave it out"
+    together = why_not({axis: name_of(getattr(policy, axis)) for axis in _TAKEN})
+    if together:
+        return together
     backfill, power = name_of(policy.backfill), name_of(policy.power)
     if backfill not in BACKFILLS and "backfill" in policy.model_fields_set:
         return (f"policy.backfill: '{backfill}' plans whole nodes; a twin takes slurm, or none for "
