@@ -150,7 +150,7 @@ QUICK = {
     "backfill.will_run": will_run,
     "cap.freed_watts": freed_watts,
     "attempt.offers_now": offers_now,
-    "within_bounds.place_now": place_now,
+    "by_class.place_now": place_now,
     "tree._rank_that_is_enough": rank_that_is_enough,
 }
 """What saves time, by its place in `wattline.shared_nodes`, and the plain rule instead."""

@@ -36,7 +36,7 @@ def start_picked(st: Books, entry: int) -> int:
         return OVER_LIMIT  # on other nodes it might
     start_job(st, entry)
     if st.rules[0].budgeted != 0:
-        charge_start(st, job)
+        charge_start(st, st.entry[entry].job)
     return STARTED
 
 

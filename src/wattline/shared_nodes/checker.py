@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wattline.model.signal import Signal
+from wattline.shared_nodes.checker_classes import needed_s, of_one_class
 from wattline.shared_nodes.checker_per_job import devices_in_all, held_tres, per_job
 from wattline.shared_nodes.checker_watts import joules_of_stays, watts_of_parts
 from wattline.shared_nodes.machine import (
@@ -37,7 +38,7 @@ def broken_rules(
     `cap` is the one that was kept.
     """
     return [*_times(requests, rules, found), *_gaps(found), *_nodes_given(machine, requests, found),
-            *_one_user(machine, requests, found),
+            *_one_user(machine, requests, found), *of_one_class(requests, found),
             *per_job(machine, requests, rules, found),
             *devices_in_all(machine, requests, rules, found),
             *_capacity(machine, rules, found), *_limits(machine, requests, rules, found),
@@ -93,7 +94,7 @@ def _times(requests: Requests, rules: Rules, found: Schedule) -> Iterator[str]:
         yield from _first(found.start_s < found.eligible_s, "jobs before they were eligible")
         yield from _first(found.end_s < found.start_s, "jobs that end before they start")
         took_s = _ran_s(found)
-        short = (found.state == RAN) & (took_s < requests.run_s - ROUNDING)
+        short = (found.state == RAN) & (took_s < needed_s(requests, found) - ROUNDING)
         yield from _first(short, "jobs that ended too early")
     known = requests.limit_s > 0
     allowed_s = np.ceil(requests.limit_s / 60.0) * 60.0 + _late_s(rules)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from wattline.shared_nodes.bound_sums import stays_of
+from wattline.shared_nodes.class_options import of_chosen
 from wattline.shared_nodes.machine import FloatArray, SharedMachine
 from wattline.shared_nodes.outcome import Schedule
 from wattline.shared_nodes.requests import Requests
@@ -17,7 +18,7 @@ ROUNDING = 1e-9
 def watts_of_parts(
     machine: SharedMachine, requests: Requests, found: Schedule
 ) -> Iterator[str]:
-    """On each node a job adds what its CPUs and devices draw there, or what was measured.
+    """On each node a job adds what its CPUs and devices draw, or what was measured or claimed.
 
     A job with all CPUs of a node may hold devices that it did not ask for, which draw nothing.
     """
@@ -26,7 +27,10 @@ def watts_of_parts(
     of_kind_w = np.broadcast_to(nodes.gres_w, nodes.gres.shape)[node]
     most_w = of_cpus_w + (found.allocation_gres * of_kind_w).sum(axis=1)
     least_w = np.where(found.allocation_cpus < nodes.cpus[node], most_w, of_cpus_w)
-    measured_w = requests.power_per_node_w[job]
+    options = requests.options
+    of_job_w = requests.power_per_node_w if options is None else of_chosen(
+        requests.power_per_node_w, options.power_per_node_w, found.option)
+    measured_w = of_job_w[job]
     is_measured = ~np.isnan(measured_w)
     above_w = np.maximum(measured_w - nodes.idle_w[node], 0.0)
     least_w, most_w = (np.where(is_measured, above_w, each) for each in (least_w, most_w))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.attempt import licences_free
+from wattline.shared_nodes.by_class import place_by_class
 from wattline.shared_nodes.joules import joules_allow
 from wattline.shared_nodes.joules_alone import NO_JOULES
 from wattline.shared_nodes.limits import may_have, may_run, may_run_there
 from wattline.shared_nodes.offers import offers_now
 from wattline.shared_nodes.outcome import NEVER
-from wattline.shared_nodes.placing import place_now
 from wattline.shared_nodes.reserving import close_nodes, open_nodes
 from wattline.shared_nodes.starting import picked_tres
 from wattline.shared_nodes.state import BLOCKED, QUEUED, STARTED, TO_COME, UP, Books
@@ -64,7 +64,7 @@ def _has_nodes(st: Books, entry: int) -> bool:
     """Whether the nodes that are up, and reserved for nobody else, are enough as they are now."""
     if len(st.resv) > 0:
         close_nodes(st, entry)
-    found = offers_now(st, entry) and place_now(st, entry)
+    found = offers_now(st, entry) and place_by_class(st, entry, NOW, 0)
     if len(st.resv) > 0:
         open_nodes(st, entry, STARTED)
     return bool(found)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from wattline.shared_nodes.machine import FloatArray, IntArray
 
@@ -96,6 +98,9 @@ class Schedule:
     charged_period: IntArray
     """Where periods pay for all of a job that starts in them: those that do, and what they pay."""
     charged_j: FloatArray
+    option: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Row of the request's options that a job ran by the last time, or -1; empty where jobs do not
+    choose among classes of node."""
     engine_s: float = 0.0
     """Wall time of the simulation itself."""
     engine_cpu_s: float = 0.0

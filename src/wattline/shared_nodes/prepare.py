@@ -11,6 +11,12 @@ from wattline.model.records import Record
 from wattline.model.run import PowerBound
 from wattline.model.signal import Signal
 from wattline.shared_nodes.bound_tables import bound_arrays
+from wattline.shared_nodes.class_options import (
+    least_option_watts,
+    option_arrays,
+    option_columns,
+    option_numbers,
+)
 from wattline.shared_nodes.dependencies import dependencies_of, wait_arrays, wait_columns
 from wattline.shared_nodes.devices import (
     add_asked_devices,
@@ -83,7 +89,9 @@ def make_books(
     ask["by_devices"] = counting | choose_by_devices(machine, requests, ask["rows"], exclusive)
     for name in COLUMNS:
         ask["varies"][pairs.job[ask[name][pairs.job] != there[name]]] = 1
-    entry = _entries(needs, filled, pairs, node_class, member_class, there)
+    options = requests.options
+    entry = _entries(needs, filled, pairs, node_class, member_class, there,
+                     option_numbers(options, pairs.job))
     arrays: dict[str, Any] = {
         "rules": _settings(machine, requests, rules, phase_s, {
             "capped": cap is not None, "bounded": len(bounds), "budgeted": budget is not None,
@@ -114,6 +122,8 @@ def make_books(
                                        needs, arrays["choice_kind"])
         entry["same_w"] = same_watts(machine, filled, pairs, entry, (class_first, class_nodes),
                                      ask["any_gres"] != 0, rules)
+        if options is not None:
+            entry["least_w"] = least_option_watts(machine, options, pairs.job, entry)
     arrays |= _nodes(machine, rules, len(ask))
     arrays |= device_lists(machine, weight_ranks(machine, rules), len(requests.gres_choices),
                            bool(ask["by_devices"].any()))
@@ -123,6 +133,7 @@ def make_books(
     arrays |= empty_offers(machine.nodes.weight, entry, class_first, class_nodes)
     arrays |= wait_arrays(dependencies_of(requests))
     arrays |= reservation_arrays(machine)
+    arrays |= option_arrays(machine, options)
     arrays |= _world(outages, cap)
     arrays |= empty_room(cap, len(ask), len(entry), len(arrays["held_w"]))
     arrays |= joule_arrays(budget, len(entry))
@@ -170,18 +181,19 @@ def _asks(
                    else basic_priorities(requests.nice, requests.array)),
     }
     columns |= wait_columns(dependencies_of(requests))
+    columns |= option_columns(requests.options)
     columns["reservation"] = asked_reservations(requests)
     return _table(Ask, count, columns)
 
 
 def _lives(count: int) -> Any:
     never = dict.fromkeys(("start_s", "end_s", "eligible_s", "cancelled_s"), np.nan)
-    return _table(Live, count, never | {"entry": -1, "reserved": -1, "gap": -1})
+    return _table(Live, count, never | {"entry": -1, "reserved": -1, "gap": -1, "option": -1})
 
 
 def _entries(
     needs: dict[str, IntArray], filled: Filled, pairs: Pairs, node_class: IntArray,
-    member_class: IntArray, there: dict[str, Any],
+    member_class: IntArray, there: dict[str, Any], choices: IntArray,
 ) -> Any:
     job = pairs.job
     numbers = forms = np.zeros(0, np.int64)
@@ -191,7 +203,7 @@ def _entries(
                  "exclusive", "own_user", "required", "load", "node_w")
         columns = [there[name] if name in there else np.asarray(filled.columns[name])[job]
                    for name in names]
-        columns += [node_class, pairs.partition]
+        columns += [node_class, pairs.partition, choices]
         columns += [column for counts in needs.values() for column in counts[job].T]
         # What a node offers depends on the user where nodes may be a user's own.
         asker = np.where(there["own_user"].any(), filled.columns["user"][job], -1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from wattline.shared_nodes.class_options import ClassOptions
 from wattline.shared_nodes.machine import BoolArray, FloatArray, IntArray
 
 AFTERANY, AFTEROK, AFTERNOTOK, AFTER, SINGLETON = range(5)
@@ -105,5 +106,7 @@ class Requests:
     """Asks for a range of nodes, of which it gets as many as it can without waiting for them."""
     partition_order: IntArray | None = None
     """Jobs x partitions: at which place the job names each; None: all in the machine's order."""
+    options: ClassOptions | None = None
+    """Classes of node that jobs choose among; None: nodes are chosen as Slurm does alone."""
     let_go: BoolArray | None = None
     """At `begin_s` somebody lets the job go, and the scheduler looks; None: it is a time alone."""

@@ -16,6 +16,7 @@ from wattline.shared_nodes.joule_budget import JouleBudget
 from wattline.shared_nodes.joules_alone import turn_away_without_joules
 from wattline.shared_nodes.loop import advance
 from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
+from wattline.shared_nodes.options_left import leave_options, most_room_w
 from wattline.shared_nodes.outages import Outages
 from wattline.shared_nodes.outcome import Schedule
 from wattline.shared_nodes.prepare import make_books
@@ -52,6 +53,8 @@ def simulate_shared(
     books = make_books(machine, requests, rules, cap, outages, phase_s, bounds, budget)
     started, started_cpu = time.perf_counter(), time.thread_time()
     refuse_what_never_fits(books)
+    if requests.options is not None:
+        leave_options(books, requests.options.patience, most_room_w(books))
     if bounds:
         refuse_over_bounds(books)
     if budget is not None:
@@ -64,7 +67,8 @@ def simulate_shared(
         books = _with_room(books)
         if progress is not None:
             progress(float(books.clock[0].done) / max(len(books.ask), 1))
-    return replace(_collect(books), engine_s=time.perf_counter() - started,
+    return replace(_collect(books), option=_options(books, requests),
+                   engine_s=time.perf_counter() - started,
                    engine_cpu_s=time.thread_time() - started_cpu)
 
 
@@ -144,6 +148,16 @@ def _alone(books: Books) -> dict[str, Any]:
     for name, of_job in found.items():
         of_job[jobs] = getattr(books, name)[order[first]]
     return found
+
+
+def _options(books: Books, requests: Requests) -> IntArray:
+    """By which option of its request each job ran."""
+    if requests.options is None:
+        return np.zeros(0, np.int64)
+    chosen = np.asarray(books.live.option)
+    rows = np.full(len(chosen), -1)
+    rows[chosen >= 0] = books.option_row[chosen[chosen >= 0]]
+    return rows
 
 
 def _gaps(books: Books, ran: BoolArray) -> Any:

@@ -6,6 +6,7 @@ import numpy as np
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.bounds import draw_on_row, leave_row
+from wattline.shared_nodes.by_class import run_as_chosen
 from wattline.shared_nodes.devices import count_devices, gpus_asked, use_devices
 from wattline.shared_nodes.limits import count_running
 from wattline.shared_nodes.offers import node_moved
@@ -75,6 +76,8 @@ def start_job(st: Books, entry: int) -> None:
         booted_s = max(booted_s, _take_node(st, entry, place))
     if booted_s > clock.now_s:
         booted_s = next_look(st, booted_s)
+    if ask.options > 0:
+        run_as_chosen(st, job)
     live.phase = RUNNING
     live.stretch_s = clock.now_s
     live.ready_s = booted_s

@@ -81,6 +81,9 @@ class Ask(Record):
     held: int
     load: float
     node_w: float
+    first_option: int  # classes of node that it chooses among: see by_class.py
+    options: int
+    option: int  # the one that was tried last, or -1
     first_row: int  # of the table of allocations
     rows: int
     refused: int  # a reason for refusing it at submission, or 0
@@ -120,6 +123,7 @@ class Live(Record):
     preempted: int
     leaves: int  # scratch: would give way to the job that is tried
     ready_s: float
+    option: int  # of its class of node, or -1
     reserved: int  # the last backfill cycle that held nodes for it
 
 
@@ -369,6 +373,18 @@ class Books(KernelArrays):
     slot_first: Any  # of each period, and one past the last slot of all
     alone_w: Any  # entries: added by the job on the empty machine, and for how long
     alone_s: Any
+    # Classes of node that jobs choose among: see class_options.py.
+    kind_of_node: Any
+    option_kind: Any
+    option_score: Any
+    option_claimed_s: Any
+    option_s: Any
+    option_w: Any
+    option_row: Any  # its row in the request
+    option_left: Any  # scratch of options_left.py
+    option_alone_w: Any
+    shut_nodes: Any  # scratch: those of other classes; `open_nodes` with them
+    were_open: Any
     # Allocations and what is written down.
     row_w: Any  # added by the job
     row_node: Any

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel, kernel_part
 from wattline.shared_nodes.bounds import place_over_bounds
+from wattline.shared_nodes.by_class import place_by_class
 from wattline.shared_nodes.cap import cap_allows
-from wattline.shared_nodes.choosing import choose
-from wattline.shared_nodes.fitting import gather_copies
 from wattline.shared_nodes.joules import joules_allow
 from wattline.shared_nodes.offers import offers_now
-from wattline.shared_nodes.placing import place_after, place_now
 from wattline.shared_nodes.state import Books
 
 OVER_PART = 23
@@ -46,7 +44,7 @@ def place_within(
 ) -> bool:
     """Choose nodes within the limits of parts: now, after ends (`ended`), or in the copy."""
     clock = st.clock[0]
-    found = _place(st, entry, ended, bank)
+    found = place_by_class(st, entry, ended, bank)
     if st.rules[0].bounded == 0 or not found:
         return found
     clock.barred = 0
@@ -59,7 +57,7 @@ def place_within(
         _bar(st, over)
         if ended != NOW:
             _close_barred(st)
-        found = _place(st, entry, ended, bank)
+        found = place_by_class(st, entry, ended, bank)
         if found:
             over = place_over_bounds(st, st.entry[entry].job, start_s, held, bank)
     for index in range(clock.barred):
@@ -69,15 +67,6 @@ def place_within(
             st.open_nodes[place] = st.all_open[place]
         clock.masked = masked
     return found
-
-
-@kernel_part
-def _place(st: Books, entry: int, ended: int, bank: int) -> bool:
-    if bank != 0:
-        return gather_copies(st, entry) and choose(st, st.entry[entry].job)
-    if ended != NOW:
-        return place_after(st, entry, ended)
-    return place_now(st, entry)
 
 
 @kernel_part

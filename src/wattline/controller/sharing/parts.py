@@ -18,6 +18,7 @@ from wattline.model.errors import InputError
 from wattline.model.fields import name_of
 from wattline.scenario.load import load
 from wattline.scenario.objects import NodeClass
+from wattline.scenario.twin.claims import CLAIMS
 from wattline.scenario.twin.energy_budget import BUDGET
 from wattline.scenario.twin.energy_share import ENERGY_SHARE
 from wattline.scenario.twin.part_limits import BOUNDED
@@ -151,6 +152,10 @@ def read_section(twin: str) -> TwinSection:
         if name_of(getattr(scenario.policy, axis)) == kind:
             raise InputError(f"{twin}: policy.{axis}: '{kind}' of a twin is for simulations: the "
                              "controller counts no joules of shared nodes; leave it out")
+    if name_of(scenario.policy.placement) == CLAIMS:
+        raise InputError(f"{twin}: policy.placement: on shared nodes claims choose the class of "
+                         "node in simulations alone; the controller starts jobs by Slurm's rules; "
+                         "leave out policy.placement and policy.configure")
     return scenario.twin
 
 

@@ -20,7 +20,7 @@ from wattline.model.signal import FloatArray
 from wattline.physics.claims import Claim, ClaimBook, Objective, npb_claims, read_claims
 from wattline.physics.claims.latency import with_cap_latency
 from wattline.policies.declaration import Declaration, Parameters
-from wattline.policies.setting import Setting
+from wattline.policies.setting import Outside, Setting
 
 if TYPE_CHECKING:
     from wattline.policies.configuration.claimed import Claimed, ClaimsMemory
@@ -85,7 +85,7 @@ def options_of(
     for application, count in dict.fromkeys((*own_sizes, *to_come)):
         # A class with too few nodes is no option, or a job could wait for it for ever.
         large = [name for name in classes if there[name] >= count]
-        found = _known(book, truth, application, large, count)
+        found = known_options(book, truth, application, large, count)
         if not capped:
             found = [pair for pair in found if not pair[0].setting.capped]
         if not found:
@@ -139,7 +139,7 @@ def _threads(text: str) -> tuple[int, int]:
     return parts[0], math.prod(parts[1:]) if len(parts) > 1 else 0
 
 
-def _known(
+def known_options(
     book: ClaimBook, truth: ClaimBook, application: str, classes: Sequence[str], nodes: int
 ) -> list[tuple[Claim, Claim]]:
     """What is claimed, each with what is true of the same class and setting."""
@@ -166,7 +166,7 @@ def _read(setting: Setting, given: ClaimsParameters) -> tuple[Claimed, Options]:
 
     objective = Objective.parse(given.objective)
     jobs = setting.jobs
-    book = _book(setting, given)
+    book = book_of(setting.outside, given)
     names = [jobs.name_of("application", int(code)) for code in jobs.application]
     truth = with_cap_latency(book, given.cap_latency_s)
     options = options_of(book, truth, setting.machine, names, jobs.procs.tolist(),
@@ -183,12 +183,13 @@ def _to_come(book: ClaimBook, machine: Machine) -> list[tuple[str, int]]:
             for count in range(1, most + 1)]
 
 
-def _book(setting: Setting, given: ClaimsParameters) -> ClaimBook:
+def book_of(outside: Outside, given: ClaimsParameters) -> ClaimBook:
+    """The claims of a file, of a store, or the shipped ones."""
     if given.store is None:
         return npb_claims() if given.claims == SHIPPED else read_claims(Path(given.claims))
     if given.claims != SHIPPED:
         raise InputError("policy.configure: claims and store are both given; take one of them")
-    return setting.outside.claims(given.store)
+    return outside.claims(given.store)
 
 
 CLAIMS = Declaration(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wattline.model.fields import name_of
+from wattline.policies.going_together import why_not
 
 if TYPE_CHECKING:
     from wattline.scenario.model import Scenario
@@ -16,13 +17,17 @@ POWERS = ("none", "block", "budget")
 _REASONS = {
     "order": "the order is Slurm's priority; change it with [twin.settings], like "
              "PriorityWeightAge, or let its fair-share count joules (energy-share)",
-    "configure": "jobs run with the cores, memory and devices that they ask for",
+    "configure": "jobs run with the cores, memory and devices that they ask for; only claims, "
+                 "with placement = claims, choose among what they can have",
     "placement": "nodes are chosen as Slurm's select plugin does; only bounded, limits of parts of "
-                 "the machine, goes with that",
+                 "the machine, and claims, the class of node that is tried first, go with that",
     "regulation": "it keeps a contract, which has jobs of its own",
     "python": "a policy in Python sees whole nodes, and these are shared",
     "overrun": "jobs at their limit are killed as Slurm does",
 }
+_TAKEN = {"placement": ("bounded", "claims"), "configure": ("claims",), "order": ("energy-share",)}
+"""Slurm's own choice of nodes, within limits of parts of the machine or one class of node; its own
+priority, with joules for its fair-share."""
 _POWERS_DO = {
     "lending": "lends watts to jobs by whole nodes",
     "watts": "plans watts beside whole nodes",
@@ -49,12 +54,13 @@ def beside_twin(scenario: Scenario) -> str:
         return "contract: it has jobs and a machine of its own, as a twin has; leave one out"
     policy = scenario.policy
     for axis, reason in _REASONS.items():
-        if axis == "placement" and name_of(policy.placement) == "bounded":
-            continue  # Slurm's own choice, within limits of parts of the machine
-        if axis == "order" and name_of(policy.order) == "energy-share":
-            continue  # Slurm's own priority, with joules for its fair-share
+        if axis in _TAKEN and name_of(getattr(policy, axis)) in _TAKEN[axis]:
+            continue
         if getattr(policy, axis) != _default(policy, axis):
             return f"policy.{axis}: it does not go with shared nodes: {reason}; leave it out"
+    together = why_not({axis: name_of(getattr(policy, axis)) for axis in _TAKEN})
+    if together:
+        return together
     backfill, power = name_of(policy.backfill), name_of(policy.power)
     if backfill not in BACKFILLS and "backfill" in policy.model_fields_set:
         return (f"policy.backfill: '{backfill}' plans whole nodes; a twin takes slurm, or none for "
@@ -63,6 +69,9 @@ def beside_twin(scenario: Scenario) -> str:
         does = _POWERS_DO.get(power, "slows or pauses jobs of whole nodes")
         return (f"policy.power: '{power}' {does}; on shared nodes a cap is kept by not starting "
                 "jobs (none or block), and an energy budget too (budget)")
+    if power == "budget" and name_of(policy.placement) == "claims":
+        return ("policy.power: the joules of a job that an energy budget plans with are not known "
+                "before claims have chosen its node class; leave out one of them")
     if scenario.trace.file is None:
         return "trace.file: a twin needs the log of its site (sacct, .events or a table)"
     for section, kept in ((scenario.trace, ("file", "jobs", "unix_start_s")),

@@ -25,6 +25,7 @@ COLUMNS = {
     "limit": ("timelimit_s", "requested_s", "limit_s"), "user": ("user",),
     "account": ("account",), "partition": ("partition",), "qos": ("qos",), "state": ("state",),
     "power": ("avg_power_per_node", "power_per_node_w"),
+    "name": ("application", "job_name", "jobname"),
 }
 NEEDED = ("submit", "start", "end", "nodes")
 HALF_HOUR_S = 1800
@@ -194,7 +195,7 @@ def _job(given: dict[str, Any], times: dict[str, float], job_id: str, first_s: f
     job = Asked(job_id, submit_s, end_s - start_s, min_nodes=int(nodes), max_nodes=int(nodes),
                 nodes=int(nodes), exclusive=True, start_s=start_s, end_s=end_s, state=state,
                 exit_ok=state == "COMPLETED")
-    for field in ("user", "account", "partition", "qos"):
+    for field in ("user", "account", "partition", "qos", "name"):
         setattr(job, field, _label(given.get(field)))
     _fill_in(job, given, filled)
     return job

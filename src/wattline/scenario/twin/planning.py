@@ -23,9 +23,12 @@ from wattline.scenario.budget_notes import budget_notes
 from wattline.scenario.build import Plan
 from wattline.scenario.caps import without_cap
 from wattline.scenario.model import Scenario
+from wattline.scenario.policies import Readers
 from wattline.scenario.twin.asked import Counter
 from wattline.scenario.twin.beside import BACKFILLS, SLURM, beside_twin, without_effect
 from wattline.scenario.twin.caps import cap_over_time, reserved_watts
+from wattline.scenario.twin.claimed_outcome import with_classes
+from wattline.scenario.twin.claims import ClaimedJobs, claimed_jobs
 from wattline.scenario.twin.energy_budget import joule_budget, promised, what_it_kept
 from wattline.scenario.twin.energy_share import rules_by_joules
 from wattline.scenario.twin.outcome import run_of
@@ -64,6 +67,8 @@ class TwinPlan(Plan):
     parts: tuple[PowerBound, ...] = ()
     """Limits of parts of the machine. Not among `bounds`, which are of a run's units."""
     budget: JouleBudget | None = None
+    claimed: ClaimedJobs | None = None
+    """Where claims choose the class of node."""
 
     def run(
         self, progress: Callable[[float], None] | None = None,
@@ -87,14 +92,17 @@ class TwinPlan(Plan):
         run = run_of(found, self.jobs, self.site.machine, self.machine, self.rules.cap_w,
                      found.engine_s)
         kept = {} if self.budget is None else what_it_kept(self.budget, found, run)
-        return replace(run, notes={**run.notes, **_reasons(found),
-                                   **(budget_notes(kept) if kept else {})}, budget=kept,
-                       reservations=reserved_watts(self.scenario),
-                       promises=Promises(keeps_cap=self.cap_w is not None,
-                                         budget=promised(self.budget, run.end_s)),
-                       node_stays=stays_of(found), node_bounds=self.parts,
-                       remarks=(*turned_away(found, self.site.made.requests),
-                                *said_of_parts(self.site.machine, found, self.parts)))
+        run = replace(run, notes={**run.notes, **_reasons(found),
+                                  **(budget_notes(kept) if kept else {})}, budget=kept,
+                      reservations=reserved_watts(self.scenario),
+                      promises=Promises(keeps_cap=self.cap_w is not None,
+                                        budget=promised(self.budget, run.end_s)),
+                      node_stays=stays_of(found), node_bounds=self.parts,
+                      remarks=(*turned_away(found, self.site.made.requests),
+                               *said_of_parts(self.site.machine, found, self.parts)))
+        if self.claimed is not None:
+            run = with_classes(run, found, self.site.made.requests, self.claimed)
+        return run
 
     def finished(self, run: Run) -> Result:
         found = replace(
@@ -157,6 +165,10 @@ def twin_plan(scenario: Scenario) -> TwinPlan:
     rules, counted = rules_by_joules(scenario, site, site.rules)
     if name_of(scenario.policy.backfill) == "none":
         rules = replace(rules, scheduler=BUILTIN)
+    claimed = claimed_jobs(scenario, site, rules, machine, Readers(
+        scenario, trace.jobs, machine, dict(trace.logged)))
+    if claimed is not None:
+        site = _choosing(site, claimed)
     cap_w = _cap(scenario, site, rules, machine)
     kept = cap_w if scenario.power.watch_cap is None else None
     parts, assumed = part_limits(scenario, machine, site.machine)
@@ -167,10 +179,11 @@ def twin_plan(scenario: Scenario) -> TwinPlan:
     return TwinPlan(
         scenario, trace, trace.jobs, machine, SlurmDecides(),
         EngineRules(granularity="core", overrun="kill", cap_w=cap_w),
-        tuple(in_callers_terms(line) for line in (*site.lists.assumed, *assumed, *kept_by,
-                                                  *counted)),
-        left_out=left_out, site=site, slurm=rules, cap_w=kept, parts=parts,
-        budget=budget)
+        tuple(in_callers_terms(line) for line in (
+            *site.lists.assumed, *assumed, *kept_by, *counted,
+            *(() if claimed is None else claimed.said))),
+        left_out=left_out, site=site, slurm=rules, cap_w=kept, parts=parts, budget=budget,
+        claimed=claimed)
 
 
 def site_of(scenario: Scenario) -> Site:
@@ -205,6 +218,12 @@ def _simulate(site: Site, rules: Rules, cap_w: Signal | None, phase_s: float,
     return simulate_shared(site.machine, site.made.requests, rules, cap=cap_w,
                            outages=site.outages, bounds=parts, budget=budget,
                            phase_s=phase_s, progress=progress)
+
+
+def _choosing(site: Site, claimed: ClaimedJobs) -> Site:
+    """The same jobs, which choose among classes of node."""
+    requests = replace(site.made.requests, options=claimed.options)
+    return replace(site, made=replace(site.made, requests=requests))
 
 
 def _cap(scenario: Scenario, site: Site, rules: Rules, machine: Machine) -> Signal | None:
