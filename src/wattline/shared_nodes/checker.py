@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wattline.model.signal import Signal
-from wattline.shared_nodes.checker_per_job import devices_in_all, held_tres, per_job
+from wattline.shared_nodes.checker_per_job import devices_in_all, held_tres, longest_s, per_job
 from wattline.shared_nodes.machine import (
     NO_LIMIT,
     NODE,
@@ -35,7 +35,8 @@ def broken_rules(
 
     `cap` is the one that was kept.
     """
-    return [*_times(requests, rules, found), *_gaps(found), *_nodes_given(machine, requests, found),
+    return [*_times(requests, rules, found), *_walls(machine, requests, rules, found),
+            *_gaps(found), *_nodes_given(machine, requests, found),
             *_one_user(machine, requests, found),
             *per_job(machine, requests, rules, found), *devices_in_all(machine, requests, found),
             *_capacity(machine, rules, found), *_limits(machine, requests, rules, found),
@@ -95,6 +96,16 @@ def _times(requests: Requests, rules: Rules, found: Schedule) -> Iterator[str]:
     allowed_s = np.ceil(requests.limit_s / 60.0) * 60.0 + _late_s(rules)
     over = ran & known & (np.nan_to_num(_ran_s(found)) > allowed_s + ROUNDING)
     yield from _first(over, "jobs far past their limit")
+
+
+def _walls(
+    machine: SharedMachine, requests: Requests, rules: Rules, found: Schedule
+) -> Iterator[str]:
+    """MaxWall of QOS and associations, also of jobs that name no limit."""
+    if rules.enforce_limits:
+        allowed_s = longest_s(machine, requests, found) + _late_s(rules)
+        over = _ran(found) & (np.nan_to_num(_ran_s(found)) > allowed_s + ROUNDING)
+        yield from _first(over, "jobs far past MaxWall")
 
 
 def _late_s(rules: Rules) -> float:

@@ -11,6 +11,7 @@ from wattline.shared_nodes.machine import (
     EXCLUSIVE,
     NO_LIMIT,
     FloatArray,
+    SharedLimits,
     SharedMachine,
     device_totals,
 )
@@ -82,15 +83,35 @@ def devices_in_all(
 
 def _most(machine: SharedMachine, requests: Requests, job: int, partition: int) -> list[int]:
     """By resource: the partition's QOS says it, else the job's, its association, those above."""
-    tables = [machine.qos.limits.job_tres[row]
-              for row in (int(machine.partitions.qos[partition]), int(requests.qos[job]))
-              if row >= 0]
-    row = int(requests.association[job])
-    while row >= 0:
-        tables.append(machine.associations.limits.job_tres[row])
-        row = int(machine.associations.parent[row])
+    tables = [limits.job_tres[row] for limits, row in _limits(machine, requests, job, partition)]
     return [next((int(table[column]) for table in tables if table[column] < NO_LIMIT),
                  int(NO_LIMIT)) for column in range(machine.resources)]
+
+
+def longest_s(machine: SharedMachine, requests: Requests, found: Schedule) -> FloatArray:
+    """MaxWall of each job in the partition where it ran, in the same order; else infinite."""
+    most_s = np.full(len(requests.submit_s), np.inf)
+    tables = (machine.qos.limits, machine.associations.limits)
+    if not any((limits.job_wall_s < NO_LIMIT).any() for limits in tables):
+        return most_s
+    for job in np.unique(found.allocation_job).tolist():
+        walls_s = [limits.job_wall_s[row]
+                   for limits, row in _limits(machine, requests, job, int(found.partition[job]))]
+        most_s[job] = next((float(wall_s) for wall_s in walls_s if wall_s < NO_LIMIT), np.inf)
+    return most_s
+
+
+def _limits(
+    machine: SharedMachine, requests: Requests, job: int, partition: int
+) -> Iterator[tuple[SharedLimits, int]]:
+    """Tables of limits and the job's row in each, in order of precedence."""
+    for row in (int(machine.partitions.qos[partition]), int(requests.qos[job])):
+        if row >= 0:
+            yield machine.qos.limits, row
+    row = int(requests.association[job])
+    while row >= 0:
+        yield machine.associations.limits, row
+        row = int(machine.associations.parent[row])
 
 
 def _devices(machine: SharedMachine, requests: Requests, found: Schedule) -> Iterator[Any]:

@@ -68,7 +68,7 @@ def fill(machine: SharedMachine, requests: Requests, rules: Rules) -> Filled:
     order = requests.partition_order
     first = np.argmax(named, axis=1) if order is None else np.argmin(
         np.where(named, order, NO_LIMIT), axis=1)
-    limit_s = limits_s(requests.limit_s[:, None], parts.default_time_s, parts.max_time_s)
+    limit_s = limits_s(requests.limit_s[:, None], parts.default_time_s, parts.max_time_s, NO_LIMIT)
     sizes = _sizes(requests)
     every = np.arange(len(first))
     user, account = _owners(machine, requests)
