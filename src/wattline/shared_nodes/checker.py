@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 
 from wattline.model.signal import Signal
-from wattline.shared_nodes.checker_per_job import devices_in_all, held_tres, longest_s, per_job
+from wattline.shared_nodes.checker_per_job import (
+    devices_in_all,
+    held_tres,
+    longest_s,
+    per_job,
+    tasks_on_nodes,
+)
 from wattline.shared_nodes.machine import (
     NO_LIMIT,
     NODE,
@@ -37,7 +43,7 @@ def broken_rules(
     """
     return [*_times(requests, rules, found), *_walls(machine, requests, rules, found),
             *_gaps(found), *_nodes_given(machine, requests, found),
-            *_one_user(machine, requests, found),
+            *_one_user(machine, requests, found), *tasks_on_nodes(requests, found),
             *per_job(machine, requests, rules, found), *devices_in_all(machine, requests, found),
             *_capacity(machine, rules, found), *_limits(machine, requests, rules, found),
             *_waited(requests, rules, found), *_reserved(machine, requests, rules, found),

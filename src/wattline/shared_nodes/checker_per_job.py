@@ -53,6 +53,20 @@ def per_job(
                 return
 
 
+def tasks_on_nodes(requests: Requests, found: Schedule) -> Iterator[str]:
+    """Each node of a job with tasks per node gives CPUs for so many, unless it has one task alone.
+
+    Jobs with devices in all are spread by these.
+    """
+    job = found.allocation_job
+    counts = (requests.tasks != 1) & ~(requests.gres_per_job > 0).any(axis=1)
+    least = np.maximum(requests.tasks_per_node, 0) * np.maximum(requests.cpus_per_task, 1) * counts
+    few = np.flatnonzero(found.allocation_cpus < least[job])
+    if len(few):
+        yield (f"job in row {job[few[0]]} has a node with {found.allocation_cpus[few[0]]} CPUs, "
+               f"where its tasks need {least[job[few[0]]]}")
+
+
 def devices_in_all(
     machine: SharedMachine, requests: Requests, found: Schedule
 ) -> Iterator[str]:

@@ -45,8 +45,10 @@ def in_partition(
         own_user |= requests.own_user[job]
     bounds = node_bounds(machine, requests, rules, sizes, job, partition)
     memory = _memory(machine, requests, sizes, job, partition)
-    # Each node that it must have gives a task a place.
-    cpus = np.maximum(sizes["tasks"][job], bounds["min_nodes"]) * memory["cpus_per_task"]
+    # Each node that it must have gives a task a place, or as many tasks as the job says.
+    tasks, each = sizes["tasks"][job], np.maximum(sizes["tasks_per_node"][job], 1)
+    each = np.where(tasks < each, 1, each)
+    cpus = np.maximum(tasks, bounds["min_nodes"] * each) * memory["cpus_per_task"]
     return {**memory, **bounds, "cpus": cpus, "exclusive": exclusive,
             "own_user": own_user, "limit_s": limits_there_s(machine, requests, rules, job,
                                                             partition)}
