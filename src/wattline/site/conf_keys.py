@@ -17,7 +17,7 @@ USED = frozenset({
     "priorityweightassoc", "priorityweightfairshare", "priorityweightjobsize",
     "priorityweightpartition", "priorityweightqos", "priorityweighttres", "resumetimeout",
     "schedulerparameters", "schedulertype", "selecttype", "selecttypeparameters",
-    "suspendexcnodes", "suspendtime", "topologyplugin",
+    "suspendexcnodes", "suspendtime", "topologyparam", "topologyplugin",
     "maxjobcount", "grestypes", "defcpupergpu", "defmempergpu", "jobdefaults",
 })
 """Settings of the whole cluster that the twin follows."""
@@ -94,7 +94,7 @@ HARMLESS = frozenset({
     "slurmschedlogfile", "slurmschedloglevel", "slurmuser", "srunepilog", "srunportrange",
     "srunprolog", "statesavelocation", "suspendprogram", "switchparameters", "switchtype",
     "taskepilog", "taskplugin", "taskpluginparam", "taskprolog", "tcptimeout", "tmpfs",
-    "tokentype", "topologyparam", "unkillablestepprogram", "usepam", "x11parameters",
+    "tokentype", "unkillablestepprogram", "usepam", "x11parameters",
     "enforceassociation", "defaultstorageport", "defaultstoragehost", "defaultstoragetype",
     "defaultstorageloc", "defaultstorageuser", "defaultstoragepass", "certmgrtype", "tlstype",
     "dataparserparameters", "namespacetype", "treewidth", "epilogtimeout", "prologtimeout",
