@@ -83,8 +83,8 @@ class Builder:
             partitions[row] = self._partitions(row, job)
             self._note_order(order, row, job)
             excluded[row], required[row] = named.rows(row, job)
-            if why := too_many_tasks(job):
-                self._reject(row, why)
+            if excess := too_many_tasks(job):
+                self._reject(row, excess)
             if contradiction := settle_devices(job):
                 self._reject(row, contradiction, CONTRADICTS_ITSELF)
             self._give_defaults(job)
