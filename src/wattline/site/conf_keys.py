@@ -18,7 +18,7 @@ USED = frozenset({
     "priorityweightpartition", "priorityweightqos", "priorityweighttres", "resumetimeout",
     "schedulerparameters", "schedulertype", "selecttype", "selecttypeparameters",
     "suspendexcnodes", "suspendtime", "topologyparam", "topologyplugin",
-    "maxjobcount", "grestypes", "defcpupergpu", "defmempergpu", "jobdefaults",
+    "maxjobcount", "minjobage", "grestypes", "defcpupergpu", "defmempergpu", "jobdefaults",
 })
 """Settings of the whole cluster that the twin follows."""
 
@@ -78,7 +78,7 @@ HARMLESS = frozenset({
     "jobcomptype", "jobcompuser", "jobcontainertype", "jobcredentialprivatekey",
     "jobcredentialpubliccertificate", "jobfileappend", "keepalivetime", "killonbadexit",
     "launchparameters", "launchtype", "logtimeformat", "maildomain", "mailprog", "maxbatchrequeue",
-    "maxdbdmsgs", "maxjobid", "maxstepcount", "memlimitenforce", "messagetimeout", "minjobage",
+    "maxdbdmsgs", "maxjobid", "maxstepcount", "memlimitenforce", "messagetimeout",
     "mpidefault", "mpiparams", "nodefeaturesplugins", "plugindir", "plugstackconfig",
     "powerparameters", "powerplugin", "prepplugins", "prepparameters", "privatedata",
     "proctracktype", "prologepilogtimeout", "prologflags", "propagateprioprocess",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from wattline.model.errors import InputError
@@ -136,7 +137,8 @@ def rules_of(
         topology_tree=tree,
         kill_wait_s=settings.number("KillWait", 30),
         over_time_limit_s=_over_time_s(settings),
-        max_job_count=settings.whole("MaxJobCount", 10000),
+        max_job_count=_max_job_count(settings),
+        min_job_age_s=settings.number("MinJobAge", 300) or math.inf,
         kill_invalid_depend="kill_invalid_depend" in (*given, *_words(
             settings.text("DependencyParameters", "", matters=False))),
         suspend_time_s=suspend_s,
@@ -144,6 +146,14 @@ def rules_of(
         suspend_excluded=kept_awake(settings) if suspend_s >= 0 else (),
         priority=_priority(settings, partitions, kinds, resets),
     )
+
+
+def _max_job_count(settings: Settings) -> int:
+    if "maxjobcount" in settings.values:
+        settings.told.assumed.append(
+            "MaxJobCount: a job for which slurmctld has no room is refused at once; sbatch would "
+            "try again for two minutes")
+    return settings.whole("MaxJobCount", 10000)
 
 
 def _preempts(settings: Settings) -> str:
