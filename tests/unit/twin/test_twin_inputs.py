@@ -90,6 +90,14 @@ def test_accounting_holds_what_sbatch_made_of_the_submit_line(
     assert _run(found).allocation_cpus.tolist() == cpus
 
 
+def test_a_job_that_had_more_nodes_than_cpus_asked_for_keeps_them(tmp_path: Path) -> None:
+    rows = sacct(tmp_path, 1)["sacct.txt"].read_text().splitlines()
+    ran = rows[1].replace("cpu=8,", "cpu=1,").replace("node=1", "node=2").replace(
+        "|1|n1|", "|2|n[1-2]|")
+    found = site(tmp_path, f"{rows[0]}\n{ran}\n", kind="sacct")
+    assert len(_nodes(found, _run(found), 0)) == 2
+
+
 def test_an_unknown_node_is_said_by_job(tmp_path: Path) -> None:
     text = submit("-n 1 -w n9") + submit("-n 1 -w n9,n1", 1) + submit("-n 1 -x n8", 2) + submit(
         "-n 1 -w /home/ada/nodes", 3) + submit("-n 1", 4)

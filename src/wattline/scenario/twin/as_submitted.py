@@ -31,8 +31,11 @@ def too_many_tasks(job: Asked) -> str:
 
 
 def settle_nodes(job: Asked, named: int = -1) -> None:
-    """Let a job ask for as many nodes as it names, and for no more than it has tasks."""
+    """Let a job ask for as many nodes as it names, and for no more than it has tasks.
+
+    One that had more by a log was not submitted so, or its tasks are filled in.
+    """
     job.min_nodes = max(job.min_nodes, named)
-    if 0 < job.tasks < job.min_nodes:
+    if 0 < job.tasks < job.min_nodes and job.nodes < job.min_nodes:
         job.min_nodes = job.max_nodes = job.tasks
         job.node_range = False

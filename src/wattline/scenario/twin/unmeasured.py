@@ -41,10 +41,10 @@ def say_unmeasured(jobs: Sequence[Asked], whole: Sequence[bool], nodes: Nodes,
             continue  # a log without measured watts, whatever its columns are
         listed = [job for job in mine if job.unmeasured == why]
         parts_j = sum(_node_seconds(job) * _parts_w(job, nodes) for job in listed)
+        said = (f"{why}: power from the parts of a node instead, about {format_energy(parts_j)} "
+                f"beside {format_energy(measured_j)} that were measured")
         for job in listed:
-            filled.note(f"{why}: power from the parts of a node instead, about "
-                        f"{format_energy(parts_j)} beside {format_energy(measured_j)} that were "
-                        "measured", job.job_id)
+            filled.note(said, job.job_id)
 
 
 def _node_seconds(job: Asked) -> float:
