@@ -81,8 +81,8 @@ def test_both_ways_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
         counted["chosen"] += 1
         return bool(choose_one(books, job))
 
-    def plan(books: Any, entry: int, until_s: float) -> float:
-        start_s = as_before(books, entry, until_s)
+    def plan(*given: Any) -> float:
+        start_s = as_before(*given)
         counted["as before"] += start_s < NEVER_S
         return float(start_s)
 

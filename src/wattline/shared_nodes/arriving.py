@@ -1,6 +1,7 @@
 """A job is submitted, becomes eligible, and is over; jobs that wait for others.
 
-sbatch: --dependency (its rules stand in depending.py), --begin, --hold; slurm.conf: MaxJobCount.
+sbatch: --dependency (its rules stand in depending.py), --begin, --hold; slurm.conf: MaxJobCount
+(remembering.py).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from wattline.shared_nodes.limits import count_submitted, may_submit
 from wattline.shared_nodes.outcome import CANCELLED, KILLED, RAN, REFUSED
 from wattline.shared_nodes.priority import set_priority
 from wattline.shared_nodes.queueing import enqueue, sweep_queue
+from wattline.shared_nodes.remembering import has_room_for, remember
 from wattline.shared_nodes.reserving import ITS_RESERVATION_IS_OVER, is_over
 from wattline.shared_nodes.starting import stop_job
 from wattline.shared_nodes.state import (
@@ -42,7 +44,7 @@ def submit_job(st: Books, job: int) -> None:
         live.reason = ask.never
         return
     jobs = _submitted_with(st, job)
-    if jobs == 0 or clock.pending + jobs > st.rules[0].max_job_count or (
+    if jobs == 0 or not has_room_for(st, jobs) or (
             st.rules[0].enforce_limits != 0 and not may_submit(st, ask.first_entry, jobs)):
         _turn_away(st, job, REFUSED, SUBMITTED_TOO_MANY)
         return
@@ -157,6 +159,7 @@ def _never_satisfied(st: Books, job: int) -> None:
     live.cancelled_s = clock.now_s
     clock.done += 1
     clock.pending -= 1
+    remember(st)
     count_submitted(st, st.ask[job].first_entry, -1)
     st.told[clock.told] = job
     clock.told += 1
@@ -205,6 +208,7 @@ def leave(st: Books, job: int) -> None:
     live.end_s = clock.now_s
     clock.done += 1
     clock.pending -= 1
+    remember(st)
     count_submitted(st, st.ask[job].first_entry, -1)
     something_changed(st)
     ask_for_pass(st)

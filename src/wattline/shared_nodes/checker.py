@@ -13,7 +13,13 @@ import numpy as np
 
 from wattline.model.signal import Signal
 from wattline.shared_nodes.checker_classes import needed_s, of_one_class
-from wattline.shared_nodes.checker_per_job import devices_in_all, held_tres, per_job
+from wattline.shared_nodes.checker_per_job import (
+    devices_in_all,
+    held_tres,
+    longest_s,
+    per_job,
+    tasks_on_nodes,
+)
 from wattline.shared_nodes.checker_watts import joules_of_stays, watts_of_parts
 from wattline.shared_nodes.machine import (
     NO_LIMIT,
@@ -37,9 +43,10 @@ def broken_rules(
 
     `cap` is the one that was kept.
     """
-    return [*_times(requests, rules, found), *_gaps(found), *_nodes_given(machine, requests, found),
+    return [*_times(requests, rules, found), *_walls(machine, requests, rules, found),
+            *_gaps(found), *_nodes_given(machine, requests, found),
             *_one_user(machine, requests, found), *of_one_class(requests, found),
-            *per_job(machine, requests, rules, found),
+            *tasks_on_nodes(requests, found), *per_job(machine, requests, rules, found),
             *devices_in_all(machine, requests, rules, found),
             *_capacity(machine, rules, found), *_limits(machine, requests, rules, found),
             *_waited(requests, rules, found), *_reserved(machine, requests, rules, found),
@@ -100,6 +107,16 @@ def _times(requests: Requests, rules: Rules, found: Schedule) -> Iterator[str]:
     allowed_s = np.ceil(requests.limit_s / 60.0) * 60.0 + _late_s(rules)
     over = ran & known & (np.nan_to_num(_ran_s(found)) > allowed_s + ROUNDING)
     yield from _first(over, "jobs far past their limit")
+
+
+def _walls(
+    machine: SharedMachine, requests: Requests, rules: Rules, found: Schedule
+) -> Iterator[str]:
+    """MaxWall of QOS and associations, also of jobs that name no limit."""
+    if rules.enforce_limits:
+        allowed_s = longest_s(machine, requests, found) + _late_s(rules)
+        over = _ran(found) & (np.nan_to_num(_ran_s(found)) > allowed_s + ROUNDING)
+        yield from _first(over, "jobs far past MaxWall")
 
 
 def _late_s(rules: Rules) -> float:

@@ -11,6 +11,7 @@ from wattline.shared_nodes.machine import (
     EXCLUSIVE,
     NO_LIMIT,
     FloatArray,
+    SharedLimits,
     SharedMachine,
     device_totals,
 )
@@ -52,6 +53,20 @@ def per_job(
                 return
 
 
+def tasks_on_nodes(requests: Requests, found: Schedule) -> Iterator[str]:
+    """Each node of a job with tasks per node gives CPUs for so many, unless it has one task alone.
+
+    Jobs with devices in all are spread by these.
+    """
+    job = found.allocation_job
+    counts = (requests.tasks != 1) & ~(requests.gres_per_job > 0).any(axis=1)
+    least = np.maximum(requests.tasks_per_node, 0) * np.maximum(requests.cpus_per_task, 1) * counts
+    few = np.flatnonzero(found.allocation_cpus < least[job])
+    if len(few):
+        yield (f"job in row {job[few[0]]} has a node with {found.allocation_cpus[few[0]]} CPUs, "
+               f"where its tasks need {least[job[few[0]]]}")
+
+
 def devices_in_all(
     machine: SharedMachine, requests: Requests, rules: Rules, found: Schedule
 ) -> Iterator[str]:
@@ -83,15 +98,35 @@ def devices_in_all(
 
 def _most(machine: SharedMachine, requests: Requests, job: int, partition: int) -> list[int]:
     """By resource: the partition's QOS says it, else the job's, its association, those above."""
-    tables = [machine.qos.limits.job_tres[row]
-              for row in (int(machine.partitions.qos[partition]), int(requests.qos[job]))
-              if row >= 0]
-    row = int(requests.association[job])
-    while row >= 0:
-        tables.append(machine.associations.limits.job_tres[row])
-        row = int(machine.associations.parent[row])
+    tables = [limits.job_tres[row] for limits, row in _limits(machine, requests, job, partition)]
     return [next((int(table[column]) for table in tables if table[column] < NO_LIMIT),
                  int(NO_LIMIT)) for column in range(machine.resources)]
+
+
+def longest_s(machine: SharedMachine, requests: Requests, found: Schedule) -> FloatArray:
+    """MaxWall of each job in the partition where it ran, in the same order; else infinite."""
+    most_s = np.full(len(requests.submit_s), np.inf)
+    tables = (machine.qos.limits, machine.associations.limits)
+    if not any((limits.job_wall_s < NO_LIMIT).any() for limits in tables):
+        return most_s
+    for job in np.unique(found.allocation_job).tolist():
+        walls_s = [limits.job_wall_s[row]
+                   for limits, row in _limits(machine, requests, job, int(found.partition[job]))]
+        most_s[job] = next((float(wall_s) for wall_s in walls_s if wall_s < NO_LIMIT), np.inf)
+    return most_s
+
+
+def _limits(
+    machine: SharedMachine, requests: Requests, job: int, partition: int
+) -> Iterator[tuple[SharedLimits, int]]:
+    """Tables of limits and the job's row in each, in order of precedence."""
+    for row in (int(machine.partitions.qos[partition]), int(requests.qos[job])):
+        if row >= 0:
+            yield machine.qos.limits, row
+    row = int(requests.association[job])
+    while row >= 0:
+        yield machine.associations.limits, row
+        row = int(machine.associations.parent[row])
 
 
 def _devices(machine: SharedMachine, requests: Requests, found: Schedule) -> Iterator[Any]:

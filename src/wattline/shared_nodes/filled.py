@@ -68,7 +68,8 @@ def fill(machine: SharedMachine, requests: Requests, rules: Rules) -> Filled:
     order = requests.partition_order
     first = np.argmax(named, axis=1) if order is None else np.argmin(
         np.where(named, order, NO_LIMIT), axis=1)
-    limit_s = limits_s(requests.limit_s[:, None], parts.default_time_s, parts.max_time_s)
+    limit_s = limits_s(requests.limit_s[:, None], parts.default_time_s, parts.max_time_s,
+                       int(NO_LIMIT))
     sizes = _sizes(requests)
     every = np.arange(len(first))
     user, account = _owners(machine, requests)
@@ -120,6 +121,8 @@ def _sizes(requests: Requests) -> dict[str, IntArray]:
                          np.where(given, min_nodes, np.where(said, tasks, in_all)))
     max_nodes = np.minimum(np.where(said, np.minimum(max_nodes, tasks), max_nodes), in_all)
     max_nodes = np.maximum(max_nodes, min_nodes)
+    # Each node gives CPUs for all tasks that it may have, unless the job has one task alone.
+    tasks = np.where(tasks > 1, np.maximum(tasks, min_nodes * per_node), tasks)
     return {"tasks": tasks, "cpus_per_task": each, "tasks_per_node": per_node,
             "cpus": tasks * each, "min_nodes": min_nodes, "max_nodes": max_nodes,
             "asked_nodes": np.where(given, nodes, 1),

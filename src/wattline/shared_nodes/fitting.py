@@ -79,10 +79,10 @@ def _in_tasks(st: Books, job: int, cpus: int) -> int:
         return int(cpus)
     cpus -= cpus % ask.cpus_per_task
     if ask.tasks_per_node > 0:
-        wanted = min(ask.tasks_per_node, ask.tasks) * ask.cpus_per_task
+        wanted = ask.tasks_per_node * ask.cpus_per_task
         if cpus < wanted:
             return 0
-        cpus = min(cpus, ask.tasks_per_node * ask.cpus_per_task)
+        cpus = wanted
     return int(cpus)
 
 

@@ -1,8 +1,8 @@
 """What depends on the partition in which a job starts: limit, nodes, memory, CPUs for memory.
 
 slurm.conf: DefaultTime, OverSubscribe=EXCLUSIVE, ExclusiveUser, DefMemPerCPU, DefMemPerNode,
-MaxMemPerCPU; sbatch: --exclusive=user. A job with several partitions is tried in each of them with
-what holds there.
+MaxMemPerCPU; sacctmgr: MaxWall; sbatch: --exclusive=user. A job with several partitions is tried in
+each of them with what holds there.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from wattline.shared_nodes.machine import (
     IntArray,
     SharedMachine,
 )
+from wattline.shared_nodes.memberships import longest_of_a_job_s
 from wattline.shared_nodes.node_bounds import node_bounds
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.rules import LINEAR, Rules
@@ -44,17 +45,38 @@ def in_partition(
         own_user |= requests.own_user[job]
     bounds = node_bounds(machine, requests, rules, sizes, job, partition)
     memory = _memory(machine, requests, sizes, job, partition)
-    # Each node that it must have gives a task a place.
-    cpus = np.maximum(sizes["tasks"][job], bounds["min_nodes"]) * memory["cpus_per_task"]
+    # Each node that it must have gives a task a place, or as many tasks as the job says.
+    tasks, each = sizes["tasks"][job], np.maximum(sizes["tasks_per_node"][job], 1)
+    each = np.where(tasks < each, 1, each)
+    cpus = np.maximum(tasks, bounds["min_nodes"] * each) * memory["cpus_per_task"]
     return {**memory, **bounds, "cpus": cpus, "exclusive": exclusive,
-            "own_user": own_user, "limit_s": limits_s(
-                requests.limit_s[job], parts.default_time_s[partition],
-                parts.max_time_s[partition])}
+            "own_user": own_user, "limit_s": limits_there_s(machine, requests, rules, job,
+                                                            partition)}
 
 
-def limits_s(asked_s: FloatArray, default_s: IntArray, longest_s: IntArray) -> Any:
-    """Time limits in whole minutes: as asked, else the default of the partition."""
-    limit_s = np.where(asked_s > 0, asked_s, default_s)
+def limits_there_s(
+    machine: SharedMachine, requests: Requests, rules: Rules, job: IntArray, partition: IntArray
+) -> Any:
+    """Time limits of these jobs, each in one partition."""
+    parts = machine.partitions
+    wall_s = np.full(len(job), NO_LIMIT)
+    if rules.enforce_limits:
+        wall_s = longest_of_a_job_s(machine, parts.qos[partition], requests.qos[job],
+                                    requests.association[job])
+    return limits_s(requests.limit_s[job], parts.default_time_s[partition],
+                    parts.max_time_s[partition], wall_s)
+
+
+def limits_s(
+    asked_s: FloatArray, default_s: IntArray, longest_s: IntArray, wall_s: IntArray | int
+) -> Any:
+    """Time limits in whole minutes: as asked, else the default of the partition.
+
+    Where neither is there, the job has its MaxWall (as tried on Slurm 22.05.8); with either, one
+    that is above MaxWall waits for ever.
+    """
+    open_s = np.where(default_s < 0, np.minimum(longest_s, wall_s), default_s)
+    limit_s = np.where(asked_s > 0, asked_s, open_s)
     limit_s = np.where(limit_s >= NO_LIMIT, longest_s, limit_s)
     limit_s = np.where(limit_s >= NO_LIMIT, LONGEST_S, limit_s)
     return np.ceil(limit_s / 60.0) * 60.0

@@ -48,6 +48,7 @@ def working_lists(
         "running_node": np.zeros(2 * jobs + 3, np.int64),
         # A job is told of when it starts and when it is cancelled.
         "victims": np.zeros(jobs + 1, np.int64), "told": np.zeros(2 * jobs + 1, np.int64),
+        "ended_s": np.zeros(jobs + 1),
         "failed": np.zeros(len(machine.partitions.names), np.int64),
         "tried": np.zeros(len(machine.partitions.names), np.int64),
         "gap": Gap.table(4 * (jobs + 1) if may_lose else 0),  # see loop.py

@@ -102,6 +102,7 @@ class Partitions:
     job_factor: IntArray
     """`PriorityJobFactor`."""
     default_time_s: IntArray
+    """-1 without one: `MaxWall` of who asks, and no more than the longest that is allowed."""
     max_time_s: IntArray
     min_nodes: IntArray
     max_nodes: IntArray

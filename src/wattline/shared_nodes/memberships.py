@@ -96,6 +96,19 @@ def most_nodes_of_a_job(
     return alone[number], np.minimum(alone, shared)[number]
 
 
+def longest_of_a_job_s(
+    machine: SharedMachine, part_qos: IntArray, qos: IntArray, association: IntArray
+) -> IntArray:
+    """MaxWall of jobs with these rows; NO_LIMIT where none holds."""
+    tables = (machine.qos.limits, machine.associations.limits)
+    if not len(qos) or not any((limits.job_wall_s < NO_LIMIT).any() for limits in tables):
+        return np.full(len(qos), NO_LIMIT)
+    number, first = same_rows(part_qos, qos, association)
+    return np.array([_job_limits(machine, (int(part_qos[row]), int(qos[row]),
+                                           int(association[row])))[1] for row in first],
+                    dtype=np.int64)[number]
+
+
 def _first_set(values: list[IntArray]) -> list[IntArray]:
     """Of the same limit in order of precedence only the first that is set is left."""
     left = []

@@ -29,7 +29,7 @@ def done(st: Books, job: int) -> bool:
 
 @kernel_part
 def take(st: Books, job: int, node: int) -> bool:
-    """Pick a node, with all CPUs that are still needed but one task for each node to come.
+    """Pick a node, with all CPUs that are still needed but a task or core for each node to come.
 
     Whether the choice can still be completed: not where the node has fewer CPUs than every node of
     a complete one (`fewest`).
@@ -43,7 +43,10 @@ def take(st: Books, job: int, node: int) -> bool:
     useful = bool(cpus >= clock.fewest)
     if ask.exclusive == 0:
         to_come = max(ask.min_nodes - picked - 1, 0)
-        cpus = max(min(cpus, clock.missing - to_come * ask.cpus_per_task), ask.cpus_per_task)
+        each = ask.cpus_per_task
+        if ask.widens == 0:  # a node to come gives a whole core
+            each = max(each, st.node_threads[node])
+        cpus = max(min(cpus, clock.missing - to_come * each), ask.cpus_per_task)
     st.pick[picked] = node
     st.pick_cpus[picked] = cpus
     st.chosen[node] = 1

@@ -298,7 +298,7 @@ def _settings(
         "enforce_limits": rules.enforce_limits,
         "kill_late_s": rules.kill_late_s, "over_limit_s": rules.over_time_limit_s,
         "start_latency_s": rules.start_latency_s, "max_job_count": rules.max_job_count,
-        "requeue_delay_s": rules.requeue_delay_s,
+        "min_job_age_s": rules.min_job_age_s, "requeue_delay_s": rules.requeue_delay_s,
         "preempt": ("none", "qos", "partition").index(rules.preempt),
         "age": priority.age, "fairshare": priority.fairshare, "job_size": priority.job_size,
         "max_age_s": priority.max_age_s, "half_life_s": priority.half_life_s,

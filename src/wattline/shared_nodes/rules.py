@@ -88,6 +88,9 @@ class Rules:
     kill_late_s: float = 15.0
     """Limits are looked at every 30 s in a real Slurm: killed 0 to 30 s late."""
     max_job_count: int = 10000
+    """Of all jobs in memory there are fewer."""
+    min_job_age_s: float = 300.0
+    """For how long jobs that are over stay there."""
     kill_invalid_depend: bool = False
     """Jobs whose dependency can never be met are cancelled, unless they say otherwise."""
     suspend_time_s: float = -1.0

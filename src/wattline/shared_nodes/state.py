@@ -203,6 +203,7 @@ class Books(KernelArrays):
     awaited: Any
     told_wait: Any  # conditions by the jobs that they are about
     told: Any  # jobs that started or were cancelled, and that others wait for
+    ended_s: Any  # when jobs were over, one after the other
     namesake_job: Any  # jobs of one user and name, in order of submission
     namesake_next: Any  # the first of them that is not over
     namesake_last: Any

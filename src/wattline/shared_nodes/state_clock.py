@@ -21,6 +21,8 @@ class Clock(Record):
     running: int
     first_running: int  # where they begin in `running`
     pending: int  # submitted and not over
+    ended: int  # rows of `ended_s`, and how many of them Slurm has forgotten
+    forgotten: int
     queued: int
     busy_cpus: int
     power_w: float

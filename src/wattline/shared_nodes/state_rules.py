@@ -51,6 +51,7 @@ class Settings(Record):
     over_limit_s: float
     start_latency_s: float
     max_job_count: int
+    min_job_age_s: float
     requeue_delay_s: float
     own_users: int  # whether any job shares nodes with those of its user alone
     preempt: int  # 0 none, 1 QOS, 2 partition

@@ -18,5 +18,5 @@ def ask_for_nodes(st: Books, job: int, nodes: int) -> None:
     """Let the job ask for so many nodes at least."""
     ask = st.ask[job]
     ask.min_nodes = nodes
-    if ask.widens == TASKS_TOO:
+    if ask.widens == TASKS_TOO or ask.tasks >= ask.tasks_per_node > 0:
         ask.cpus = max(ask.cpus, nodes * max(ask.tasks_per_node, 1) * ask.cpus_per_task)

@@ -17,8 +17,8 @@ USED = frozenset({
     "priorityweightassoc", "priorityweightfairshare", "priorityweightjobsize",
     "priorityweightpartition", "priorityweightqos", "priorityweighttres", "resumetimeout",
     "schedulerparameters", "schedulertype", "selecttype", "selecttypeparameters",
-    "suspendexcnodes", "suspendtime", "topologyplugin",
-    "maxjobcount", "grestypes", "defcpupergpu", "defmempergpu", "jobdefaults",
+    "suspendexcnodes", "suspendtime", "topologyparam", "topologyplugin",
+    "maxjobcount", "minjobage", "grestypes", "defcpupergpu", "defmempergpu", "jobdefaults",
 })
 """Settings of the whole cluster that the twin follows."""
 
@@ -78,7 +78,7 @@ HARMLESS = frozenset({
     "jobcomptype", "jobcompuser", "jobcontainertype", "jobcredentialprivatekey",
     "jobcredentialpubliccertificate", "jobfileappend", "keepalivetime", "killonbadexit",
     "launchparameters", "launchtype", "logtimeformat", "maildomain", "mailprog", "maxbatchrequeue",
-    "maxdbdmsgs", "maxjobid", "maxstepcount", "memlimitenforce", "messagetimeout", "minjobage",
+    "maxdbdmsgs", "maxjobid", "maxstepcount", "memlimitenforce", "messagetimeout",
     "mpidefault", "mpiparams", "nodefeaturesplugins", "plugindir", "plugstackconfig",
     "powerparameters", "powerplugin", "prepplugins", "prepparameters", "privatedata",
     "proctracktype", "prologepilogtimeout", "prologflags", "propagateprioprocess",
@@ -94,7 +94,7 @@ HARMLESS = frozenset({
     "slurmschedlogfile", "slurmschedloglevel", "slurmuser", "srunepilog", "srunportrange",
     "srunprolog", "statesavelocation", "suspendprogram", "switchparameters", "switchtype",
     "taskepilog", "taskplugin", "taskpluginparam", "taskprolog", "tcptimeout", "tmpfs",
-    "tokentype", "topologyparam", "unkillablestepprogram", "usepam", "x11parameters",
+    "tokentype", "unkillablestepprogram", "usepam", "x11parameters",
     "enforceassociation", "defaultstorageport", "defaultstoragehost", "defaultstoragetype",
     "defaultstorageloc", "defaultstorageuser", "defaultstoragepass", "certmgrtype", "tlstype",
     "dataparserparameters", "namespacetype", "treewidth", "epilogtimeout", "prologtimeout",

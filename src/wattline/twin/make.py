@@ -18,6 +18,7 @@ from wattline.scenario.twin.from_table import is_table
 from wattline.scenario.twin.planning import site_of
 from wattline.scenario.twin.section import FILES
 from wattline.scenario.twin.site import Site
+from wattline.site.lines import included_names
 
 OUT = "twin.toml"
 WHAT = ("sacct", "events")
@@ -69,8 +70,12 @@ class Twin:
                 *(f"unknown: {line}" for line in self.unknown), *self.unfit, *self.left_out)
 
     def write(self, path: str | Path) -> Path:
-        """Write the scenario."""
+        """Write the scenario, over none of the files that it is made from."""
         target = Path(path)
+        for name, file in _read_from(self.scenario):
+            if target.exists() and file.exists() and target.samefile(file):
+                raise InputError(f"{target} is {name} that the twin is made from; name another "
+                                 "file to write")
         text = self.text if self.rendered is None else self.rendered(target.parent)
         try:
             with replacing(target) as draft:
@@ -158,6 +163,18 @@ def _twin(scenario: Scenario, rendered: Callable[[Path | None], str], site: Site
     if out is not None:
         found.write(out)
     return found
+
+
+def _read_from(scenario: Scenario) -> list[tuple[str, Path]]:
+    """The files of a twin, each with what it is."""
+    assert scenario.twin is not None
+    assert scenario.trace.file is not None
+    given = {name: getattr(scenario.twin, name) for name in FILES}
+    conf = Path(scenario.twin.slurm_conf)
+    found = [("the log", Path(scenario.trace.file))]
+    found += [(f"the file of {name}", Path(file)) for name, file in given.items() if file]
+    return found + [("a file included by slurm.conf", conf.parent / name)
+                    for name in included_names(conf.read_text(errors="replace"))]
 
 
 def _comments(site: Site, unfit: Iterable[str]) -> list[str]:

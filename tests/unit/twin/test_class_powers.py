@@ -89,3 +89,18 @@ def test_watts_are_assumed_only_of_nodes_that_no_class_names(tmp_path: Path) -> 
                    if line.startswith("cpu_w")]
         assert bool(assumed) == bool(said)
         assert all(line.startswith(said) for line in assumed)
+
+
+def test_nodes_that_are_added_have_given_watts_and_are_not_said_to_have_assumed_ones(
+    tmp_path: Path
+) -> None:
+    (tmp_path / "slurm.conf").write_text(CONF)
+    (tmp_path / "jobs.events").write_text(JOBS)
+    file = tmp_path / "twin.toml"
+    wl.make_twin(tmp_path / "slurm.conf", events=tmp_path / "jobs.events", out=file)
+    classes = CLASSES.replace("gres_w", "idle_w = 300\ncpu_w = 10\ngres_w")
+    file.write_text(file.read_text() + classes)
+    run = wl.simulate(file, twin__add_nodes={"like": "g2", "count": 2})
+    said = [line for line in run.remarks if line.startswith(("idle_w", "cpu_w", "gpu_w"))]
+    assert [line.partition(" (")[0] for line in said] == [
+        "idle_w = 90 W of a1,g1", "cpu_w = 6.5 W of a1,g1", "gpu_w = 250 W of g1"]

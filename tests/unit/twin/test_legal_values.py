@@ -145,6 +145,24 @@ def test_a_topology_that_is_not_followed_is_said(
     assert any(plugin in line for line in said) == (other or (is_tree and not given))
 
 
+@pytest.mark.parametrize(("given", "tree", "said"), [
+    ("", True, 0), ("RouteTree,NoInAddrAny", True, 0), ("TopoOptional", False, 0),
+    ("Dragonfly", True, 1), ("Dragonfly,topooptional,Other", False, 2)])
+def test_options_of_the_topology_are_followed_or_said(
+    tmp_path: Path, given: str, tree: bool, said: int
+) -> None:
+    switches = tmp_path / "topology.conf"
+    switches.write_text("SwitchName=s1 Nodes=n[1-2]\n")
+    lines = "TopologyPlugin=topology/tree\n" + (f"TopologyParam={given}" if given else "")
+    found = site(tmp_path, submit("-n 1"), CONF.format(lines=lines, partition=""), None,
+                 topology=str(switches))
+    assert found.rules.topology_tree == tree
+    listed = [line for line in found.lists.not_modelled if "TopologyParam=" in line]
+    assert len(listed) == said
+    assert any("no job is placed by the tree" in line for line in found.lists.assumed) != tree
+    assert any(line == f"TopologyParam={given}" for line in found.lists.understood) == bool(given)
+
+
 def test_included_files_lie_beside_the_first(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "slurm.conf").write_text("ClusterName=small\nInclude sub/n.conf\n")

@@ -29,6 +29,21 @@ def test_more_licences_than_there_are_are_refused_at_submission(
     assert REASONS[found.reason[0]] == ("" if fits else "too few licences")
 
 
+@pytest.mark.parametrize("listed", ["a:2,a:3", "a:5", "a=2;a:3", "b;a:5", "a:4,a,"])
+def test_licences_that_stand_twice_in_slurm_conf_are_added_up(
+    tmp_path: Path, listed: str
+) -> None:
+    log = submit("-n 1 -t 10 -L a:3") + submit("-n 1 -t 10 -L a:2;a") + submit("-n 1 -t 10 -L a:6")
+    made = site(tmp_path, log, CONF.replace("m:3", listed), None)
+    assert dict(zip(made.machine.licence_names, made.machine.licences, strict=True))["a"] == 5
+    assert made.made.requests.licences.sum(axis=1).tolist() == [3, 3, 6]
+    assert [("than there are (6 of 5)" in line) for line in made.made.unfit] == [True]
+    said = [line for line in made.lists.contradictions if "'a' stands more than once" in line]
+    assert len(said) == (listed.count("a") > 1)
+    found = simulate_shared(made.machine, made.made.requests, made.rules)
+    assert found.start_s[1] >= found.end_s[0]
+
+
 @pytest.mark.parametrize(("line", "said"), [
     ("", "15%"), ("PrologFlags=Alloc\n", "15%"), ("Epilog=/bin/true\n", "every end"),
     ("PrologFlags=Contain\n", "every end"), ("PrologFlags=X11\n", "every end")])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.twin_sites import ACCOUNTS, CONF, site, submit
+from tests.support.twin_sites import ACCOUNTS, CONF, sacct, site, submit
 
 import wattline as wl
 from wattline.model.errors import InputError
@@ -58,12 +58,44 @@ def test_a_list_of_nodes_without_a_number_asks_for_all_of_them(tmp_path: Path) -
     assert len(_nodes(found, run, 1)) == 2  # 12 CPUs are more than one node has
 
 
-def test_of_more_named_nodes_than_asked_for_any_will_do(tmp_path: Path) -> None:
-    text = submit("-N 1 -n 8 -w n3") + submit("-N 1 -n 8 -w n[3-4]", 1)
+def test_more_named_nodes_than_asked_for_are_refused(tmp_path: Path) -> None:
+    text = submit("-N 1 -n 8 -w n3") + submit("-N 1 -n 8 -w n[3-4]", 1) + submit(
+        "-N 2 -n 5 --ntasks-per-node=2", 2)
     found = site(tmp_path, text)
-    run = _run(found)
-    assert _nodes(found, run, 1) == ["n4"]
-    assert run.start_s[1] < 30.0
+    assert found.made.unfit == (
+        "1 job: names more nodes (2) than it asks for at most (1) (2)",
+        "1 job: more tasks (5) than its nodes may have with 2 on each (4) (3)")
+    assert _run(found).state.tolist() == [RAN, REFUSED, REFUSED]
+
+
+def test_a_job_that_ran_with_fewer_nodes_than_it_names_has_some_of_them(tmp_path: Path) -> None:
+    rows = sacct(tmp_path, 2)["sacct.txt"].read_text().splitlines()
+    rows = [rows[0] + "|SubmitLine", rows[1] + "|sbatch -N 1 -n 8 -w n3 x",
+            rows[2] + "|sbatch -N 1 -n 8 -w n[3-4] x"]
+    found = site(tmp_path, "\n".join(rows) + "\n", kind="sacct")
+    assert found.made.unfit == ()
+    assert any(line.startswith("1 job: names more nodes than it asks for, and ran")
+               for line in found.made.filled)
+    assert _nodes(found, _run(found), 1) == ["n4"]
+
+
+@pytest.mark.parametrize(("options", "cpus", "nodes"), [
+    ("-n 3 --ntasks-per-node=2", [2, 2], 2), ("-N 2 -n 1", [1], 1), ("-n 1 -w n2,n4", [1], 1)])
+def test_accounting_holds_what_sbatch_made_of_the_submit_line(
+    tmp_path: Path, options: str, cpus: list[int], nodes: int
+) -> None:
+    rows = sacct(tmp_path, 1)["sacct.txt"].read_text().splitlines()
+    ran = rows[1].replace("cpu=8,", f"cpu={sum(cpus)},").replace("node=1", f"node={nodes}")
+    found = site(tmp_path, f"{rows[0]}|SubmitLine\n{ran}|sbatch {options} x\n", kind="sacct")
+    assert _run(found).allocation_cpus.tolist() == cpus
+
+
+def test_a_job_that_had_more_nodes_than_cpus_asked_for_keeps_them(tmp_path: Path) -> None:
+    rows = sacct(tmp_path, 1)["sacct.txt"].read_text().splitlines()
+    ran = rows[1].replace("cpu=8,", "cpu=1,").replace("node=1", "node=2").replace(
+        "|1|n1|", "|2|n[1-2]|")
+    found = site(tmp_path, f"{rows[0]}\n{ran}\n", kind="sacct")
+    assert len(_nodes(found, _run(found), 0)) == 2
 
 
 def test_an_unknown_node_is_said_by_job(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def test_the_machine_has_what_slurm_conf_says(tmp_path: Path) -> None:
     assert parts.default == 0
     assert parts.tier.tolist() == [1, 3]
     assert parts.max_time_s.tolist() == [7200, NO_LIMIT]
-    assert parts.default_time_s.tolist() == [600, NO_LIMIT]
+    assert parts.default_time_s.tolist() == [600, -1]
     assert parts.default_memory_per_cpu_mb.tolist() == [1000, 0]
     assert found.qos.names == ("normal", "high")
     assert found.qos.limits.user_tres[1, 0] == 8

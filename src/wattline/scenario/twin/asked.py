@@ -74,6 +74,8 @@ class Asked:
     exit_ok: bool = True
     cpu_load: float = 1.0
     power_per_node_w: float = NAN
+    unmeasured: str = ""
+    """Why a log with measured watts, or joules, has none of this job that count."""
     held: bool = False
     start_s: float = NAN
     """By the log."""

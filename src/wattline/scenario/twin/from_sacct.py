@@ -28,6 +28,7 @@ from wattline.scenario.twin.sacct_times import (
     text_in,
     times_of,
 )
+from wattline.scenario.twin.unmeasured import put_watts
 from wattline.site.limits import clock_s, tres_of
 from wattline.site.moments import is_local
 from wattline.site.sacct_json import job_cells, read_jobs
@@ -341,8 +342,8 @@ def _power(row: Row, job: Asked, filled: Counter) -> None:
     """
     energy_j = job_joules(row)
     ran_s = job.end_s - job.start_s - job.suspended_s
-    if energy_j > 0 and ran_s > 0 and job.nodes > 0:
-        job.power_per_node_w = energy_j / ran_s / job.nodes
-        if job.suspended_s > 0:
+    if ran_s > 0 and job.nodes > 0:
+        put_watts(job, energy_j / ran_s / job.nodes, is_empty=True)
+        if energy_j > 0 and job.suspended_s > 0:
             filled.note("was suspended: all of its joules count for the time in which it ran",
                         job.job_id)

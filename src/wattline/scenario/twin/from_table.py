@@ -16,6 +16,7 @@ from wattline.model.errors import InputError
 from wattline.model.reading import read_unpacked, separator
 from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, Counter, Log
 from wattline.scenario.twin.repeated import each_once, last_of_each
+from wattline.scenario.twin.unmeasured import put_watts
 from wattline.site.limits import clock_s
 
 COLUMNS = {
@@ -218,6 +219,5 @@ def _fill_in(job: Asked, given: dict[str, Any], filled: Counter) -> None:
     if not job.user:
         filled.note("no user in the log: all such jobs are of one user", job.job_id)
     filled.note("no resources in the log: whole nodes", job.job_id)
-    power_w = _number(given.get("power"))
-    if 0 < power_w < math.inf:
-        job.power_per_node_w = power_w
+    if "power" in given:
+        put_watts(job, _number(given["power"]), is_empty=not _label(given["power"]))

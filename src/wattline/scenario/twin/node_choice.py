@@ -1,7 +1,7 @@
 """Which nodes jobs name, and whether nodes have the devices that they ask for in all.
 
-sbatch: --nodelist, --exclude, --gpus. A list of nodes without a number of nodes asks for that many;
-one that is longer than the number asked for leaves the choice among its nodes.
+sbatch: --nodelist, --exclude, --gpus. A job that ran with fewer nodes than it names, by a log, is
+left the choice among them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from math import isfinite
 import numpy as np
 
 from wattline.model.errors import InputError
+from wattline.scenario.twin.as_submitted import settle_nodes, too_many_named
 from wattline.scenario.twin.asked import Asked, Counter, Kind
 from wattline.shared_nodes.machine import BoolArray, IntArray, Nodes
 from wattline.site.lines import hosts_of
@@ -59,17 +60,34 @@ class NamedNodes:
                 self.reject(row, said)
         wanted = self._mask(row, job, job.require)
         if wanted < 0:
+            settle_nodes(job)
             return apart, -1
         if self.unknown[job.require]:
             self.reject(row, "asks for nodes that slurm.conf does not have "
                              f"({self.unknown[job.require][0]})")
             return apart, -1
         count = int(self.masks.rows[wanted].sum())
-        if job.min_nodes < 1:
-            job.min_nodes, job.max_nodes = count, max(count, job.tasks)
-        elif count > job.min_nodes:
-            return self._all_but(job, wanted, apart), -1
-        return apart, wanted
+        if why := too_many_named(job, count):
+            if isfinite(job.start_s):  # it was changed after its submission
+                self.filled.note("names more nodes than it asks for, and ran: it has some of them",
+                                 job.job_id)
+                settle_nodes(job)
+                return self._all_but(job, wanted, apart), -1
+            self.reject(row, why)
+            return apart, -1
+        settle_nodes(job, count)
+        if job.max_nodes < 0:
+            job.max_nodes = max(count, job.tasks)
+        return apart, self._first_of(job, wanted) if count > job.min_nodes else wanted
+
+    def _first_of(self, job: Asked, wanted: int) -> int:
+        """The mask of the first nodes of a list, as many as the job may have."""
+        def make() -> BoolArray:
+            mask = np.zeros(len(self.node_row), dtype=np.bool_)
+            mask[np.flatnonzero(self.masks.rows[wanted])[:job.min_nodes]] = True
+            return mask
+
+        return self.masks.row(f"first {job.min_nodes} of {job.require}", make)
 
     def _mask(self, row: int, job: Asked, text: str) -> int:
         def make() -> BoolArray:

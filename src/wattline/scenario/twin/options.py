@@ -8,6 +8,7 @@ from collections.abc import Callable
 from wattline.model.errors import InputError
 from wattline.scenario.twin.asked import Asked
 from wattline.site.dependency import dependency_of
+from wattline.site.licences import licences_of
 from wattline.site.sbatch import (
     Options,
     array_of,
@@ -139,9 +140,7 @@ def _array(job: Asked, value: str, where: str) -> None:
 
 
 def _licences(job: Asked, value: str, where: str) -> None:
-    for part in filter(None, value.split(",")):
-        name, _, number = part.replace("=", ":").partition(":")
-        job.licences[name] = count(number or "1", f"licence {name}", where)
+    job.licences = licences_of(value, where)
 
 
 _READERS: dict[str, _Put] = {

@@ -44,11 +44,18 @@ def powers_of(section: TwinSection) -> PartPowers:
 
 def node_powers(section: TwinSection, conf: SlurmConf) -> list[PartPowers]:
     """Those of each node: what its class says, and what all nodes have."""
-    usual, classes = powers_of(section), _class_of(section, conf)
-    more = section.add_nodes
-    if more is not None and more.like in classes:
-        classes |= dict.fromkeys(more_names(more.like, more.count), classes[more.like])
+    usual, classes = powers_of(section), _with_more(section, _class_of(section, conf))
     return [_own(usual, classes.get(node.name)) for node in conf.nodes]
+
+
+def _with_more(
+    section: TwinSection, classes: Mapping[str, NodePowerSection]
+) -> dict[str, NodePowerSection]:
+    """Nodes that are added have what the one has that they are like."""
+    more = section.add_nodes
+    if more is None or more.like not in classes:
+        return dict(classes)
+    return {**classes, **dict.fromkeys(more_names(more.like, more.count), classes[more.like])}
 
 
 def more_names(like: str, count: int) -> list[str]:
@@ -60,7 +67,8 @@ def say_watts(section: TwinSection, nodes: Nodes, told: Told) -> None:
     """Which watts nobody gave, of those that the machine has parts for; others are refused."""
     _refuse_unknown(section, nodes)
     usual = powers_of(section)
-    told_of = {name: each for each in section.power for name in parse_hosts(each.nodes)}
+    told_of = _with_more(section, {name: each for each in section.power
+                                   for name in parse_hosts(each.nodes)})
     for name in ("idle_w", "cpu_w"):
         bare = [node for node in nodes.names
                 if getattr(told_of.get(node), name, None) is None]

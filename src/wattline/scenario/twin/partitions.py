@@ -126,9 +126,8 @@ def _time_s(partition: Partition, key: str) -> int:
 
 
 def _default_time_s(partition: Partition) -> int:
-    """Without one it is the longest that is allowed."""
     given = partition.settings.get("defaulttime", "none").strip().lower()
-    return _time_s(partition, "maxtime" if given == "none" else "defaulttime")
+    return -1 if given == "none" else _time_s(partition, "defaulttime")
 
 
 def _memory(partition: Partition, cluster: dict[str, str], key: str, other: str = "") -> int:

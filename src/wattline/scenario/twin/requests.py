@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wattline.model.errors import InputError
+from wattline.scenario.twin.as_submitted import too_many_tasks
 from wattline.scenario.twin.asked import Asked, Counter, Kind
 from wattline.scenario.twin.dependencies import dependencies_of
 from wattline.scenario.twin.features import mask_of
@@ -77,19 +78,22 @@ class Builder:
         jobs = self.jobs
         partitions = np.zeros((len(jobs), len(self.partition)), dtype=np.bool_)
         order = np.zeros((len(jobs), len(self.partition)), dtype=np.int64)
+        named = NamedNodes(self.node_row, self._reject, self.filled, self.hosts)
+        excluded, required = (np.full(len(jobs), -1) for _ in range(2))
         for row, job in enumerate(jobs):
             partitions[row] = self._partitions(row, job)
             self._note_order(order, row, job)
-            if contradiction := (
-                    settle_tasks_per_gpu(job) or settle_devices(job) or too_few_cpus(job)):
+            excluded[row], required[row] = named.rows(row, job)
+            contradiction = (
+                settle_tasks_per_gpu(job) or settle_devices(job) or too_few_cpus(job))
+            if excess := too_many_tasks(job):
+                self._reject(row, excess)
+            if contradiction:
                 self._reject(row, contradiction, CONTRADICTS_ITSELF)
             self._give_defaults(job)
         association = [self._charged(row, job) for row, job in enumerate(jobs)]
         qos = [self._qos(row, job, association[row]) for row, job in enumerate(jobs)]
         features = [self._features(row, job) for row, job in enumerate(jobs)]
-        named = NamedNodes(self.node_row, self._reject, self.filled, self.hosts)
-        excluded, required = zip(*(named.rows(row, job) for row, job in enumerate(jobs)),
-                                 strict=True) if jobs else ((), ())
         choices = tuple(sorted({kind for job in jobs for asked in (
             job.gres_per_node, job.gres_per_job, job.gres_per_task) for kind in asked}))
         dependencies = dependencies_of(jobs, self.kill_invalid, self.filled, self.unused)
@@ -123,8 +127,8 @@ class Builder:
             association=_int(association), begin_s=self._floats("begin_s"),
             nice=self._whole("nice"), dependencies=dependencies,
             array=_int(arrays.get(job.array, -1) for job in jobs),
-            array_limit=self._whole("array_limit"), licences=licences, excluded=_int(excluded),
-            required=_int(required), node_masks=self.hosts.table(),
+            array_limit=self._whole("array_limit"), licences=licences, excluded=excluded,
+            required=required, node_masks=self.hosts.table(),
             requeue=np.array([self.requeues if job.requeue is None else job.requeue
                               for job in jobs], dtype=np.bool_),
             exit_ok=self._flags("exit_ok"), cpu_load=self._floats("cpu_load"),

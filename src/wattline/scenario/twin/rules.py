@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from wattline.model.errors import InputError
 from wattline.scenario.twin.columns import Kinds, weights_row
 from wattline.scenario.twin.power_saving import kept_awake, suspend_time_s
 from wattline.scenario.twin.settings import Settings, not_below, number
+from wattline.scenario.twin.switches import keeps_to_switches
 from wattline.scenario.twin.words import PART_LIMITS, one_of, says_yes
 from wattline.shared_nodes.resets import PERIODS
 from wattline.shared_nodes.rules import (
@@ -97,7 +99,7 @@ def rules_of(
         _say_linear(settings, counted)
     every_s = max(1.0, given.get("bf_interval", 30.0))
     tests = int(given.get("bf_max_job_test", 500))
-    tree = _keeps_to_switches(settings, has_topology)
+    tree = keeps_to_switches(settings, has_topology)
     resets = settings.text("PriorityUsageResetPeriod", "NONE", matters=False).lower()
     suspend_s = suspend_time_s(settings)
     return Rules(
@@ -135,7 +137,8 @@ def rules_of(
         topology_tree=tree,
         kill_wait_s=settings.number("KillWait", 30),
         over_time_limit_s=_over_time_s(settings),
-        max_job_count=settings.whole("MaxJobCount", 10000),
+        max_job_count=_max_job_count(settings),
+        min_job_age_s=settings.number("MinJobAge", 300) or math.inf,
         kill_invalid_depend="kill_invalid_depend" in (*given, *_words(
             settings.text("DependencyParameters", "", matters=False))),
         suspend_time_s=suspend_s,
@@ -145,23 +148,12 @@ def rules_of(
     )
 
 
-def _keeps_to_switches(settings: Settings, has_topology: bool) -> bool:
-    """Whether jobs are placed by the tree of switches, of which there must be a file."""
-    plugin = settings.values.get("topologyplugin", "topology/default").strip()
-    where = settings.where("TopologyPlugin")
-    if plugin.lower() not in ("topology/tree", "topology/default", "topology/flat",
-                              "topology/none"):
-        settings.told.not_modelled.append(f"{where}: TopologyPlugin={plugin}: jobs would be kept "
-                                          "together by it")
-        settings.asked.add("topologyplugin")
-    else:
-        settings.text("TopologyPlugin", "topology/default", matters=False)
-    is_tree = plugin.lower() == "topology/tree"
-    if has_topology and not is_tree:
-        settings.told.not_modelled.append(
-            f"{where}: TopologyPlugin is {plugin}, so that nothing is done with the file of the "
-            "topology that was given; topology/tree follows it")
-    return is_tree and has_topology
+def _max_job_count(settings: Settings) -> int:
+    if "maxjobcount" in settings.values:
+        settings.told.assumed.append(
+            "MaxJobCount: a job for which slurmctld has no room is refused at once; sbatch would "
+            "try again for two minutes")
+    return settings.whole("MaxJobCount", 10000)
 
 
 def _preempts(settings: Settings) -> str:

@@ -44,7 +44,7 @@ from wattline.shared_nodes.outages import Outages
 from wattline.shared_nodes.rules import Rules
 from wattline.site.associations import read_associations
 from wattline.site.gres import read_gres
-from wattline.site.lines import number_of
+from wattline.site.licences import licences_of, licences_twice
 from wattline.site.qos import QosTable, is_qos_table, read_qos
 from wattline.site.reservations import Reservation
 from wattline.site.slurm_conf import Node, SlurmConf, read_slurm_conf
@@ -220,10 +220,10 @@ def _machine(section: TwinSection, conf: SlurmConf, settings: Settings, log: Log
     accounts = _accounts(section, conf, log, rules, told)
     associations = associations_of(accounts, qos.names, nodes.gres_kinds, told)
     partitions = partitions_of(conf, settings, qos.names, accounts_above(associations))
-    names, counts = _licences(settings)
+    licences = _licences(settings)
     cluster = conf.cluster or "cluster"
-    return SharedMachine(cluster, nodes, partitions, qos, associations, names,
-                         np.array(counts, dtype=np.int64)), rules
+    return SharedMachine(cluster, nodes, partitions, qos, associations, tuple(licences),
+                         np.array(list(licences.values()), dtype=np.int64)), rules
 
 
 def _qos_table(section: TwinSection, told: Told) -> QosTable | None:
@@ -295,14 +295,13 @@ def _name(job: Asked, default: dict[str, str], people: Spelling, accounts: Spell
     job.account = accounts.of(job.account or default.get(job.user, LOG_USER))
 
 
-def _licences(settings: Settings) -> tuple[tuple[str, ...], list[int]]:
-    names, counts = [], []
+def _licences(settings: Settings) -> dict[str, int]:
     text = settings.text("Licenses", "", matters=False)
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        name, _, count = part.replace("=", ":").partition(":")
-        names.append(name)
-        counts.append(number_of(count or "1", f"licence {name}", settings.where("Licenses")))
-    return tuple(names), counts
+    found = licences_of(text, settings.where("Licenses"))
+    settings.told.contradictions += [
+        f"{settings.where('Licenses')}: the licence '{name}' stands more than once in Licenses; "
+        f"they are {found[name]} together, as in Slurm" for name in licences_twice(text)]
+    return found
 
 
 def _say_machine(machine: SharedMachine, conf: SlurmConf, told: Told) -> None:

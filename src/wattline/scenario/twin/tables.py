@@ -11,7 +11,8 @@ from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.units import fold_hosts
 from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, plain_numbers
 from wattline.scenario.twin.site import Site
-from wattline.shared_nodes.machine import NO_LIMIT, SharedMachine
+from wattline.shared_nodes.in_partition import LONGEST_S, limits_there_s
+from wattline.shared_nodes.machine import SharedMachine
 from wattline.traces.convert import slurm_state
 from wattline.traces.raw import encode
 from wattline.traces.trace import Trace
@@ -69,13 +70,14 @@ def job_table(site: Site) -> JobTable:
 
 
 def effective_limits_s(site: Site) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The limit that holds for each job: its own, or its partition's default or longest."""
-    requests, partitions = site.made.requests, site.machine.partitions
-    usual, longest = (np.where(requests.partitions, of_all[None, :], 0).max(axis=1).astype(
-        np.float64) for of_all in (partitions.default_time_s, partitions.max_time_s))
-    found = np.where(requests.limit_s >= 0, requests.limit_s, usual)
-    found = np.where(requests.limit_s >= float(NO_LIMIT), longest, found)
-    return np.where(found >= float(NO_LIMIT), NEVER_ENDS_S, found)
+    """The limit that holds for each job: its own, or the longest of those of its partitions."""
+    requests = site.made.requests
+    job, partition = np.nonzero(requests.partitions)
+    there_s = limits_there_s(site.machine, requests, site.rules, job, partition)
+    found = np.zeros(len(requests.limit_s))
+    np.maximum.at(found, job, np.where(there_s >= LONGEST_S, NEVER_ENDS_S, there_s))
+    said = (requests.limit_s >= 0) & np.isfinite(requests.limit_s)
+    return np.where(said, requests.limit_s, found)
 
 
 def _default_name(machine: SharedMachine) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from wattline.scenario.twin.asked import Asked, Counter
+from wattline.scenario.twin.unmeasured import say_unmeasured
 from wattline.shared_nodes.machine import Nodes
 from wattline.site.lines import hosts_of
 
@@ -24,11 +25,13 @@ def mark_whole_nodes(
     A meter is of a node: what several jobs drew on it cannot be told apart, and would be counted
     once for each of them.
     """
+    alone = []
     full_w = nodes.idle_w + nodes.cpus * nodes.cpu_w + (nodes.gres * nodes.gres_w).sum(axis=1)
     for job in jobs:
         rows = [row_of[name] for name in hosts_of(job.node_list, job.where)
                 if name in row_of] if job.node_list else []
         whole = _is_whole(job, nodes, rows)
+        alone.append(whole)
         if rows and whole and not job.exclusive and _cpus_asked(job) < job.cpus:
             job.exclusive = True
             filled.note(EXCLUSIVE, job.job_id)
@@ -41,6 +44,7 @@ def mark_whole_nodes(
             filled.note(BELOW_IDLE, job.job_id)
         elif job.power_per_node_w > float((full_w[rows] if rows else full_w).max()):
             filled.note(ABOVE_PARTS, job.job_id)
+    say_unmeasured(jobs, alone, nodes, filled)
 
 
 def _cpus_asked(job: Asked) -> int:

@@ -27,6 +27,8 @@ from wattline.model.errors import WattlineError
 FIRST_UID = 20001
 NICE = -5
 """Daemons go a little before other work of the machine, which must not delay decisions."""
+PATIENCE_S = 60.0
+"""For what a command has to say; sbatch tries again for two minutes where slurmctld is full."""
 FAILED = re.compile(r"error|unknown|invalid|unable|problem", re.IGNORECASE)
 
 
@@ -123,10 +125,19 @@ class SiteDaemons(Daemons):
 
     def ask(self, *command: str, stdin: str = "") -> str:
         """What a command of this Slurm prints; a `WattlineError` in one line where it fails."""
-        done = subprocess.run(self._command(command), input=stdin, capture_output=True, text=True,
-                              env={**self.environment, "SLURM_TIME_FORMAT": "standard"},
-                              timeout=60.0, check=False)
+        try:
+            done = subprocess.run(self._command(command), input=stdin, capture_output=True,
+                                  text=True, timeout=PATIENCE_S, check=False,
+                                  env={**self.environment, "SLURM_TIME_FORMAT": "standard"})
+        except subprocess.TimeoutExpired as error:
+            # What it said so far is bytes, whatever `text` is.
+            said = _last_line((error.stderr or b"").decode(errors="replace"))
+            raise WattlineError(f"{command[0]} did not end within {PATIENCE_S:.0f} s: "
+                                f"{said}") from None
         if done.returncode:
-            said = (done.stderr or done.stdout).strip().splitlines() or ["without a word"]
-            raise WattlineError(f"{command[0]} failed: {said[-1]}")
+            raise WattlineError(f"{command[0]} failed: {_last_line(done.stderr or done.stdout)}")
         return done.stdout
+
+
+def _last_line(said: str) -> str:
+    return (said.strip().splitlines() or ["without a word"])[-1]
