@@ -6,6 +6,7 @@ is done: what would be is said.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -63,6 +64,7 @@ class Controller:
     def __post_init__(self) -> None:
         self.watcher.knows = self._knows
         self.watcher.place_of = self._place
+        self.watcher.counted_w = self._counted_w
 
     def cycle(self) -> Cycle:
         done = self._cycle()
@@ -76,6 +78,10 @@ class Controller:
 
     def _place(self, name: str) -> tuple[float, int] | None:
         return self.books.place(name)
+
+    def _counted_w(self, name: str) -> float:
+        roll = self.books.roll
+        return float(self.books.state.live[roll.row(name)].watts) if name in roll else math.nan
 
     def _cycle(self) -> Cycle:
         try:

@@ -42,6 +42,8 @@ class Told:
     """The books did not take that it runs: they are told again."""
     aside: bool = False
     """It was suspended to keep the cap; Slurm keeps that in its comment, over our restarts."""
+    beside_w: float = 0.0
+    """What of its watts others draw, whose nodes are counted as its own."""
     shares: Mapping[str, Share] = field(default_factory=dict)
     """By node what it holds and draws there, where nodes are shared."""
     asks: tuple[object, ...] = ()

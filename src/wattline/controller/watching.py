@@ -16,8 +16,6 @@ from wattline.books import (
     Cancelled,
     Changed,
     Ended,
-    NodesDown,
-    NodesUp,
     NotStarted,
     Started,
 )
@@ -29,13 +27,13 @@ from wattline.controller.asking import (
     submission,
 )
 from wattline.controller.beginning import UNFIT, Obstacle, Obstacles
-from wattline.controller.busy_nodes import BusyNodes
 from wattline.controller.classes import Classes
 from wattline.controller.elsewhere import PartsHere
 from wattline.controller.freed import SeesHolds
 from wattline.controller.kept_jobs import tell_user
 from wattline.controller.naming import AGAIN, key, label_of
 from wattline.controller.node_power import NodePower
+from wattline.controller.nodes_seen import NodesSeen
 from wattline.controller.told import News, Told
 from wattline.controller.writings import WrittenOn
 from wattline.live.slurm.client import Seen
@@ -47,7 +45,6 @@ from wattline.live.slurm.reading import (
     SUSPENDED,
     WAITING,
     SlurmJob,
-    SlurmNode,
 )
 
 PATIENCE_S = 5.0
@@ -62,7 +59,7 @@ ASIDE = "suspended to keep the cap"
 """In the comment of such a job."""
 
 
-class Watcher(BusyNodes, WrittenOn, SeesHolds):
+class Watcher(NodesSeen, WrittenOn, SeesHolds):
     """Keeps what was told of each job and node, and finds what is new."""
 
     units = "nodes"
@@ -75,7 +72,7 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         mark: str = "", decides: bool = True, molds: bool = False, power: NodePower | None = None,
         classes: Classes | None = None,
     ) -> None:
-        BusyNodes.__init__(self, nodes, power)
+        NodesSeen.__init__(self, nodes, power, watts, node_w)
         WrittenOn.__init__(self)
         SeesHolds.__init__(self)
         self.partitions = set(partitions)
@@ -95,7 +92,6 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         """Those of nodes, where the policy chooses among them."""
         self.seen: tuple[SlurmJob, ...] = ()
         """All jobs of the last look."""
-        self.nodes_seen: tuple[SlurmNode, ...] = ()
         self.in_partition: dict[str, set[int]] = {}
         """Nodes of partitions by the last look, of those that were asked for."""
         self.named: dict[str, str] = {}
@@ -119,22 +115,18 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         self._failed: set[tuple[str, str]] = set()
         self._obstacles = Obstacles((), math.nan, {}, (), self._failed)
         self.looked_s = math.nan
-        self.down: set[str] = set()
-        self.resting: set[str] = set()
-        """Those of them that have no job and power, as far as Slurm knows."""
-        self.dead: set[str] = set()
-        """Those of them that Slurm has lost."""
 
     def news(self, seen: Seen) -> News:
         """What has happened since the last look."""
         found = News()
         self.seen, self.looked_s, self.nodes_seen = seen.jobs, seen.time_s, seen.nodes
         self.in_partition = {}
-        self._nodes(seen, found)
         # Rows of one look are told in the order of submission, which decides ties: squeue has
         # another.
         now = {self.name(job): job for job in sorted(seen.jobs, key=attrgetter("came"))}
         self.named = {job.label: name for name, job in now.items()}
+        self._see_sharing(seen)
+        self._see_nodes(seen, self.named, found)
         labels = set(self.named)
         self.used = {name for name in self.used if label_of(name) in labels}
         self.left = {label_of(name) for name in self.used}
@@ -144,6 +136,7 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         self.unfit = {label: each for label, each in self.unfit.items()
                       if label in labels and each[1] > seen.time_s}
         self._parts.said &= labels
+        self.once.only(labels)
         self._look_for_obstacles(seen, labels)
         for name in [name for name in self.told if name not in now]:
             if self.told[name].label not in labels:  # otherwise it was queued again
@@ -153,13 +146,15 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
             told = self.told.get(name)
             if told is None:
                 self._new(name, job, found)
-            elif not told.is_news(job) and self.decides:  # most of thousands
+            elif (not told.is_news(job) and self.decides  # most of thousands
+                  and job.label not in self.once.changed):
                 continue
             elif told.is_other(job):
                 self._forgotten(name, job, found)
             else:
                 before, told.row = told.row, job
                 self._known(name, job, before, seen.time_s, found)
+        self._count_others(self.named, found)
         return found
 
     def name(self, job: SlurmJob) -> str:
@@ -200,30 +195,8 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         """What a running job holds, as the books count it."""
         return self._numbers(job.node_list)
 
-    def _nodes(self, seen: Seen, found: News) -> None:
-        usable = {node.name: node.usable for node in seen.nodes if node.name in self.number}
-        gone = {name for name in self.number if not usable.get(name, False)} - self.off
-        # The books take no start on a node that is down, and a job may run there all the same: when
-        # slurmctld has come back and not heard of the node yet, or has used it at once.
-        used = self.down & {node for job in seen.jobs if not self.down.isdisjoint(job.node_list)
-                            and self._begins(job) for node in job.node_list}
-        if used:
-            found.applied.append(NodesUp(nodes=self._numbers(used)))
-        self.down -= used
-        if gone - self.down:
-            found.events.append(NodesDown(nodes=self._numbers(gone - self.down)))
-        if self.down - gone:
-            found.events.append(NodesUp(nodes=self._numbers(self.down - gone)))
-            self.unfit.clear()  # they may have what others lack
-        self.down = gone
-        self.resting = {node.name for node in seen.nodes if node.name in gone and node.rests}
-        self.dead = {node.name for node in seen.nodes if node.name in gone and node.lost}
-
-    def _begins(self, job: SlurmJob) -> bool:
-        """Whether the books are to be told that it runs."""
-        told = self.told.get(self.name(job))
-        return job.state in (*ACTIVE, *STARTING) and (
-            told is None or not told.running or told.untold or not math.isnan(told.asked_s))
+    def _came_back(self) -> None:
+        self.unfit.clear()  # they may have what others lack
 
     def _look_for_obstacles(self, seen: Seen, labels: set[str]) -> None:
         limits = {**self.array_limits, **seen.array_limits}
@@ -258,7 +231,7 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         return obstacle is not None or (was_held and not job.held) or not self.ours(job)
 
     def _new(self, name: str, job: SlurmJob, found: News) -> None:
-        row, job = job, self._parts.of(name, job, False, found)
+        row, job = job, self._here(name, job, False, found)
         # Not while it ends: what is being requeued shows its next life on the nodes of the last.
         runs = job.state in (*ACTIVE, *STARTING) and bool(job.node_list)
         if not runs and not (job.state in WAITING and self._is_managed(name, job)
@@ -294,6 +267,10 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
                 found.withdrawn.append(job.label)
                 found.remarks.append(f"job {name} was queued again by Slurm: it is held for us")
 
+    def _here(self, name: str, job: SlurmJob, known: bool, found: News) -> SlurmJob:
+        """What of a job the books count: its part on our nodes, each of which one job has."""
+        return self._parts.of(name, self.once.of(name, job, found), known, found)
+
     def _is_managed(self, name: str, job: SlurmJob) -> bool:
         """Whether a waiting job is ours to start. One that somebody has released is Slurm's; what
         Slurm has queued again by itself is not, unless this life of it was left to Slurm."""
@@ -309,11 +286,12 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         self, name: str, job: SlurmJob, before: SlurmJob | None, now_s: float, found: News
     ) -> None:
         told, somewhere = self.told[name], bool(job.node_list)
-        job = self._parts.of(name, job, True, found)
+        job = self._here(name, job, True, found)
         if somewhere and not job.node_list:
             self._over(name, job.state == "COMPLETED", found)
             return
-        moved = before is None or before.node_list != job.node_list
+        moved = (before is None or before.node_list != job.node_list
+                 or job.label in self.once.changed)
         if moved and job.state in (*ACTIVE, *STARTING) and told.is_resized(
                 len(job.node_list), self._hosts):
             self._resized(name, job, found)
@@ -442,6 +420,3 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
 
     def _note(self, name: str, job: SlurmJob) -> None:
         """A job was told of for the first time."""
-
-    def _numbers(self, names: Iterable[str]) -> tuple[int, ...]:
-        return tuple(sorted(self.number[name] for name in names))
