@@ -94,7 +94,7 @@ class Queue:
     def print_nodes(self) -> str:
         busy = {node for nodes in self._held.values() for node in nodes}
         return "".join(SEPARATOR.join([node, "allocated" if node in busy else "idle", "64",
-                                       "batch", "\n"]) for node in self.nodes)
+                                       "batch", "up", "\n"]) for node in self.nodes)
 
     def update(self, label: str, nodes: str) -> None:
         self._change(label, ReqNodes=nodes)

@@ -26,7 +26,7 @@ from wattline.controller.asking import (
     limit_s,
     submission,
 )
-from wattline.controller.beginning import UNFIT, Obstacle, Obstacles
+from wattline.controller.beginning import BEYOND, UNFIT, Obstacle, Obstacles
 from wattline.controller.classes import Classes
 from wattline.controller.elsewhere import PartsHere
 from wattline.controller.freed import SeesHolds
@@ -41,6 +41,7 @@ from wattline.live.slurm.reading import (
     ACTIVE,
     BAD_CONSTRAINTS,
     ENDING,
+    PARTITION_LIMITS,
     STARTING,
     SUSPENDED,
     WAITING,
@@ -54,7 +55,8 @@ LONGEST_BACKOFF_S = 320.0
 """Slurm may refuse a job for ever, and takes seconds each time in which no cap is kept: each time
 it is left alone for twice as long."""
 UNFIT_S = 900.0
-"""So long a job is not tried that Slurm has no nodes for; that it excludes fewer, no look shows."""
+"""So long a job is not tried that Slurm never starts; that it excludes fewer nodes, or that a limit
+has risen, no look shows."""
 ASIDE = "suspended to keep the cap"
 """In the comment of such a job."""
 
@@ -102,9 +104,9 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
         """Where a job stands, or stood, in the books' queue."""
         self.places: dict[str, tuple[float, int]] = {}
         """By label where jobs stood that may come back under another name."""
-        self.unfit: dict[str, tuple[tuple[object, ...], float]] = {}
-        """By label what jobs asked for that Slurm has no nodes for, and until when they are not
-        decided upon, unless they ask for something else or a node comes back before."""
+        self.unfit: dict[str, tuple[tuple[object, ...], float, Obstacle]] = {}
+        """By label what jobs asked for that Slurm never starts, until when they are not decided
+        upon, unless they ask for something else or a node comes back before, and why."""
         self.array_limits: dict[str, int] = {}
         """How many tasks of an array may run at once, as Slurm said last."""
         self.obstacles: dict[str, Obstacle] = {}
@@ -114,6 +116,10 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
         self._parts = PartsHere(self.number)
         self._failed: set[tuple[str, str]] = set()
         self._obstacles = Obstacles((), math.nan, {}, (), self._failed)
+        self.closed: set[str] = set()
+        """Partitions in which Slurm starts nothing at present."""
+        self._doors_changed = False
+        """Whether other partitions are closed than at the look before."""
         self.looked_s = math.nan
 
     def news(self, seen: Seen) -> News:
@@ -147,7 +153,7 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
             if told is None:
                 self._new(name, job, found)
             elif (not told.is_news(job) and self.decides  # most of thousands
-                  and job.label not in self.once.changed):
+                  and not self._doors_changed and job.label not in self.once.changed):
                 continue
             elif told.is_other(job):
                 self._forgotten(name, job, found)
@@ -204,13 +210,17 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
         self.array_limits = {array: limit for array, limit in limits.items() if array in arrays}
         self._failed = {each for each in self._failed if each[0] in labels}
         self.kept_before, self.obstacles = self.obstacles, {}
+        closed = {name for node in seen.nodes for name in node.closed}
+        self._doors_changed, self.closed = closed != self.closed, closed
         self._obstacles = Obstacles(seen.jobs, seen.time_s, self.array_limits,
-                                    (told.label for told in self.told.values()), self._failed)
+                                    (told.label for told in self.told.values()), self._failed,
+                                    closed)
 
     def _is_kept(self, job: SlurmJob, found: News) -> bool:
         """Whether something else than nodes and watts keeps a job of ours that is new."""
-        unfit = self.unfit.get(job.label, ((),))[0] == job.asks
-        obstacle = UNFIT if unfit else self._obstacles.of_new(job)
+        never = self.unfit.get(job.label)
+        obstacle = (never[2] if never is not None and never[0] == job.asks
+                    else self._obstacles.of_new(job))
         if obstacle is None and self.classes is not None:
             obstacle = self.classes.obstacle(self, self.as_asked(job))
         tell_user(job, obstacle, self.kept_before.get(job.label), found)
@@ -337,8 +347,10 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
         if told.running and (told.failed or unfit or now_s - told.asked_s > PATIENCE_S):
             was_held = not told.withdraw  # it was not held for us when it was to be started
             self._take_back(name, told, job, unfit, found)
-            if unfit and told.by_slurm:
-                self._no_nodes(name, job, found)
+            never = (UNFIT if unfit and told.by_slurm
+                     else BEYOND if job.reason in PARTITION_LIMITS else None)
+            if never is not None:
+                self._never(name, job, never, found)
                 return
         if not told.running and self._is_left(job, was_held, found):
             self._leave_to_slurm(name, found)
@@ -362,7 +374,7 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
         """A start did not happen: the job waits, and longer each time that Slurm refuses it."""
         waits, why = bool(told.why_not), told.why_not or job.reason
         backoff_s = BACKOFF_S if waits else min(BACKOFF_S * 2 ** told.refusals, LONGEST_BACKOFF_S)
-        told.refusals += (told.failed and not waits) or unfit
+        told.refusals += not waits
         told.anywhere = told.anywhere or unfit
         found.events.append(NotStarted(name, backoff_s, why))
         if told.withdraw:
@@ -372,12 +384,12 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
         if not waits:
             found.remarks.append(f"job {name} was told to start and did not: {why}")
 
-    def _no_nodes(self, name: str, job: SlurmJob, found: News) -> None:
-        """Slurm itself has no nodes for what a job asks for: it is not tried again."""
-        self.unfit[job.label] = job.asks, self.looked_s + UNFIT_S
-        self.obstacles[job.label] = UNFIT
-        found.remarks.append(f"job {job.label} is not decided upon: {UNFIT.sentence}")
-        found.unmanaged.append((job.label, UNFIT.sentence))
+    def _never(self, name: str, job: SlurmJob, why: Obstacle, found: News) -> None:
+        """Slurm would not start what a job asks for if all nodes were free: others go before."""
+        self.unfit[job.label] = job.asks, self.looked_s + UNFIT_S, why
+        self.obstacles[job.label] = why
+        found.remarks.append(f"job {job.label} is not decided upon: {why.sentence}")
+        found.unmanaged.append((job.label, why.sentence))
         self._leave_to_slurm(name, found)
 
     def _leave_to_slurm(self, name: str, found: News) -> None:

@@ -55,7 +55,9 @@ class Slurm:
         """All jobs and nodes now."""
         now_s = time.time()
         jobs = self._jobs(read=self._reader.read)
-        nodes = read_nodes(self.commands.run("sinfo", "-h", "-N", "-a", "-O", NODE_FORMAT))
+        # Otherwise a node of 1,024 CPUs has 1K.
+        nodes = read_nodes(self.commands.run("sinfo", "--noconvert", "-h", "-N", "-a", "-O",
+                                             NODE_FORMAT))
         limits = self._array_limits() if any("_" in job.label and job.held for job in jobs) else {}
         return Seen(now_s, tuple(jobs), tuple(nodes), limits)
 

@@ -21,7 +21,7 @@ JOB_COLUMNS = (
     "PriorityLong", "Licenses", "ReqNodes", "Name", "Comment",
     "admin_comment", "MaxNodes", "tres-alloc", "Dependency", "EligibleTime", "Feature",
 )
-NODE_COLUMNS = ("NodeList", "StateComplete", "CPUs", "Partition")
+NODE_COLUMNS = ("NodeList", "StateComplete", "CPUs", "Partition", "Available")
 NODE_FORMAT = ",".join(f"{name}:{SEPARATOR}" for name in NODE_COLUMNS)
 
 PENDING, RUNNING, SUSPENDED = "PENDING", "RUNNING", "SUSPENDED"
@@ -32,6 +32,8 @@ ENDING = ("COMPLETING",)
 WAITING = (PENDING, "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD")
 BAD_CONSTRAINTS = "BadConstraints"
 """Why a job waits for which Slurm has no nodes, whoever else runs: Slurm holds it from then on."""
+PARTITION_LIMITS = ("PartitionTimeLimit", "PartitionNodeLimit")
+"""Why a job waits that asks for more than its partition gives to any job."""
 HELD_BY_OPERATOR = "JobHeldAdmin"
 NEVER_BEGINS = "a job that it waits for has ended otherwise"
 """In the admin comment of a held job whose dependency has failed: within a minute Slurm calls its
@@ -103,7 +105,7 @@ class SlurmJob:
     def asks(self) -> tuple[object, ...]:
         """What it asks for, as far as a look shows it: a user may change it."""
         return (self.nodes, self.most_nodes, self.cpus, self.partition, self.required_nodes,
-                self.tres, self.features)
+                self.tres, self.features, self.limit_s)
 
     def asks_otherwise(self, before: SlurmJob) -> list[str]:
         """What it asks for otherwise than at an earlier look. When what was queued again may begin
@@ -151,6 +153,8 @@ class SlurmNode:
     """All that holds at once, in lower case: `mixed`, `drain`, `powered_down`..."""
     cpus: int
     partitions: tuple[str, ...] = ()
+    closed: tuple[str, ...] = ()
+    """Those of them in which Slurm starts nothing at present."""
 
     @property
     def usable(self) -> bool:
@@ -168,6 +172,8 @@ class SlurmNode:
         return not LOST.isdisjoint(self.states)
 
 
+CLOSED = ("down", "inact")
+"""How sinfo says it of a partition; one that drains starts what waits."""
 LOST = frozenset({"down", "not_responding", "powered_down"})
 UNUSABLE = frozenset({
     "down", "drain", "drained", "draining", "fail", "failing", "maint", "reserved", "future",
@@ -233,7 +239,8 @@ def read_nodes(text: str) -> list[SlurmNode]:
             node = _node(line)
             before = found.get(node.name)
             found[node.name] = node if before is None else replace(
-                before, partitions=before.partitions + node.partitions)
+                before, partitions=before.partitions + node.partitions,
+                closed=before.closed + node.closed)
     return list(found.values())
 
 
@@ -244,9 +251,13 @@ def _node(line: str) -> SlurmNode:
     if len(cells) != len(NODE_COLUMNS) + 1 or cells[-1].strip():
         raise SlurmError(f"sinfo printed what cannot be read: {len(cells)} cells in rows of "
                          f"{len(NODE_COLUMNS)}")
-    name, states, cpus, partition, _ = cells
+    name, states, cpus, said_partition, available, _ = cells
+    if not cpus.isdecimal():
+        raise SlurmError(f"sinfo printed what cannot be read: {cpus!r} CPUs of {name}")
+    partition = said_partition.rstrip("*")
     said = states.lower().replace("*", "+not_responding").replace("~", "+powered_down")
-    return SlurmNode(name, tuple(sorted(said.split("+"))), int(cpus), (partition.rstrip("*"),))
+    return SlurmNode(name, tuple(sorted(said.split("+"))), int(cpus), (partition,),
+                     (partition,) if available.startswith(CLOSED) else ())
 
 
 def rows_of(
