@@ -16,6 +16,7 @@ from wattline.books import Books, Cancelled, Decision, Event, Started, Submitted
 from wattline.controller.hands import Hands
 from wattline.controller.kept_jobs import say_unmanaged, tell_users
 from wattline.controller.passing import let_go
+from wattline.controller.reserved_jobs import let_in
 from wattline.controller.watching import Watcher
 from wattline.controller.wording import in_slurm_words
 from wattline.live.slurm.client import Slurm
@@ -107,7 +108,7 @@ class Controller:
             self.took_over = False
             remarks += self._not_taken()
         remarks += self._withdraw(news.withdrawn) + tell_users(self, news)
-        remarks += let_go(self, news.let_go)
+        remarks += let_go(self, news.let_go) + let_in(self, news.reserved)
         remarks += self.hands.carry_out(self, decisions, now_s)
         return Cycle(now_s, decisions, (*self._noted(), *remarks))
 

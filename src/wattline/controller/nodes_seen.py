@@ -12,16 +12,22 @@ from wattline.controller.nodes_once import NodesOnce
 from wattline.controller.told import News
 from wattline.live.slurm.client import Seen
 from wattline.live.slurm.reading import ACTIVE, STARTING, SlurmJob, SlurmNode
+from wattline.live.slurm.reservations import Reservation
 
 
 class NodesSeen(BusyNodes):
     """What a watcher keeps of nodes."""
+
+    looked_s = math.nan
+    """When Slurm was last looked at."""
 
     def __init__(self, nodes: Sequence[str], power: NodePower | None,
                  watts: Callable[[SlurmJob], float], node_w: float) -> None:
         super().__init__(nodes, power)
         self.nodes_seen: tuple[SlurmNode, ...] = ()
         """All nodes of the last look."""
+        self.reservations: tuple[Reservation, ...] = ()
+        """Of Slurm's, by the last look."""
         self.down: set[str] = set()
         self.resting: set[str] = set()
         """Those of them that have no job and power, as far as Slurm knows."""
@@ -62,8 +68,9 @@ class NodesSeen(BusyNodes):
         return job.state in (*ACTIVE, *STARTING) and (
             told is None or not told.running or told.untold or not math.isnan(told.asked_s))
 
-    def _see_sharing(self, seen: Seen) -> None:
-        self.once.look(seen.jobs, {told.label for told in self.told.values()})
+    def _see_sharing(self, seen: Seen, named: Mapping[str, str]) -> None:
+        # Not by label: what is being requeued shows its next life, which has no nodes, as ending.
+        self.once.look(seen.jobs, {label for label, name in named.items() if name in self.told})
 
     def _count_others(self, named: Mapping[str, str], found: News) -> None:
         """Tell the books of watts that others draw on the nodes of a job, and draw no more."""
@@ -81,6 +88,18 @@ class NodesSeen(BusyNodes):
                 before_w = told.watts if math.isnan(counted_w) else counted_w
                 told.watts, told.beside_w = own_w + beside_w, beside_w
                 found.events.append(Measured(max(before_w + more_w, own_w), name))
+
+    def kept_from(self, job: SlurmJob) -> set[str]:
+        """Nodes that are reserved for others at some time before a job would end, if it began
+        now: Slurm does not start it there."""
+        until_s = self.looked_s + (job.limit_s if job.limit_s > 0 else math.inf)
+        own = job.reservation.split(",")
+        return {name for each in self.reservations if each.name not in own
+                and each.meets(self.looked_s, until_s) for name in each.nodes}
+
+    def numbers_of(self, names: Iterable[str]) -> set[int]:
+        """Those of them that are ours."""
+        return {self.number[name] for name in names if name in self.number}
 
     def _numbers(self, names: Iterable[str]) -> tuple[int, ...]:
         return tuple(sorted(self.number[name] for name in names))

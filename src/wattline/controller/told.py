@@ -101,3 +101,5 @@ class News:
     operator's."""
     let_go: list[SlurmJob] = field(default_factory=list)
     """Jobs that were held for us and are in a partition of Slurm's by now."""
+    reserved: list[SlurmJob] = field(default_factory=list)
+    """Jobs for a reservation of Slurm's that may begin on its nodes, as far as watts let them."""

@@ -34,6 +34,7 @@ from wattline.controller.kept_jobs import tell_user
 from wattline.controller.naming import AGAIN, key, label_of
 from wattline.controller.node_power import NodePower
 from wattline.controller.nodes_seen import NodesSeen
+from wattline.controller.reserved_jobs import kept_by_reservation
 from wattline.controller.told import News, Told
 from wattline.controller.writings import WrittenOn
 from wattline.live.slurm.client import Seen
@@ -41,6 +42,7 @@ from wattline.live.slurm.reading import (
     ACTIVE,
     BAD_CONSTRAINTS,
     ENDING,
+    NOT_AVAILABLE,
     PARTITION_LIMITS,
     STARTING,
     SUSPENDED,
@@ -66,7 +68,6 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
 
     units = "nodes"
     """What the books count."""
-    looked_s = math.nan
 
     def __init__(
         self, nodes: Sequence[str], partitions: Iterable[str] = (), *,
@@ -120,18 +121,17 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
         """Partitions in which Slurm starts nothing at present."""
         self._doors_changed = False
         """Whether other partitions are closed than at the look before."""
-        self.looked_s = math.nan
 
     def news(self, seen: Seen) -> News:
         """What has happened since the last look."""
         found = News()
         self.seen, self.looked_s, self.nodes_seen = seen.jobs, seen.time_s, seen.nodes
-        self.in_partition = {}
+        self.reservations, self.in_partition = seen.reservations, {}
         # Rows of one look are told in the order of submission, which decides ties: squeue has
         # another.
         now = {self.name(job): job for job in sorted(seen.jobs, key=attrgetter("came"))}
         self.named = {job.label: name for name, job in now.items()}
-        self._see_sharing(seen)
+        self._see_sharing(seen, self.named)
         self._see_nodes(seen, self.named, found)
         labels = set(self.named)
         self.used = {name for name in self.used if label_of(name) in labels}
@@ -223,6 +223,11 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
                     else self._obstacles.of_new(job))
         if obstacle is None and self.classes is not None:
             obstacle = self.classes.obstacle(self, self.as_asked(job))
+        if obstacle is None and job.reservation:
+            obstacle = kept_by_reservation(self, job)
+            if obstacle is None and job.held:
+                found.reserved.append(job)
+                return True
         tell_user(job, obstacle, self.kept_before.get(job.label), found)
         if obstacle is None:
             self._obstacles.tell(job)
@@ -235,6 +240,8 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
         it, holds it, has given it a time or another job to wait for, has moved it to a partition
         of Slurm's, or has taken our mark from it."""
         obstacle = self._obstacles.of(job)
+        if obstacle is None and job.reservation:
+            return True
         if obstacle is not None:
             self.obstacles[job.label] = obstacle
             tell_user(job, obstacle, None, found, was_told=True)
@@ -375,7 +382,8 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
         waits, why = bool(told.why_not), told.why_not or job.reason
         backoff_s = BACKOFF_S if waits else min(BACKOFF_S * 2 ** told.refusals, LONGEST_BACKOFF_S)
         told.refusals += not waits
-        told.anywhere = told.anywhere or unfit
+        # A node of our choice may be reserved for others, which a look does not always show.
+        told.anywhere = told.anywhere or unfit or (not waits and why.startswith(NOT_AVAILABLE))
         found.events.append(NotStarted(name, backoff_s, why))
         if told.withdraw:
             found.withdrawn.append(told.label)

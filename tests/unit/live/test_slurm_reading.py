@@ -29,7 +29,8 @@ JOB = {"JobArrayID": "300_1", "JobID": "301", "RestartCnt": "2", "State": "RUNNI
        "ReqNodes": "", "Name": "x", "Comment": "(null)",
        "admin_comment": "", "MaxNodes": "4",
        "tres-alloc": "cpu=64,node=2", "Dependency": "afterok:5(unfulfilled)",
-       "EligibleTime": "2026-10-25T02:30:00", "Feature": "(null)"}
+       "EligibleTime": "2026-10-25T02:30:00", "Feature": "(null)",
+       "Reservation": "(null)"}
 
 
 BETWEEN = fresh_separator()

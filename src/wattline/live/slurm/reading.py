@@ -20,6 +20,7 @@ JOB_COLUMNS = (
     "EndTime", "SubmitTime", "Partition", "UserName", "Account", "NodeList", "Reason", "Nice",
     "PriorityLong", "Licenses", "ReqNodes", "Name", "Comment",
     "admin_comment", "MaxNodes", "tres-alloc", "Dependency", "EligibleTime", "Feature",
+    "Reservation",
 )
 NODE_COLUMNS = ("NodeList", "StateComplete", "CPUs", "Partition", "Available")
 NODE_FORMAT = ",".join(f"{name}:{SEPARATOR}" for name in NODE_COLUMNS)
@@ -30,6 +31,8 @@ ACTIVE = (RUNNING, SUSPENDED, "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING")
 STARTING = ("CONFIGURING",)
 ENDING = ("COMPLETING",)
 WAITING = (PENDING, "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD")
+NOT_AVAILABLE = "ReqNodeNotAvail"
+"""Why a job waits of which a node that it names is reserved or away; more words may follow."""
 BAD_CONSTRAINTS = "BadConstraints"
 """Why a job waits for which Slurm has no nodes, whoever else runs: Slurm holds it from then on."""
 PARTITION_LIMITS = ("PartitionTimeLimit", "PartitionNodeLimit")
@@ -82,6 +85,8 @@ class SlurmJob:
     """Before this it must not begin; NaN where nobody said so."""
     features: str = ""
     """Of nodes that it may have (`--constraint`)."""
+    reservation: str = ""
+    """Whose nodes it asks for; several names (`a,b`): of any of them."""
 
     @property
     def array(self) -> str:
@@ -105,7 +110,7 @@ class SlurmJob:
     def asks(self) -> tuple[object, ...]:
         """What it asks for, as far as a look shows it: a user may change it."""
         return (self.nodes, self.most_nodes, self.cpus, self.partition, self.required_nodes,
-                self.tres, self.features, self.limit_s)
+                self.tres, self.features, self.limit_s, self.reservation)
 
     def asks_otherwise(self, before: SlurmJob) -> list[str]:
         """What it asks for otherwise than at an earlier look. When what was queued again may begin
@@ -140,7 +145,8 @@ REQUESTS = {
     "nodes": "nodes", "most_nodes": "nodes at most", "cpus": "CPUs", "limit_s": "time limit",
     "partition": "partition", "account": "account", "licenses": "licences",
     "required_nodes": "nodes by name", "name": "job name", "comment": "comment",
-    "tres": "resources", "features": "features", "dependency": "dependency"}
+    "tres": "resources", "features": "features", "dependency": "dependency",
+    "reservation": "reservation"}
 """What a user may change of a job that waits, as far as a look shows it, beside when it begins."""
 
 
@@ -286,6 +292,7 @@ def _job(cells: list[str]) -> SlurmJob:
         admin_comment=_text(said["admin_comment"]), most_nodes=int(said["MaxNodes"]),
         tres=_text(said["tres-alloc"]), dependency=_text(said["Dependency"]),
         eligible_s=moment_s(said["EligibleTime"]), features=_text(said["Feature"]),
+        reservation=_text(said["Reservation"]),
     )
 
 
