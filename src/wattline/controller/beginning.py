@@ -57,6 +57,9 @@ BEYOND = Obstacle(
 OPERATOR = Obstacle("held by an operator", "an operator holds it (scontrol hold): scontrol uhold "
                     "gives it back to the controller, scontrol release leaves it to Slurm. Slurm "
                     "says the same of a job whose dependency failed while no controller ran")
+QUEUED_AGAIN = Obstacle(
+    OPERATOR.reason, "it was queued again held, by an operator (scontrol requeuehold) or by Slurm "
+    "after a launch that failed or an exit code that says so: scontrol release leaves it to Slurm")
 FAILED = "dependency failed"
 MET, LATE, NEVER = "met", "late", "never"
 """What becomes of a dependency, or of a part of it."""
@@ -89,7 +92,7 @@ class Obstacles:
             return Obstacle(FAILED, f"{NEVER_BEGINS}, so it will never begin: {job.dependency}; "
                             "change that (scontrol update, Dependency=), or cancel it", lasts=True)
         if job.held_by_operator:
-            return OPERATOR
+            return QUEUED_AGAIN if job.queued_again_held else OPERATOR
         # What was queued again began before; Slurm's own delay of it is no wish of anybody's.
         if job.eligible_s > self._now_s and not job.restarts:
             at = datetime.fromtimestamp(job.eligible_s, UTC)

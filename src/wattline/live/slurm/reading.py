@@ -38,6 +38,8 @@ BAD_CONSTRAINTS = "BadConstraints"
 PARTITION_LIMITS = ("PartitionTimeLimit", "PartitionNodeLimit")
 """Why a job waits that asks for more than its partition gives to any job."""
 HELD_BY_OPERATOR = "JobHeldAdmin"
+PUT_BACK = "queued again to keep the cap"
+"""In the admin comment of a job that we queued again held, with the life that it then has."""
 NEVER_BEGINS = "a job that it waits for has ended otherwise"
 """In the admin comment of a held job whose dependency has failed: within a minute Slurm calls its
 hold an operator's, and goes on to do so once the dependency is taken away."""
@@ -102,9 +104,17 @@ class SlurmJob:
     @property
     def held_by_operator(self) -> bool:
         """`scontrol hold` of an operator; one submitted held, or held by `uhold`, is not, nor is
-        one that only Slurm calls so."""
-        return (self.held and self.reason == HELD_BY_OPERATOR
-                and NEVER_BEGINS not in self.admin_comment)
+        one that only Slurm calls so. What was queued again held is an operator's too."""
+        return self.held and (self.queued_again_held or (
+            self.reason == HELD_BY_OPERATOR and NEVER_BEGINS not in self.admin_comment))
+
+    @property
+    def queued_again_held(self) -> bool:
+        """`scontrol requeuehold`, or Slurm itself after a failed launch or by an exit code
+        (`job requeued in held state`, `launch failed requeued held`), and not by us."""
+        said = self.reason.replace("_", " ")
+        return (self.held and "requeued" in said and "held" in said
+                and put_back(self.restarts) not in self.admin_comment)
 
     @property
     def asks(self) -> tuple[object, ...]:
@@ -139,6 +149,11 @@ class SlurmJob:
     def came(self) -> tuple[float, list[int]]:
         """By when it was submitted, then by its number: Slurm's times are whole seconds."""
         return self.submit_s, [int(number) for number in re.findall(r"[0-9]+", self.label)]
+
+
+def put_back(restarts: int) -> str:
+    """What is written on a job that we queue again held, of the life that it has from then on."""
+    return f"{PUT_BACK} (life {restarts})"
 
 
 REQUESTS = {
