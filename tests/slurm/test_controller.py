@@ -21,6 +21,7 @@ from wattline.controller.testbed.workload import BedJob, jobs_of
 from wattline.controller.watching import Watcher
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import Commands
+from wattline.live.slurm.reading import put_back
 from wattline.model.jobs import JobTable
 from wattline.scenario.asking import replay_journal
 from wattline.scenario.objects import Machine
@@ -200,6 +201,7 @@ def test_a_requeued_job_is_started_again_without_slurms_delay(bed: Bed) -> None:
     # More than one: the jobs of the test before may still be leaving their nodes.
     until(lambda: bool(here.cycle()) and runs(bed, label))
     here.cycle()
+    here.slurm.explain(label, here.watcher.comment(put_back(1)))
     here.slurm.requeue(label, hold=True)
     until(lambda: not runs(bed, label))
     until(lambda: bool(here.cycle()) and runs(bed, label), 90)

@@ -94,7 +94,7 @@ class Queue:
     def print_nodes(self) -> str:
         busy = {node for nodes in self._held.values() for node in nodes}
         return "".join(SEPARATOR.join([node, "allocated" if node in busy else "idle", "64",
-                                       "batch", "\n"]) for node in self.nodes)
+                                       "batch", "up", "\n"]) for node in self.nodes)
 
     def update(self, label: str, nodes: str) -> None:
         self._change(label, ReqNodes=nodes)
@@ -116,7 +116,7 @@ class Queue:
             "Comment": "wattline", "admin_comment": "(null)", "MaxNodes": "0",
             "tres-alloc": f"cpu={64 * size},mem={250 * size}G,node={size},billing={64 * size}",
             "Dependency": "(null)", "EligibleTime": "N/A",
-            "Feature": "(null)"}
+            "Feature": "(null)", "Reservation": "(null)"}
         self._change(label)
         return label
 
@@ -158,6 +158,8 @@ class QueueCommands(Commands):
             self.queue.update(said["JobId"], said["ReqNodeList"])
         elif command[:2] == ("scontrol", "release"):
             self.queue.release(command[2])
+        elif command[-2:] == ("show", "reservation"):
+            return "No reservations in the system\n"
         else:
             raise AssertionError(f"the benchmark's Slurm has no {' '.join(command[:3])}")
         return ""

@@ -51,6 +51,8 @@ def stuck(books: Books, row: int) -> Stuck | None:
     """
     state = books.state
     cap_w, needs_w = float(state.clock[0].cap_w), alone_w(state, row)
+    if state.live[row].units > state.clock[0].units - state.clock[0].down:
+        return None  # no cap would let it start: it waits for nodes
     if needs_w <= cap_w or _starts_alone(books, row):
         return None
     behind = queued_rows(state)

@@ -56,11 +56,14 @@ def left_w(state: State) -> float:
 
 
 def alone_w(state: State, row: int) -> float:
-    """What the machine would draw with this job alone on it."""
+    """What the machine would draw with this job alone on it; units that are down count nothing."""
     kinds = state.kinds
     clock = state.clock[0]
-    idle_w = (float(np.sum(kinds.idle_w * kinds.count)) if len(kinds) > 1
-              else float(clock.units * clock.idle_w))
+    if len(kinds) > 1:
+        down = kinds.idle_w[state.nodes.kind[state.node_down != 0]]
+        idle_w = float(np.sum(kinds.idle_w * kinds.count) - np.sum(down))
+    else:
+        idle_w = float((clock.units - clock.down) * clock.idle_w)
     least_w = state.live[row].units * _least_idle_w(state)
     live = state.live[[row]]
     return idle_w + float(live["watts"][0] - _counted_twice_w(state, live)[0] - least_w)

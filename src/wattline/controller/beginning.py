@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -50,9 +50,16 @@ UNFIT = Obstacle(
     "not managed", "Slurm finds no nodes for what it asks for (BadConstraints: memory, features, "
     "nodes that are excluded or named), not even of its own choice: change that (scontrol update), "
     "or submit it again")
+BEYOND = Obstacle(
+    "not managed", "it asks for more nodes or time than its partition gives to any job, says Slurm "
+    "(PartitionNodeLimit, PartitionTimeLimit): change that (scontrol update), or submit it again; "
+    "it is tried again every 15 minutes, should the limit have risen")
 OPERATOR = Obstacle("held by an operator", "an operator holds it (scontrol hold): scontrol uhold "
                     "gives it back to the controller, scontrol release leaves it to Slurm. Slurm "
                     "says the same of a job whose dependency failed while no controller ran")
+QUEUED_AGAIN = Obstacle(
+    OPERATOR.reason, "it was queued again held, by an operator (scontrol requeuehold) or by Slurm "
+    "after a launch that failed or an exit code that says so: scontrol release leaves it to Slurm")
 FAILED = "dependency failed"
 MET, LATE, NEVER = "met", "late", "never"
 """What becomes of a dependency, or of a part of it."""
@@ -62,10 +69,13 @@ class Obstacles:
     """Those of the jobs of one look."""
 
     def __init__(self, jobs: Sequence[SlurmJob], now_s: float, limits: Mapping[str, int],
-                 told: Iterable[str], failed: set[tuple[str, str]]) -> None:
+                 told: Iterable[str], failed: set[tuple[str, str]],
+                 closed: Collection[str] = ()) -> None:
         self._jobs = jobs
         self._now_s = now_s
         self._limits = limits
+        self._closed = closed
+        """Partitions in which Slurm starts nothing at present."""
         self._told: Counter[str] = Counter(
             label.partition("_")[0] for label in told if "_" in label)
         """Tasks of each array that the books have."""
@@ -82,11 +92,14 @@ class Obstacles:
             return Obstacle(FAILED, f"{NEVER_BEGINS}, so it will never begin: {job.dependency}; "
                             "change that (scontrol update, Dependency=), or cancel it", lasts=True)
         if job.held_by_operator:
-            return OPERATOR
+            return QUEUED_AGAIN if job.queued_again_held else OPERATOR
         # What was queued again began before; Slurm's own delay of it is no wish of anybody's.
         if job.eligible_s > self._now_s and not job.restarts:
             at = datetime.fromtimestamp(job.eligible_s, UTC)
             return Obstacle("begin time", f"it asks not to begin before {at:%Y-%m-%d %H:%M:%S} UTC")
+        if self._closed and all(name in self._closed for name in job.partition.split(",")):
+            return Obstacle("partition", f"Slurm starts nothing in its partition {job.partition} "
+                            "at present, which is down or inactive")
         if waits == LATE:
             return Obstacle("dependency", f"it waits for other jobs: {job.dependency}")
         return None

@@ -6,6 +6,7 @@ is done: what would be is said.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from wattline.books import Books, Cancelled, Decision, Event, Refused, Started, 
 from wattline.controller.hands import Hands
 from wattline.controller.kept_jobs import say_unmanaged, tell_users
 from wattline.controller.passing import let_go
+from wattline.controller.reserved_jobs import let_in
 from wattline.controller.watching import Watcher
 from wattline.controller.wording import in_slurm_words
 from wattline.live.slurm.client import Slurm
@@ -71,6 +73,7 @@ class Controller:
     def __post_init__(self) -> None:
         self.watcher.knows = self._knows
         self.watcher.place_of = self._place
+        self.watcher.counted_w = self._counted_w
 
     def cycle(self) -> Cycle:
         done = self._cycle()
@@ -102,6 +105,10 @@ class Controller:
     def _place(self, name: str) -> tuple[float, int] | None:
         return self.books.place(name)
 
+    def _counted_w(self, name: str) -> float:
+        roll = self.books.roll
+        return float(self.books.state.live[roll.row(name)].watts) if name in roll else math.nan
+
     def _cycle(self) -> Cycle:
         try:
             seen = self.slurm.look()
@@ -129,7 +136,7 @@ class Controller:
             remarks += self._not_taken()
         self._behind = False
         remarks += self._withdraw(news.withdrawn) + tell_users(self, news)
-        remarks += let_go(self, news.let_go)
+        remarks += let_go(self, news.let_go) + let_in(self, news.reserved)
         remarks += self.hands.carry_out(self, decisions, now_s)
         return Cycle(now_s, decisions, (*self._noted(), *remarks))
 

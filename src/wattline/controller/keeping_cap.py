@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from wattline.controller.free_nodes import FreeNodes
@@ -18,7 +19,7 @@ from wattline.controller.watching import ASIDE, Watcher
 from wattline.live.fleet import Fleet
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
-from wattline.live.slurm.reading import SlurmJob
+from wattline.live.slurm.reading import SlurmJob, put_back
 from wattline.model.units import counted
 
 MARGIN = 0.005
@@ -246,16 +247,28 @@ class CapKeeper:
 
     def _put_aside(self, told: Told) -> None:
         if self.when_short == "requeue":
-            self.slurm.requeue(told.label, hold=self._starts_it_again(told.label))
+            self._put_back(told.label)
             return
         self.slurm.suspend(told.label)
         told.suspended = told.aside = True
         self.slurm.explain(told.label, self.watcher.comment(ASIDE))
 
-    def _starts_it_again(self, label: str) -> bool:
-        """Whether a job that is queued again waits for us. Any other nobody would release: Slurm
-        starts it, by its licences if it has some."""
-        return any(job.label == label and self.watcher.ours(job) for job in self.watcher.seen)
+    def _put_back(self, label: str) -> None:
+        """Queue a job again, held where it then waits for us. Any other nobody would release:
+        Slurm starts it, by its licences if it has some."""
+        ours = next((job for job in self.watcher.seen
+                     if job.label == label and self.watcher.ours(job)), None)
+        if ours is None:
+            self.slurm.requeue(label, hold=False)
+            return
+        # Before, since a hold that is not known as ours is an operator's.
+        self.slurm.explain(label, self.watcher.comment(put_back(ours.restarts + 1)))
+        try:
+            self.slurm.requeue(label, hold=True)
+        except SlurmError:
+            with suppress(SlurmError):
+                self.slurm.explain(label, ours.admin_comment)
+            raise
 
     def _say_short(self, short_w: float, why: str) -> None:
         """Once for each cap and reason: what is lacking changes with every reading."""

@@ -42,6 +42,8 @@ class Told:
     """The books did not take that it runs: they are told again."""
     aside: bool = False
     """It was suspended to keep the cap; Slurm keeps that in its comment, over our restarts."""
+    beside_w: float = 0.0
+    """What of its watts others draw, whose nodes are counted as its own."""
     shares: Mapping[str, Share] = field(default_factory=dict)
     """By node what it holds and draws there, where nodes are shared."""
     asks: tuple[object, ...] = ()
@@ -99,3 +101,5 @@ class News:
     operator's."""
     let_go: list[SlurmJob] = field(default_factory=list)
     """Jobs that were held for us and are in a partition of Slurm's by now."""
+    reserved: list[SlurmJob] = field(default_factory=list)
+    """Jobs for a reservation of Slurm's that may begin on its nodes, as far as watts let them."""

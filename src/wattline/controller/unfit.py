@@ -1,4 +1,4 @@
-"""Jobs that Slurm has no nodes for: not tried again before there is a reason to."""
+"""Jobs that Slurm would not start on any nodes: not tried again before there is a reason to."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from wattline.controller.beginning import Obstacle
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.reading import SlurmJob
 
 UNFIT_S = 900.0
-"""So long a job is not tried that Slurm has no nodes for."""
+"""So long a job is not tried that Slurm never starts; that a limit has risen, no look shows."""
 
 
 class _Asked(NamedTuple):
     asks: tuple[object, ...]
     excluded: str
     until_s: float
+    why: Obstacle
 
 
 @dataclass
@@ -37,18 +39,18 @@ class UnfitJobs:
         self._asked = {label: each for label, each in self._asked.items()
                        if now.get(label, each.excluded) == each.excluded}
 
-    def add(self, job: SlurmJob, now_s: float) -> None:
+    def add(self, job: SlurmJob, why: Obstacle, now_s: float) -> None:
         said = self._excluded([job.label]).get(job.label, "")
-        self._asked[job.label] = _Asked(job.asks, said, now_s + UNFIT_S)
+        self._asked[job.label] = _Asked(job.asks, said, now_s + UNFIT_S, why)
 
     def clear(self) -> None:
         """A node has come back, which may have what others lack."""
         self._asked.clear()
 
-    def has(self, job: SlurmJob) -> bool:
-        """Whether it is one, and asks for the same as when it became one."""
+    def obstacle(self, job: SlurmJob) -> Obstacle | None:
+        """Why it is one, if it asks for the same as when it became one."""
         known = self._asked.get(job.label)
-        return known is not None and known.asks == job.asks
+        return known.why if known is not None and known.asks == job.asks else None
 
     def _excluded(self, labels: Collection[str]) -> Mapping[str, str]:
         with suppress(SlurmError):  # one of them may have gone since the look

@@ -16,8 +16,6 @@ from wattline.books import (
     Cancelled,
     Changed,
     Ended,
-    NodesDown,
-    NodesUp,
     NotStarted,
     Started,
 )
@@ -28,14 +26,15 @@ from wattline.controller.asking import (
     limit_s,
     submission,
 )
-from wattline.controller.beginning import UNFIT, Obstacle, Obstacles
-from wattline.controller.busy_nodes import BusyNodes
+from wattline.controller.beginning import BEYOND, UNFIT, Obstacle, Obstacles
 from wattline.controller.classes import Classes
 from wattline.controller.elsewhere import PartsHere
 from wattline.controller.freed import SeesHolds
 from wattline.controller.kept_jobs import tell_user
 from wattline.controller.naming import AGAIN, key, label_of
 from wattline.controller.node_power import NodePower
+from wattline.controller.nodes_seen import NodesSeen
+from wattline.controller.reserved_jobs import kept_by_reservation
 from wattline.controller.told import News, Told
 from wattline.controller.unfit import UnfitJobs
 from wattline.controller.writings import WrittenOn
@@ -44,11 +43,12 @@ from wattline.live.slurm.reading import (
     ACTIVE,
     BAD_CONSTRAINTS,
     ENDING,
+    NOT_AVAILABLE,
+    PARTITION_LIMITS,
     STARTING,
     SUSPENDED,
     WAITING,
     SlurmJob,
-    SlurmNode,
 )
 
 PATIENCE_S = 5.0
@@ -61,12 +61,11 @@ ASIDE = "suspended to keep the cap"
 """In the comment of such a job."""
 
 
-class Watcher(BusyNodes, WrittenOn, SeesHolds):
+class Watcher(NodesSeen, WrittenOn, SeesHolds):
     """Keeps what was told of each job and node, and finds what is new."""
 
     units = "nodes"
     """What the books count."""
-    looked_s = math.nan
 
     def __init__(
         self, nodes: Sequence[str], partitions: Iterable[str] = (), *,
@@ -74,7 +73,7 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         mark: str = "", decides: bool = True, molds: bool = False, power: NodePower | None = None,
         classes: Classes | None = None,
     ) -> None:
-        BusyNodes.__init__(self, nodes, power)
+        NodesSeen.__init__(self, nodes, power, watts, node_w)
         WrittenOn.__init__(self)
         SeesHolds.__init__(self)
         self.partitions = set(partitions)
@@ -94,7 +93,6 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         """Those of nodes, where the policy chooses among them."""
         self.seen: tuple[SlurmJob, ...] = ()
         """All jobs of the last look."""
-        self.nodes_seen: tuple[SlurmNode, ...] = ()
         self.in_partition: dict[str, set[int]] = {}
         """Nodes of partitions by the last look, of those that were asked for."""
         self.named: dict[str, str] = {}
@@ -115,23 +113,22 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         self._parts = PartsHere(self.number)
         self._failed: set[tuple[str, str]] = set()
         self._obstacles = Obstacles((), math.nan, {}, (), self._failed)
-        self.looked_s = math.nan
-        self.down: set[str] = set()
-        self.resting: set[str] = set()
-        """Those of them that have no job and power, as far as Slurm knows."""
-        self.dead: set[str] = set()
-        """Those of them that Slurm has lost."""
+        self.closed: set[str] = set()
+        """Partitions in which Slurm starts nothing at present."""
+        self._doors_changed = False
+        """Whether other partitions are closed than at the look before."""
 
     def news(self, seen: Seen) -> News:
         """What has happened since the last look."""
         found = News()
         self.seen, self.looked_s, self.nodes_seen = seen.jobs, seen.time_s, seen.nodes
-        self.in_partition = {}
-        self._nodes(seen, found)
+        self.reservations, self.in_partition = seen.reservations, {}
         # Rows of one look are told in the order of submission, which decides ties: squeue has
         # another.
         now = {self.name(job): job for job in sorted(seen.jobs, key=attrgetter("came"))}
         self.named = {job.label: name for name, job in now.items()}
+        self._see_sharing(seen, self.named)
+        self._see_nodes(seen, self.named, found)
         labels = set(self.named)
         self.used = {name for name in self.used if label_of(name) in labels}
         self.left = {label_of(name) for name in self.used}
@@ -140,6 +137,7 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         self.places = {label: each for label, each in self.places.items() if label in labels}
         self.unfit.look(labels, seen.time_s)
         self._parts.said &= labels
+        self.once.only(labels)
         self._look_for_obstacles(seen, labels)
         for name in [name for name in self.told if name not in now]:
             if self.told[name].label not in labels:  # otherwise it was queued again
@@ -149,13 +147,15 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
             told = self.told.get(name)
             if told is None:
                 self._new(name, job, found)
-            elif not told.is_news(job) and self.decides:  # most of thousands
+            elif (not told.is_news(job) and self.decides  # most of thousands
+                  and not self._doors_changed and job.label not in self.once.changed):
                 continue
             elif told.is_other(job):
                 self._forgotten(name, job, found)
             else:
                 before, told.row = told.row, job
                 self._known(name, job, before, seen.time_s, found)
+        self._count_others(self.named, found)
         return found
 
     def name(self, job: SlurmJob) -> str:
@@ -196,30 +196,8 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         """What a running job holds, as the books count it."""
         return self._numbers(job.node_list)
 
-    def _nodes(self, seen: Seen, found: News) -> None:
-        usable = {node.name: node.usable for node in seen.nodes if node.name in self.number}
-        gone = {name for name in self.number if not usable.get(name, False)} - self.off
-        # The books take no start on a node that is down, and a job may run there all the same: when
-        # slurmctld has come back and not heard of the node yet, or has used it at once.
-        used = self.down & {node for job in seen.jobs if not self.down.isdisjoint(job.node_list)
-                            and self._begins(job) for node in job.node_list}
-        if used:
-            found.applied.append(NodesUp(nodes=self._numbers(used)))
-        self.down -= used
-        if gone - self.down:
-            found.events.append(NodesDown(nodes=self._numbers(gone - self.down)))
-        if self.down - gone:
-            found.events.append(NodesUp(nodes=self._numbers(self.down - gone)))
-            self.unfit.clear()
-        self.down = gone
-        self.resting = {node.name for node in seen.nodes if node.name in gone and node.rests}
-        self.dead = {node.name for node in seen.nodes if node.name in gone and node.lost}
-
-    def _begins(self, job: SlurmJob) -> bool:
-        """Whether the books are to be told that it runs."""
-        told = self.told.get(self.name(job))
-        return job.state in (*ACTIVE, *STARTING) and (
-            told is None or not told.running or told.untold or not math.isnan(told.asked_s))
+    def _came_back(self) -> None:
+        self.unfit.clear()
 
     def _look_for_obstacles(self, seen: Seen, labels: set[str]) -> None:
         limits = {**self.array_limits, **seen.array_limits}
@@ -227,14 +205,22 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         self.array_limits = {array: limit for array, limit in limits.items() if array in arrays}
         self._failed = {each for each in self._failed if each[0] in labels}
         self.kept_before, self.obstacles = self.obstacles, {}
+        closed = {name for node in seen.nodes for name in node.closed}
+        self._doors_changed, self.closed = closed != self.closed, closed
         self._obstacles = Obstacles(seen.jobs, seen.time_s, self.array_limits,
-                                    (told.label for told in self.told.values()), self._failed)
+                                    (told.label for told in self.told.values()), self._failed,
+                                    closed)
 
     def _is_kept(self, job: SlurmJob, found: News) -> bool:
         """Whether something else than nodes and watts keeps a job of ours that is new."""
-        obstacle = UNFIT if self.unfit.has(job) else self._obstacles.of_new(job)
+        obstacle = self.unfit.obstacle(job) or self._obstacles.of_new(job)
         if obstacle is None and self.classes is not None:
             obstacle = self.classes.obstacle(self, self.as_asked(job))
+        if obstacle is None and job.reservation:
+            obstacle = kept_by_reservation(self, job)
+            if obstacle is None and job.held:
+                found.reserved.append(job)
+                return True
         tell_user(job, obstacle, self.kept_before.get(job.label), found)
         if obstacle is None:
             self._obstacles.tell(job)
@@ -247,13 +233,15 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         it, holds it, has given it a time or another job to wait for, has moved it to a partition
         of Slurm's, or has taken our mark from it."""
         obstacle = self._obstacles.of(job)
+        if obstacle is None and job.reservation:
+            return True
         if obstacle is not None:
             self.obstacles[job.label] = obstacle
             tell_user(job, obstacle, None, found, was_told=True)
         return obstacle is not None or (was_held and not job.held) or not self.ours(job)
 
     def _new(self, name: str, job: SlurmJob, found: News) -> None:
-        row, job = job, self._parts.of(name, job, False, found)
+        row, job = job, self._here(name, job, False, found)
         # Not while it ends: what is being requeued shows its next life on the nodes of the last.
         runs = job.state in (*ACTIVE, *STARTING) and bool(job.node_list)
         if not runs and not (job.state in WAITING and self._is_managed(name, job)
@@ -289,6 +277,10 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
                 found.withdrawn.append(job.label)
                 found.remarks.append(f"job {name} was queued again by Slurm: it is held for us")
 
+    def _here(self, name: str, job: SlurmJob, known: bool, found: News) -> SlurmJob:
+        """What of a job the books count: its part on our nodes, each of which one job has."""
+        return self._parts.of(name, self.once.of(name, job, found), known, found)
+
     def _is_managed(self, name: str, job: SlurmJob) -> bool:
         """Whether a waiting job is ours to start. One that somebody has released is Slurm's; what
         Slurm has queued again by itself is not, unless this life of it was left to Slurm."""
@@ -304,11 +296,12 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         self, name: str, job: SlurmJob, before: SlurmJob | None, now_s: float, found: News
     ) -> None:
         told, somewhere = self.told[name], bool(job.node_list)
-        job = self._parts.of(name, job, True, found)
+        job = self._here(name, job, True, found)
         if somewhere and not job.node_list:
             self._over(name, job.state == "COMPLETED", found)
             return
-        moved = before is None or before.node_list != job.node_list
+        moved = (before is None or before.node_list != job.node_list
+                 or job.label in self.once.changed)
         if moved and job.state in (*ACTIVE, *STARTING) and told.is_resized(
                 len(job.node_list), self._hosts):
             self._resized(name, job, found)
@@ -354,8 +347,10 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         if told.running and (told.failed or unfit or now_s - told.asked_s > PATIENCE_S):
             was_held = not told.withdraw  # it was not held for us when it was to be started
             self._take_back(name, told, job, unfit, found)
-            if unfit and told.by_slurm:
-                self._no_nodes(name, job, found)
+            never = (UNFIT if unfit and told.by_slurm
+                     else BEYOND if job.reason in PARTITION_LIMITS else None)
+            if never is not None:
+                self._never(name, job, never, found)
                 return
         if not told.running and self._is_left(job, was_held, found):
             self._leave_to_slurm(name, found)
@@ -379,8 +374,9 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         """A start did not happen: the job waits, and longer each time that Slurm refuses it."""
         waits, why = bool(told.why_not), told.why_not or job.reason
         backoff_s = BACKOFF_S if waits else min(BACKOFF_S * 2 ** told.refusals, LONGEST_BACKOFF_S)
-        told.refusals += (told.failed and not waits) or unfit
-        told.anywhere = told.anywhere or unfit
+        told.refusals += not waits
+        # A node of our choice may be reserved for others, which a look does not always show.
+        told.anywhere = told.anywhere or unfit or (not waits and why.startswith(NOT_AVAILABLE))
         found.events.append(NotStarted(name, backoff_s, why))
         if told.withdraw:
             found.withdrawn.append(told.label)
@@ -389,12 +385,12 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
         if not waits:
             found.remarks.append(f"job {name} was told to start and did not: {why}")
 
-    def _no_nodes(self, name: str, job: SlurmJob, found: News) -> None:
-        """Slurm itself has no nodes for what a job asks for: it is not tried again."""
-        self.unfit.add(job, self.looked_s)
-        self.obstacles[job.label] = UNFIT
-        found.remarks.append(f"job {job.label} is not decided upon: {UNFIT.sentence}")
-        found.unmanaged.append((job.label, UNFIT.sentence))
+    def _never(self, name: str, job: SlurmJob, why: Obstacle, found: News) -> None:
+        """Slurm would not start what a job asks for if all nodes were free: others go before."""
+        self.unfit.add(job, why, self.looked_s)
+        self.obstacles[job.label] = why
+        found.remarks.append(f"job {job.label} is not decided upon: {why.sentence}")
+        found.unmanaged.append((job.label, why.sentence))
         self._leave_to_slurm(name, found)
 
     def _leave_to_slurm(self, name: str, found: News) -> None:
@@ -437,6 +433,3 @@ class Watcher(BusyNodes, WrittenOn, SeesHolds):
 
     def _note(self, name: str, job: SlurmJob) -> None:
         """A job was told of for the first time."""
-
-    def _numbers(self, names: Iterable[str]) -> tuple[int, ...]:
-        return tuple(sorted(self.number[name] for name in names))

@@ -1,8 +1,9 @@
 """On which nodes a job starts: those that the books chose, as far as the job may have them.
 
 The books know how many nodes a job takes, not which of them its user, its partition or Slurm allow.
-So the nodes that a user named stay named, a partition's own nodes take the place of others, and a
-job that Slurm has refused on nodes of our choice is started wherever Slurm finds some for it.
+So the nodes that a user named stay named, a partition's own nodes take the place of others, so do
+nodes that are not reserved for others before the job would end, and a job that Slurm has refused on
+nodes of our choice is started wherever Slurm finds some for it.
 """
 
 from __future__ import annotations
@@ -52,14 +53,15 @@ def where_to(
     own = job.required_nodes
     if told.anywhere and not own:
         return Where(tuple(chosen), anywhere=True)
-    allowed = of_partition(watcher, job.partition)
+    kept = watcher.numbers_of(watcher.kept_from(job))
+    allowed = of_partition(watcher, job.partition) - kept
     if kind is not None and watcher.classes is not None:
         allowed = allowed & watcher.classes.nodes(kind)
     if not own and busy.isdisjoint(chosen) and allowed.issuperset(chosen):
         return Where(tuple(chosen))
     gone = watcher.down | watcher.off
     free = {number for name, number in watcher.number.items()
-            if number not in busy and name not in gone}
+            if number not in busy and number not in kept and name not in gone}
     taken = [name for name in own if watcher.number.get(name, -1) not in free]
     if taken:
         raise NotFree(f"it asks for {taken[0]}, which is not free")
@@ -68,8 +70,13 @@ def where_to(
                            *(each for each in chosen if each in fits), *sorted(fits)])
     if len(order) < len(chosen):
         raise NotFree(f"it asks for {len(chosen):,} nodes of the partition {job.partition}, of "
-                      f"which {len(fits):,} are free")
+                      f"which {len(fits):,} are free{_but(kept)}")
     return Where(tuple(list(order)[:len(chosen)]), own=bool(own))
+
+
+def _but(kept: Set[int]) -> str:
+    return (f", beside {len(kept):,} that reservations of Slurm's have or will have before it "
+            "would end") if kept else ""
 
 
 def busy_nodes(watcher: Watcher, but: Told | None = None) -> set[int]:

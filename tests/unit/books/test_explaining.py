@@ -83,6 +83,35 @@ def test_a_job_that_the_lowered_cap_has_no_room_for_says_so_and_who_waits_behind
     assert explain(books, "a").reason == "starting"
 
 
+def test_with_nodes_down_a_job_waits_for_nodes_where_no_cap_would_help_it() -> None:
+    """Seven nodes are drained, whose 630 W idle are kept from the cap of 1,500 W."""
+    books = opened(placement="first-fit")
+    books.step(0.0, [NodesDown(nodes=tuple(range(1, 8))),
+                     Reserved("nodes-without-jobs", 0.0, 1e6, watts=630.0)])
+    books.step(1.0, [job("a", 2)])
+    found = explain(books, "a")
+    assert found.reason == "nodes"
+    assert found.sentence == ("it waits for nodes: it asks for 2 and 1 of 8 are free, 7 down")
+
+
+@pytest.mark.parametrize("classes", [1, 2])
+def test_what_nodes_draw_that_are_down_is_not_counted_twice(classes: int) -> None:
+    """Three nodes are drained and their 270 W kept from the cap: of 1,200 W 930 are left, and
+    five nodes with a job of three draw 5 x 90 + 3 x 210 = 1,080 W."""
+    machine = (wl.Machine(nodes=8, node_idle_w=90, node_active_w=300) if classes == 1 else
+               wl.Machine(classes=[
+                   wl.NodeClass(name="a", count=4, cores=1, idle_w=90, active_w=300),
+                   wl.NodeClass(name="b", count=4, cores=1, idle_w=90, active_w=300)]))
+    books = wl.open_books(machine=machine, power="block", cap=2000.0, placement="first-fit")
+    books.step(0.0, [NodesDown(nodes=(5, 6, 7)), CapChanged(1200.0),
+                     Reserved("nodes-without-jobs", 0.0, 1e6, watts=270.0)])
+    books.step(1.0, [job("a", 3)])
+    found = explain(books, "a")
+    assert found.sentence.startswith(
+        "it waits for a higher cap: it does not fit under the cap of 930 W even on an empty "
+        "machine, which would draw 1,080 W with it")
+
+
 def test_a_job_that_is_slowed_down_to_fit_is_not_stuck() -> None:
     books = opened(cap=2000.0, power="dvfs")
     books.step(0.0, [CapChanged(1300.0), job("r", 5)])

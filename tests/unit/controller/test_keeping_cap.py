@@ -212,7 +212,8 @@ def test_a_site_may_have_jobs_requeued_or_left_alone() -> None:
     site.watcher.seen = (replace(seen_job("1"), comment="ours"),)
     site.keep(10.0)
     site.keep(11.5)
-    assert site.slurm.told == [("requeue", "1", True)]
+    assert site.slurm.told == [
+        ("explain", "1", "ours: queued again to keep the cap (life 1)"), ("requeue", "1", True)]
     site = Site(cap_w=215.0)
     site.keep(10.0)
     site.keep(11.5)

@@ -173,3 +173,43 @@ def test_jobs_are_passed_on_also_where_nothing_can_be_written(tmp_path: Path, th
     if not there:
         with pytest.raises(InputError, match="cannot be written"):
             freed.take_back(["8"])
+
+
+@pytest.mark.parametrize("mode", ["decide", "guard"])
+@pytest.mark.parametrize(("state", "reason"), [
+    ("PENDING", "job requeued in held state"), ("SPECIAL_EXIT", "job requeued in held state"),
+    ("PENDING", "launch failed requeued held")])
+def test_what_others_queue_again_held_stays_held(
+    site: SiteConfig, full: Changing, mode: str, state: str, reason: str
+) -> None:
+    there = site.model_copy(update={"mode": mode})
+    full.change("9", state="COMPLETED")
+    full.run("1", "n1")
+    with serving(there, act=True, slurm=full) as here:
+        here.cycle()
+        full.change("1", state=state, restarts=1, priority=0, node_list=(), reason=reason)
+        for _ in range(3):
+            here.cycle()
+        assert full.jobs["1"].held
+        found = explained(here, there, {"job": "1"}).result
+        if mode == "decide":
+            assert found["reason"] == "held by an operator"
+            assert "queued again held" in found["sentence"]
+    hand_over(there, full, 900.0)  # nor does the watchdog release it
+    assert full.jobs["1"].held
+
+
+@pytest.mark.parametrize(("life", "starts"), [(1, True), (2, False)])
+def test_what_we_queue_again_starts_again_in_that_life(
+    site: SiteConfig, full: Changing, life: int, starts: bool
+) -> None:
+    full.change("9", state="COMPLETED")
+    full.run("1", "n1")
+    with serving(site, act=True, slurm=full) as here:
+        here.cycle()
+        full.change("1", state="PENDING", restarts=life, priority=0, node_list=(),
+                    reason="job requeued in held state",
+                    admin_comment="wattline: queued again to keep the cap (life 1)")
+        full.starts.clear()
+        here.cycle()
+        assert full.starts == ["1"] * starts

@@ -29,7 +29,8 @@ JOB = {"JobArrayID": "300_1", "JobID": "301", "RestartCnt": "2", "State": "RUNNI
        "ReqNodes": "", "Name": "x", "Comment": "(null)",
        "admin_comment": "", "MaxNodes": "4",
        "tres-alloc": "cpu=64,node=2", "Dependency": "afterok:5(unfulfilled)",
-       "EligibleTime": "2026-10-25T02:30:00", "Feature": "(null)"}
+       "EligibleTime": "2026-10-25T02:30:00", "Feature": "(null)",
+       "Reservation": "(null)"}
 
 
 BETWEEN = fresh_separator()
@@ -113,12 +114,23 @@ def test_licences_and_hosts() -> None:
     assert hosts("cn[1-2]-gpu[01-02]") == ("cn1-gpu01", "cn1-gpu02", "cn2-gpu01", "cn2-gpu02")
 
 
+def printed_nodes(*rows: tuple[str, ...]) -> str:
+    return "".join("".join(f"{cell}{SEPARATOR}" for cell in row) + "\n" for row in rows)
+
+
+def test_a_number_that_sinfo_shortened_is_refused_in_a_line() -> None:
+    with pytest.raises(SlurmError, match="'1K' CPUs of n1"):
+        read_nodes(printed_nodes(("n1", "idle", "1K", "batch*", "up")))
+
+
 def test_a_node_of_several_partitions_is_one_node() -> None:
-    rows = [("n1", "mixed+drain", "32", "batch*"), ("n1", "mixed+drain", "32", "debug"),
-            ("n2", "idle", "32", "batch*"), ("n3", "down*", "32", "batch*"),
-            ("n4", "idle~", "32", "batch*")]
-    nodes = read_nodes("".join("".join(f"{cell}{SEPARATOR}" for cell in row) + "\n"
-                               for row in rows))
+    rows = [("n1", "mixed+drain", "32", "batch*", "up"), ("n1", "mixed+drain", "32", "a", "down"),
+            ("n1", "mixed+drain", "32", "b", "inactive"),
+            ("n1", "mixed+drain", "32", "c", "drain"),
+            ("n2", "idle", "32", "batch*", "up"), ("n3", "down*", "32", "batch*", "up"),
+            ("n4", "idle~", "32", "batch*", "up")]
+    nodes = read_nodes(printed_nodes(*rows))
     assert [node.name for node in nodes] == ["n1", "n2", "n3", "n4"]
-    assert nodes[0].partitions == ("batch", "debug")
+    assert nodes[0].partitions == ("batch", "a", "b", "c")
+    assert [node.closed for node in nodes] == [("a", "b"), (), (), ()]
     assert [node.usable for node in nodes] == [False, True, False, True]

@@ -92,7 +92,8 @@ class SharedStarter:
     ) -> Iterator[SlurmJob]:
         """Held jobs of ours that may begin; of the others the watcher knows what keeps them."""
         keeps = Obstacles(self.watcher.seen, self.watcher.looked_s, self.watcher.array_limits,
-                          (*(job.label for job in running), *self.asked), self._failed)
+                          (*(job.label for job in running), *self.asked), self._failed,
+                          self.watcher.closed)
         held = (job for job in seen.values()
                 if job.held and self.watcher.ours(job) and job.label not in self.watcher.freed)
         news = News()

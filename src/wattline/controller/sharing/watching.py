@@ -116,6 +116,9 @@ class SharedWatcher(Watcher):
     def _hosts(self, numbers: Sequence[int]) -> int:
         return len(self.node_names(numbers))
 
+    def _see_sharing(self, seen: Seen, named: Mapping[str, str]) -> None:
+        """Jobs on one node have CPUs of their own."""
+
     def _note(self, name: str, job: SlurmJob) -> None:
         self.told[name].shares = self._shares.get(name, {})
 

@@ -21,6 +21,7 @@ from wattline.live.slurm.reading import (
     read_jobs,
     read_nodes,
 )
+from wattline.live.slurm.reservations import Reservation, read_reservations
 from wattline.live.slurm.wishes import WISH_FORMAT, Wish, read_wishes
 
 
@@ -42,6 +43,8 @@ class Seen:
     nodes: tuple[SlurmNode, ...]
     array_limits: Mapping[str, int] = field(default_factory=dict)
     """How many tasks of an array may run at once, where one waits; 0: as many as there are."""
+    reservations: tuple[Reservation, ...] = ()
+    """Where a job waits held."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +58,15 @@ class Slurm:
         """All jobs and nodes now."""
         now_s = time.time()
         jobs = self._jobs(read=self._reader.read)
-        nodes = read_nodes(self.commands.run("sinfo", "-h", "-N", "-a", "-O", NODE_FORMAT))
+        # Otherwise a node of 1,024 CPUs has 1K.
+        nodes = read_nodes(self.commands.run("sinfo", "--noconvert", "-h", "-N", "-a", "-O",
+                                             NODE_FORMAT))
         limits = self._array_limits() if any("_" in job.label and job.held for job in jobs) else {}
-        return Seen(now_s, tuple(jobs), tuple(nodes), limits)
+        reservations = self._reservations() if any(job.held for job in jobs) else ()
+        return Seen(now_s, tuple(jobs), tuple(nodes), limits, reservations)
+
+    def _reservations(self) -> tuple[Reservation, ...]:
+        return read_reservations(self.commands.run("scontrol", "-o", "show", "reservation"))
 
     def _array_limits(self) -> dict[str, int]:
         """Only a row of the whole array says it, not those of its tasks."""

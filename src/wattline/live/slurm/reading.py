@@ -20,8 +20,9 @@ JOB_COLUMNS = (
     "EndTime", "SubmitTime", "Partition", "UserName", "Account", "NodeList", "Reason", "Nice",
     "PriorityLong", "Licenses", "ReqNodes", "Name", "Comment",
     "admin_comment", "MaxNodes", "tres-alloc", "Dependency", "EligibleTime", "Feature",
+    "Reservation",
 )
-NODE_COLUMNS = ("NodeList", "StateComplete", "CPUs", "Partition")
+NODE_COLUMNS = ("NodeList", "StateComplete", "CPUs", "Partition", "Available")
 NODE_FORMAT = ",".join(f"{name}:{SEPARATOR}" for name in NODE_COLUMNS)
 
 PENDING, RUNNING, SUSPENDED = "PENDING", "RUNNING", "SUSPENDED"
@@ -30,9 +31,15 @@ ACTIVE = (RUNNING, SUSPENDED, "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING")
 STARTING = ("CONFIGURING",)
 ENDING = ("COMPLETING",)
 WAITING = (PENDING, "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD")
+NOT_AVAILABLE = "ReqNodeNotAvail"
+"""Why a job waits of which a node that it names is reserved or away; more words may follow."""
 BAD_CONSTRAINTS = "BadConstraints"
 """Why a job waits for which Slurm has no nodes, whoever else runs: Slurm holds it from then on."""
+PARTITION_LIMITS = ("PartitionTimeLimit", "PartitionNodeLimit")
+"""Why a job waits that asks for more than its partition gives to any job."""
 HELD_BY_OPERATOR = "JobHeldAdmin"
+PUT_BACK = "queued again to keep the cap"
+"""In the admin comment of a job that we queued again held, with the life that it then has."""
 NEVER_BEGINS = "a job that it waits for has ended otherwise"
 """In the admin comment of a held job whose dependency has failed: within a minute Slurm calls its
 hold an operator's, and goes on to do so once the dependency is taken away."""
@@ -80,6 +87,8 @@ class SlurmJob:
     """Before this it must not begin; NaN where nobody said so."""
     features: str = ""
     """Of nodes that it may have (`--constraint`)."""
+    reservation: str = ""
+    """Whose nodes it asks for; several names (`a,b`): of any of them."""
 
     @property
     def array(self) -> str:
@@ -95,15 +104,23 @@ class SlurmJob:
     @property
     def held_by_operator(self) -> bool:
         """`scontrol hold` of an operator; one submitted held, or held by `uhold`, is not, nor is
-        one that only Slurm calls so."""
-        return (self.held and self.reason == HELD_BY_OPERATOR
-                and NEVER_BEGINS not in self.admin_comment)
+        one that only Slurm calls so. What was queued again held is an operator's too."""
+        return self.held and (self.queued_again_held or (
+            self.reason == HELD_BY_OPERATOR and NEVER_BEGINS not in self.admin_comment))
+
+    @property
+    def queued_again_held(self) -> bool:
+        """`scontrol requeuehold`, or Slurm itself after a failed launch or by an exit code
+        (`job requeued in held state`, `launch failed requeued held`), and not by us."""
+        said = self.reason.replace("_", " ")
+        return (self.held and "requeued" in said and "held" in said
+                and put_back(self.restarts) not in self.admin_comment)
 
     @property
     def asks(self) -> tuple[object, ...]:
         """What it asks for, as far as a look shows it: a user may change it."""
         return (self.nodes, self.most_nodes, self.cpus, self.partition, self.required_nodes,
-                self.tres, self.features)
+                self.tres, self.features, self.limit_s, self.reservation)
 
     def asks_otherwise(self, before: SlurmJob) -> list[str]:
         """What it asks for otherwise than at an earlier look. When what was queued again may begin
@@ -134,11 +151,17 @@ class SlurmJob:
         return self.submit_s, [int(number) for number in re.findall(r"[0-9]+", self.label)]
 
 
+def put_back(restarts: int) -> str:
+    """What is written on a job that we queue again held, of the life that it has from then on."""
+    return f"{PUT_BACK} (life {restarts})"
+
+
 REQUESTS = {
     "nodes": "nodes", "most_nodes": "nodes at most", "cpus": "CPUs", "limit_s": "time limit",
     "partition": "partition", "account": "account", "licenses": "licences",
     "required_nodes": "nodes by name", "name": "job name", "comment": "comment",
-    "tres": "resources", "features": "features", "dependency": "dependency"}
+    "tres": "resources", "features": "features", "dependency": "dependency",
+    "reservation": "reservation"}
 """What a user may change of a job that waits, as far as a look shows it, beside when it begins."""
 
 
@@ -151,6 +174,8 @@ class SlurmNode:
     """All that holds at once, in lower case: `mixed`, `drain`, `powered_down`..."""
     cpus: int
     partitions: tuple[str, ...] = ()
+    closed: tuple[str, ...] = ()
+    """Those of them in which Slurm starts nothing at present."""
 
     @property
     def usable(self) -> bool:
@@ -168,6 +193,8 @@ class SlurmNode:
         return not LOST.isdisjoint(self.states)
 
 
+CLOSED = ("down", "inact")
+"""How sinfo says it of a partition; one that drains starts what waits."""
 LOST = frozenset({"down", "not_responding", "powered_down"})
 UNUSABLE = frozenset({
     "down", "drain", "drained", "draining", "fail", "failing", "maint", "reserved", "future",
@@ -233,7 +260,8 @@ def read_nodes(text: str) -> list[SlurmNode]:
             node = _node(line)
             before = found.get(node.name)
             found[node.name] = node if before is None else replace(
-                before, partitions=before.partitions + node.partitions)
+                before, partitions=before.partitions + node.partitions,
+                closed=before.closed + node.closed)
     return list(found.values())
 
 
@@ -244,9 +272,13 @@ def _node(line: str) -> SlurmNode:
     if len(cells) != len(NODE_COLUMNS) + 1 or cells[-1].strip():
         raise SlurmError(f"sinfo printed what cannot be read: {len(cells)} cells in rows of "
                          f"{len(NODE_COLUMNS)}")
-    name, states, cpus, partition, _ = cells
+    name, states, cpus, said_partition, available, _ = cells
+    if not cpus.isdecimal():
+        raise SlurmError(f"sinfo printed what cannot be read: {cpus!r} CPUs of {name}")
+    partition = said_partition.rstrip("*")
     said = states.lower().replace("*", "+not_responding").replace("~", "+powered_down")
-    return SlurmNode(name, tuple(sorted(said.split("+"))), int(cpus), (partition.rstrip("*"),))
+    return SlurmNode(name, tuple(sorted(said.split("+"))), int(cpus), (partition,),
+                     (partition,) if available.startswith(CLOSED) else ())
 
 
 def rows_of(
@@ -275,6 +307,7 @@ def _job(cells: list[str]) -> SlurmJob:
         admin_comment=_text(said["admin_comment"]), most_nodes=int(said["MaxNodes"]),
         tres=_text(said["tres-alloc"]), dependency=_text(said["Dependency"]),
         eligible_s=moment_s(said["EligibleTime"]), features=_text(said["Feature"]),
+        reservation=_text(said["Reservation"]),
     )
 
 

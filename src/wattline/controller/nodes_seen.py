@@ -1,0 +1,109 @@
+"""Nodes as Slurm shows them: which are out of order, and which jobs count them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from wattline.books import Measured, NodesDown, NodesUp
+from wattline.controller.busy_nodes import BusyNodes
+from wattline.controller.node_power import NodePower
+from wattline.controller.nodes_once import NodesOnce
+from wattline.controller.told import News
+from wattline.live.slurm.client import Seen
+from wattline.live.slurm.reading import ACTIVE, STARTING, SlurmJob, SlurmNode
+from wattline.live.slurm.reservations import Reservation
+
+
+class NodesSeen(BusyNodes):
+    """What a watcher keeps of nodes."""
+
+    looked_s = math.nan
+    """When Slurm was last looked at."""
+
+    def __init__(self, nodes: Sequence[str], power: NodePower | None,
+                 watts: Callable[[SlurmJob], float], node_w: float) -> None:
+        super().__init__(nodes, power)
+        self.nodes_seen: tuple[SlurmNode, ...] = ()
+        """All nodes of the last look."""
+        self.reservations: tuple[Reservation, ...] = ()
+        """Of Slurm's, by the last look."""
+        self.down: set[str] = set()
+        self.resting: set[str] = set()
+        """Those of them that have no job and power, as far as Slurm knows."""
+        self.dead: set[str] = set()
+        """Those of them that Slurm has lost."""
+        self.counted_w: Callable[[str], float] = lambda name: math.nan
+        """What the books count for a job that runs; NaN where they do not know it."""
+        self._with_others: set[str] = set()
+        """Labels of jobs that counted nodes of others at the last look."""
+        self.once = NodesOnce(watts, lambda node: self.idle_w(node, 0.0),
+                              lambda node: self.power.active_w.get(node, node_w))
+
+    def _see_nodes(self, seen: Seen, named: Mapping[str, str], found: News) -> None:
+        """`named` are jobs by label."""
+        usable = {node.name: node.usable for node in seen.nodes if node.name in self.number}
+        gone = {name for name in self.number if not usable.get(name, False)} - self.off
+        # The books take no start on a node that is down, and a job may run there all the same: when
+        # slurmctld has come back and not heard of the node yet, or has used it at once.
+        used = self.down & {
+            node for job in seen.jobs if not self.down.isdisjoint(job.node_list)
+            and self._begins(job, named) for node in self.once.kept.get(job.label, job.node_list)}
+        if used:
+            found.applied.append(NodesUp(nodes=self._numbers(used)))
+        self.down -= used
+        if gone - self.down:
+            found.events.append(NodesDown(nodes=self._numbers(gone - self.down)))
+        if self.down - gone:
+            found.events.append(NodesUp(nodes=self._numbers(self.down - gone)))
+            self._came_back()
+        self.down = gone
+        self.resting = {node.name for node in seen.nodes if node.name in gone and node.rests}
+        self.dead = {node.name for node in seen.nodes if node.name in gone and node.lost}
+
+    def _came_back(self) -> None:
+        """Nodes are in order again."""
+
+    def _begins(self, job: SlurmJob, named: Mapping[str, str]) -> bool:
+        """Whether the books are to be told that it runs."""
+        told = self.told.get(named[job.label])
+        return job.state in (*ACTIVE, *STARTING) and (
+            told is None or not told.running or told.untold or not math.isnan(told.asked_s))
+
+    def _see_sharing(self, seen: Seen, named: Mapping[str, str]) -> None:
+        # Not by label: what is being requeued shows its next life, which has no nodes, as ending.
+        self.once.look(seen.jobs, lambda job: named[job.label] in self.told)
+
+    def _count_others(self, named: Mapping[str, str], found: News) -> None:
+        """Tell the books of watts that others draw on the nodes of a job, and draw no more."""
+        labels = sorted(self._with_others | self.once.beside.keys())
+        self._with_others = set(self.once.beside)
+        for label in labels:
+            told = self.told.get(name := named.get(label, ""))
+            if told is None or not told.running:
+                continue
+            own_w = told.watts - told.beside_w
+            nodes = self.node_names(told.nodes)
+            beside_w = self.once.beside_w(
+                label, {node: own_w / max(len(nodes), 1) for node in nodes})
+            more_w = beside_w - told.beside_w
+            if not math.isclose(more_w, 0.0, abs_tol=0.5):
+                counted_w = self.counted_w(name)
+                before_w = told.watts if math.isnan(counted_w) else counted_w
+                told.watts, told.beside_w = own_w + beside_w, beside_w
+                found.events.append(Measured(max(before_w + more_w, own_w), name))
+
+    def kept_from(self, job: SlurmJob) -> set[str]:
+        """Nodes that are reserved for others at some time before a job would end, if it began
+        now: Slurm does not start it there."""
+        until_s = self.looked_s + (job.limit_s if job.limit_s > 0 else math.inf)
+        own = job.reservation.split(",")
+        return {name for each in self.reservations if each.name not in own
+                and each.meets(self.looked_s, until_s) for name in each.nodes}
+
+    def numbers_of(self, names: Iterable[str]) -> set[int]:
+        """Those of them that are ours."""
+        return {self.number[name] for name in names if name in self.number}
+
+    def _numbers(self, names: Iterable[str]) -> tuple[int, ...]:
+        return tuple(sorted(self.number[name] for name in names))
