@@ -182,7 +182,10 @@ def _result(
         measured=tuple((at_s - begin_s, labels[label].number, watts)
                        for at_s, label, watts in journal.measured if label in labels),
         faults=faults, remarks=(
-            *submitter.failed.values(), *submitter.forgotten, *controller.remarks(), *end.remarks),
+            *submitter.failed.values(), *submitter.forgotten, *controller.remarks(), *end.remarks,
+            *(f"job {labels[each.job].number} ({each.job} in Slurm) has not ended in the ledger: "
+              "energy_error_max counts its joules so far"
+              for each in joules if each.state == RUNNING)),
     )
 
 
