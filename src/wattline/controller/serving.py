@@ -236,7 +236,8 @@ def _ledger(site: SiteConfig, controller: Controller) -> LedgerKeeper | None:
         return None
     keeper = LedgerKeeper(site.ledger, site.cluster, controller.slurm.commands, Path(site.folder),
                           site.store_every, controller.notes,
-                          {} if site.parts is None else site.parts.ledger_rules())
+                          {"idle_w": NodePower.idle_rules(site)} if site.parts is None
+                          else site.parts.ledger_rules())
     keeper.gathering.recall(ran_before(controller.watcher))
     return keeper
 
