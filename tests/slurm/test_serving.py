@@ -450,10 +450,10 @@ def test_the_watchdog_keeps_the_cap_that_the_silent_controller_kept(
 
 def test_what_drained_nodes_draw_is_kept_from_the_cap(bed: Bed, tmp_path: Path) -> None:
     """Of six nodes three are drained: three at 380 W beside them would draw 1,410 W of 1,300."""
-    drained = "nodename=n[0004-0006]"
+    drained, others = "nodename=n[0004-0006]", "nodename=n[0001-0003]"
     slurm(bed, "scontrol", "update", drained, "state=drain", "reason=test")
     try:
-        with serving(read_configuration(site_file(bed, tmp_path)), act=True) as here:
+        with serving(site(bed, tmp_path), act=True) as here:
             said = here.cycle().remarks
             assert any("270 W that they draw are kept from the cap" in each for each in said)
             labels = [submit(bed, 30, 380, *OURS, "-N", "1", "-t", "1", "-L", "watts:380")
@@ -463,11 +463,18 @@ def test_what_drained_nodes_draw_is_kept_from_the_cap(bed: Bed, tmp_path: Path) 
             here.cycle()
             assert not runs(bed, labels[2])
             assert drawn_w(bed) <= 1300.0
+            slurm(bed, "scontrol", "update", others, "state=drain", "reason=test")
+            cycles(here, lambda: len(here.watcher.down) == 6)  # two of them with their jobs
+            shown = partial(read_status, tmp_path / "controller")
+            cycles(here, lambda: shown()["measured_w"] == pytest.approx(drawn_w(bed), rel=0.03))
+            assert shown()["not_measured"] == []
             slurm(bed, "scontrol", "update", drained, "state=resume")
+            slurm(bed, "scontrol", "update", others, "state=resume")
             cycles(here, lambda: not here.books.reservations)
     finally:
-        if "drain" in slurm(bed, "sinfo", "-h", "-N", "-o", "%T"):
-            slurm(bed, "scontrol", "update", drained, "state=resume")
+        for nodes in (drained, others):
+            if "drain" in slurm(bed, "sinfo", "-h", "-N", "-o", "%T", "-n", nodes.split("=")[1]):
+                slurm(bed, "scontrol", "update", nodes, "state=resume")
 
 
 @pytest.mark.parametrize("away", [pytest.param("restarted", marks=pytest.mark.long), "killed"])

@@ -17,6 +17,7 @@ def show_live(config: Path, as_json: bool) -> None:
     """The seven figures of the machine as it stands, and what is reserved."""
     from wattline.controller.resting import NAME
     from wattline.controller.speaking import live_status
+    from wattline.model.units import fold_hosts
     from wattline.physics.powercap import PowerStatus
 
     said = live_status(config)
@@ -33,6 +34,10 @@ def show_live(config: Path, as_json: bool) -> None:
                           change_rate_w_per_s=0.0, adjusted_max_w=said["machine_w"],
                           max_w=said["machine_w"])
     click.echo(" ".join(f"{name}={value}" for name, value in figures.as_scontrol().items()))
+    left_out = said.get("not_measured", ()) if known else ()
+    if left_out:
+        click.echo(f"CurrentWatts is without {fold_hosts(left_out)}: no jobs are taken there, and "
+                   "what is drawn there nobody reports")
     if resting_w:
         click.echo(f"{resting_w:,.0f} W of the cap are drawn by nodes that take no jobs: "
                    f"{cap_w - resting_w:,.0f} W are left for the others")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.finite import FiniteRange
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.cli.testbed_bmc import bmc
 from wattline.cli.testbed_meters import meters
@@ -79,13 +80,13 @@ def up(nodes: int, cores: int, slurm: str, folder: Path | None, as_json: bool) -
 @click.option("--mode", type=click.Choice(["decide", "guard"]), default="decide",
               show_default=True, help="Who starts jobs: the policy, or Slurm under licences.")
 @click.option("--lower-cap-to", metavar="W", help="Another cap, from --at on.")
-@click.option("--at", "at_s", type=click.FloatRange(min=0), metavar="S",
+@click.option("--at", "at_s", type=FiniteRange(min=0), metavar="S",
               help="Seconds after the beginning.")
 @click.option("--when-short", type=click.Choice(["suspend", "requeue"]),
               help="What may be done to jobs where caps of nodes are not enough.")
 @click.option("--faults", type=int, metavar="SEED",
               help="Let something go wrong every few seconds, in the order of this seed.")
-@click.option("--speed", type=click.FloatRange(min=0, min_open=True), default=1.0, metavar="X",
+@click.option("--speed", type=FiniteRange(min=0, min_open=True), default=1.0, metavar="X",
               help="Divide all times of the log: 60 makes seconds of minutes.")
 @click.option("--node-w", metavar="W:W",
               help="Watts per node of jobs that say none: of the whole machine, of a single node; "

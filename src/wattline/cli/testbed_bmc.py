@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from wattline.cli.finite import FiniteRange
 from wattline.cli.output import json_option, print_json
 from wattline.model.errors import InputError
 
@@ -18,7 +19,7 @@ from wattline.model.errors import InputError
               help="UDP port on loopback; one that is free otherwise.")
 @click.option("--redfish-port", type=click.IntRange(0, 65535), default=0,
               help="TCP port on loopback; one that is free otherwise.")
-@click.option("--seconds", type=click.FloatRange(min=0.0), default=None,
+@click.option("--seconds", type=FiniteRange(min=0.0), default=None,
               help="How long; until Ctrl-C otherwise.")
 @json_option
 def bmc(node: str, folder: Path | None, ipmi_port: int, redfish_port: int, seconds: float | None,

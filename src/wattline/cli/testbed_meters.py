@@ -6,13 +6,14 @@ from typing import Any
 
 import click
 
+from wattline.cli.finite import FiniteRange
 from wattline.cli.output import json_option, print_json, print_table
 
 
 @click.command()
-@click.option("--seconds", type=click.FloatRange(min=60.0), default=300.0, show_default=True,
+@click.option("--seconds", type=FiniteRange(min=60.0), default=300.0, show_default=True,
               help="Of the emulated node's time, which passes quickly.")
-@click.option("--every", type=click.FloatRange(min=0.1), default=1.0, show_default=True,
+@click.option("--every", type=FiniteRange(min=0.1), default=1.0, show_default=True,
               help="Seconds between readings.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
               help="Of the load, and of the noise.")

@@ -173,17 +173,16 @@ class CapKeeper:
         nodes_w, total_w = self.meters.nodes_w(now_s), 0.0
         self._free.forget(busy)
         for name in self.watcher.names:
-            if name not in busy and name not in self.watcher.off:
-                total_w += (self._free.drawn_w(name, nodes_w[name], self.meters.heard_s(name))
-                            if name in nodes_w
-                            else self.watcher.idle_w(name, self.node_idle_w))
+            if name in busy:
+                continue
+            if name in nodes_w:
+                total_w += self._free.drawn_w(name, nodes_w[name], self.meters.heard_s(name))
+            elif name not in self.watcher.off:
+                total_w += self.watcher.idle_w(name, self.node_idle_w)
         return total_w
 
     def _drawn_w(self, wanted_w: Mapping[str, float], now_s: float) -> float:
         """What is drawn by the meters, and on silent nodes what may be."""
-        total_w = self.meters.machine_w(now_s)
-        if not math.isnan(total_w):
-            return total_w
         total_w, nodes_w = self._rest(wanted_w, now_s), self.meters.nodes_w(now_s)
         for name, most_w in wanted_w.items():
             total_w += (nodes_w[name] if name in nodes_w

@@ -48,6 +48,8 @@ class Meters:
     latest: dict[str, NodeReport] = field(default_factory=dict)
     also: Callable[[Sequence[NodeReport]], None] = lambda _: None
     """Who else hears all that nodes say."""
+    node_idle_w: float = 0.0
+    """Of a node that the watcher knows no power of."""
     why_silent: dict[str, str] = field(default_factory=dict)
     """Of nodes that report that they have no reading: the reason."""
     _power_w: dict[str, float] = field(default_factory=dict)
@@ -98,13 +100,35 @@ class Meters:
         return max(told.watts, self._told_w.get(name, 0.0))
 
     def machine_w(self, now_s: float) -> float:
-        """All nodes together that are in use; NaN where one of them is silent."""
-        nodes_w, out = self.nodes_w(now_s), self.watcher.down | self.watcher.off
+        """All nodes together; NaN where one that is in use is silent. A node that reports draws,
+        whatever Slurm says of it: one that drains goes on with its job."""
+        nodes_w, out = self.nodes_w(now_s), self._out_of_use()
         names = [name for name in self.watcher.names if name not in out]
+        out_w = sum(nodes_w.get(name, 0.0) for name in out)
         try:
-            return float(sum(map(nodes_w.__getitem__, names)))
+            return float(sum(map(nodes_w.__getitem__, names)) + out_w)
         except KeyError:
             return math.nan
+
+    def silent(self, now_s: float) -> set[str]:
+        """Nodes that are in use and have no reading."""
+        nodes_w, out = self.nodes_w(now_s), self._out_of_use()
+        return {name for name in self.watcher.names if name not in out and name not in nodes_w}
+
+    def left_out(self, now_s: float) -> list[str]:
+        """Nodes that take no jobs and have no reading: what the machine draws is without them.
+        Those that were switched off from here are none of them."""
+        nodes_w, out = self.nodes_w(now_s), self._out_of_use() - self.watcher.off
+        return sorted(out.difference(nodes_w))
+
+    def _out_of_use(self) -> set[str]:
+        """Nodes that take no jobs and have none."""
+        out = self.watcher.down | self.watcher.off
+        if not out:
+            return out
+        has_job = {name for told in self.watcher.told.values() if told.running or told.untold
+                   for name in self.watcher.node_names(told.nodes)}
+        return out - has_job
 
     def events(self, now_s: float) -> list[Event]:
         """A source of events: what the books do not know yet of jobs."""
@@ -157,13 +181,20 @@ class Meters:
         if math.isnan(machine_w):
             return []
         known_w = self.expected_w() - self.rest_w()
-        _slide(self._excess, now_s, machine_w - known_w, REST_WINDOW_S)
+        excess_w = machine_w - known_w - self._resting_w(now_s)
+        _slide(self._excess, now_s, excess_w, REST_WINDOW_S)
         if now_s - self._excess[0][0] < 0.9 * REST_WINDOW_S:
             return []
         rest_w = max(min(watts for _, watts in self._excess), 0.0)
         if abs(rest_w - self.rest_w()) <= NEWS * max(known_w, 1.0):
             return []
         return [Measured(known_w + rest_w)]
+
+    def _resting_w(self, now_s: float) -> float:
+        """What is kept from the cap for nodes that take no jobs, of those that report."""
+        nodes_w = self.nodes_w(now_s)
+        return sum(self.watcher.idle_w(name, self.node_idle_w)
+                   for name in self.watcher.resting if name in nodes_w)
 
 
 @dataclass

@@ -33,6 +33,12 @@ class NodePower:
     def of(cls, site: SiteConfig) -> NodePower:
         return _of_classes(tuple((kind.nodes, *site.figures_w(kind)) for kind in site.kinds))
 
+    @staticmethod
+    def idle_rules(site: SiteConfig) -> list[str]:
+        """As the ledger takes them: `n[1-4]=90`, a line for each class."""
+        return [f"{kind.nodes}={site.node_idle_w if kind.idle_w is None else kind.idle_w}"
+                for kind in site.kinds]
+
     def idle_of(self, nodes: Iterable[str]) -> float:
         """Of these nodes together, which are ours."""
         return sum(self.idle_w[name] for name in nodes)

@@ -272,7 +272,8 @@ def _ledger(site: SiteConfig, controller: Controller) -> LedgerKeeper | None:
         return None
     keeper = LedgerKeeper(site.ledger, site.cluster, controller.slurm.commands, Path(site.folder),
                           site.store_every, controller.notes,
-                          {} if site.parts is None else site.parts.ledger_rules())
+                          {"idle_w": NodePower.idle_rules(site)} if site.parts is None
+                          else site.parts.ledger_rules())
     keeper.gathering.recall(ran_before(controller.watcher))
     return keeper
 
@@ -289,6 +290,7 @@ def _standing(site: SiteConfig, keeper: CapKeeper | None, target: Target | None,
     measured_w = math.nan if keeper is None else keeper.meters.machine_w(now_s)
     return {"lease": site.lease,
             "measured_w": None if math.isnan(measured_w) else measured_w,
+            "not_measured": [] if keeper is None else keeper.meters.left_out(now_s),
             "target": None if target is None else target.status(now_s)}
 
 
@@ -306,7 +308,8 @@ def fleet_of(site: SiteConfig, *, act: bool) -> MqttFleet | None:
 def _keeper(site: SiteConfig, controller: Controller, fleet: Fleet) -> CapKeeper:
     """Meters and the keeper of the cap; each knows the nodes that the other has to leave alone."""
     meters = Meters(fleet, controller.watcher, lambda: controller.books.power_w,
-                    lambda: float(controller.books.state.clock[0].rest_w))
+                    lambda: float(controller.books.state.clock[0].rest_w),
+                    node_idle_w=site.node_idle_w)
     keeper = CapKeeper(
         fleet, controller.slurm, controller.watcher, meters,
         lambda: all_nodes_cap_w(controller.books), controller.hands.caps.nodes_w, site.node_idle_w,
@@ -341,7 +344,7 @@ def _target(site: SiteConfig, controller: Controller, keeper: CapKeeper) -> Targ
 
 def _measured(meters: Meters, now_s: float) -> tuple[float, float]:
     """What the machine draws, and of when the readings are on average."""
-    times_s = [report.time_s for report in meters.latest.values()]
+    times_s = [meters.latest[name].time_s for name in meters.nodes_w(now_s)]
     return meters.machine_w(now_s), sum(times_s) / len(times_s) if times_s else math.nan
 
 

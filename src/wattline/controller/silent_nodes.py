@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 from wattline.controller.metering import STALE_S, Meters
@@ -22,7 +21,7 @@ class SilentNodes:
     def look(self, now_s: float) -> None:
         if now_s - self.begun_s <= STALE_S:
             return
-        silent = self._silent(now_s)
+        silent = self.meters.silent(now_s)
         new = sorted(silent - self._said)
         if new:
             why = next((f" ({reason})" for node in new
@@ -32,10 +31,3 @@ class SilentNodes:
         elif self._said and not silent:
             self.notes.append("all nodes have readings again")
         self._said = silent
-
-    def _silent(self, now_s: float) -> set[str]:
-        if not math.isnan(self.meters.machine_w(now_s)):
-            return set()
-        watcher = self.meters.watcher
-        return {name for name in watcher.names if name not in watcher.down
-                and name not in watcher.off and math.isnan(self.meters.node_w(name, now_s))}

@@ -61,7 +61,8 @@ class StatusWriter:
         said = {
             "time_s": cycle.time_s, "pid": os.getpid(), "host": socket.gethostname(),
             "cycles": self.cycles, "act": self.controller.act,
-            "measured_w": None, "lease": None, "policy": policy_of(self.controller.books),
+            "measured_w": None, "not_measured": [], "lease": None,
+            "policy": policy_of(self.controller.books),
             **pictured(self.controller, cycle.time_s),
             "last_error": self.last_error, "last_error_s": self.last_error_s,
             "slurm_answers": cycle.looked, "journal": self.journal, **self.more()}

@@ -131,8 +131,8 @@ pm_counters, powercap, redfish, ipmi, slurm, model, nvml, cpufreq
     """
     if plot is not None:
         check_picture(Path(plot))
-    if not (every > 0 and seconds >= 2 * every):
-        raise InputError("--seconds must be at least twice --every, and that above 0")
+    if not (every > 0 and 2 * every <= seconds < math.inf):
+        raise InputError("--seconds must be at least twice --every, that above 0, and both finite")
     sensors, absent = opened(meters, reference)
     found = compare(record(sensors, seconds, every), every, reference)
     found.remarks.extend(f"no {kind}: {reason}" for kind, reason in absent.items())

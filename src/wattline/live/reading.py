@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -58,6 +59,8 @@ def look(
     kind: str | None = None, place: str | Path | None = None, *, seconds: float = 1.0
 ) -> Looked:
     """The same, with the choice and what is not there."""
+    if not 0.0 <= seconds < math.inf:
+        raise InputError(f"seconds is {seconds:g}, must be a time that can be waited for")
     if place is not None and kind is None:
         raise InputError("a place needs the kind of sensor to look for there")
     sensors, absent = sensors_here() if kind is None else ({kind: open_sensor(kind, place)}, {})

@@ -101,7 +101,7 @@ class Clock:
 
 def until(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, look: Callable[[float], tuple[SlurmJob, ...]],
-    never: dict[int, float], conditions: Conditions
+    never: dict[int, float], conditions: Conditions, faults: object = None
 ) -> tuple[float, until_over.RunEnd, list[BedProgress]]:
     """When and how a run of two jobs of ten minutes ends, whatever Slurm shows."""
     clock = Clock()
@@ -114,7 +114,7 @@ def until(
     (tmp_path / "controller").mkdir()
     (tmp_path / "controller" / "status.json").write_text(json.dumps(
         {"time_s": 1.0, "pid": 1, "host": "h", "measured_w": 361.5, "cap_w": 420.0}))
-    watch = UntilOver(bed, submitter, conditions, None, 1000.0, told.append, never)  # type: ignore[arg-type]
+    watch = UntilOver(bed, submitter, conditions, faults, 1000.0, told.append, never)  # type: ignore[arg-type]
     watch.slurm = SimpleNamespace(  # type: ignore[assignment]
         look=lambda: Seen(clock.now_s, look(clock.now_s - 1000.0), ()))
     end = watch.wait()
@@ -154,6 +154,42 @@ def test_a_job_behind_one_that_never_starts_is_named_and_one_that_may_start_late
     assert end_s >= 300.0 + IDLE_S, "before the cap is lowered it may have room"
     assert end.left == ("5", "6")
     assert end.remarks[1] == "left waiting behind such jobs: 1"
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_under_faults_a_run_ends_later_and_only_where_it_is_known_why_nothing_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: bool
+) -> None:
+    """One that nobody knows a reason for may wait because of a fault: it is lost at the end."""
+    end_s, end, _ = until(tmp_path, monkeypatch, lambda since_s: (WAITS,),
+                          {2: 780.0} if known else {}, Conditions(420.0, faults=7),
+                          SimpleNamespace(tick=lambda since_s: None))
+    assert (LONG_IDLE_S <= end_s <= LONG_IDLE_S + 3.0) is known
+    assert end.left == (("6",) if known else ())
+    assert end.remarks[0].startswith("job 2 (6 in Slurm) was left waiting" if known else
+                                     "the run was given up")
+
+
+def test_a_run_does_not_end_by_a_look_that_is_older_than_its_last_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last job is submitted while Slurm is asked, and then runs for 20 s."""
+    clock, labels = Clock(), {}
+    monkeypatch.setattr(until_over, "time", clock)
+    submitter = SimpleNamespace(jobs=[SMALL], labels=labels, done=False, again=lambda: False)
+
+    def look() -> Seen:
+        runs = (replace(WAITS, label="5", state="RUNNING"),) if clock.now_s < 1020.0 else ()
+        seen = Seen(clock.now_s, runs if submitter.done else (), ())
+        labels["5"], submitter.done = SMALL, True
+        return seen
+
+    (tmp_path / "controller").mkdir()
+    watch = UntilOver(Bed(tmp_path, nodes=4, port=1), submitter, Conditions(900.0),  # type: ignore[arg-type]
+                      None, 1000.0, lambda _: None, {})
+    watch.slurm = SimpleNamespace(look=look)  # type: ignore[assignment]
+    assert watch.wait() == until_over.RunEnd()
+    assert 1020.0 <= clock.now_s <= 1022.0
 
 
 def test_how_far_a_run_is_stands_in_a_line_for_each_stage_and_every_ten_seconds(

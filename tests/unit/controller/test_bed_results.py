@@ -132,7 +132,7 @@ def test_a_job_larger_than_the_bed_is_refused_before_one_is_made(
     assert made == []
 
 
-def test_a_job_that_slurm_never_took_is_lost(
+def test_a_job_that_slurm_never_took_is_lost_and_one_without_an_end_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bed = Bed(tmp_path, nodes=4, port=1)
@@ -153,6 +153,17 @@ def test_a_job_that_slurm_never_took_is_lost(
                             Controller(), 0.0, until_over.RunEnd(), ())  # type: ignore[arg-type]
     assert found.lost == ("unsubmitted 1",)
     assert found.remarks == ("job 1 was not submitted: no",)
+
+    still = LifeJoules("5", 0, 1, "RUNNING", 100.0, 60.0, 60.0, "series", 0.7)
+    monkeypatch.setattr(running, "joules_of", lambda *_: (still,))
+    monkeypatch.setattr(running, "_accounted", lambda *_: (
+        running.Accounted({}, {}, {}, {}, (), (), ()), ()))
+    submitter = Submitter(bed, JOBS[:1], labels={"5": JOBS[0]})
+    found = running._result(bed, Conditions(1000.0), submitter,
+                            Controller(), 0.0, until_over.RunEnd(), ())  # type: ignore[arg-type]
+    assert found.energy_error_max == pytest.approx(0.4)
+    assert found.remarks == (f"job {JOBS[0].number} (5 in Slurm) has not ended in the ledger: "
+                             "energy_error_max counts its joules so far",)
 
 
 def test_a_run_with_faults_waits_for_agents_that_were_ended_last(

@@ -107,6 +107,51 @@ def test_a_short_job_has_what_its_node_drew_between_its_marks(writer, commands) 
     assert recalled(writer.folder).seen == {"n1": (5, 17, 0.0)}
 
 
+def account(*rows: str) -> str:
+    """What `sacct` says of jobs with half of a node each, from 10:00:10 on."""
+    return HEAD + "".join(
+        f"{label}|{label}|ann||batch|{state}|2026-10-05T10:00:00|2026-10-05T10:00:10|{end}|{ran}|1|"
+        f"16|n1|cpu=16,node=1||{cpu}|00:00:00\n"
+        for label, state, end, ran, cpu in (row.split() for row in rows))
+
+
+ENDED = "7 COMPLETED 2026-10-05T10:00:12 2 00:00:30"
+"""Its processor time per second is half of the other's."""
+
+
+def test_joules_of_a_job_that_shared_its_node_are_written_when_the_others_are_known(
+    tmp_path, commands
+) -> None:
+    """Of 630 J between its marks 230 J are idle power, which goes by cores; the rest goes by
+    processor time, which nobody knows while the other runs."""
+    found = gathered()
+    other = replace(job(), label="8", job_id=8, cpus=16)
+    found.hear(drawn(10.4, job="begin 8"))
+    found.look([other], T + 11.0)
+    found.look([other, replace(job("COMPLETED", end_s=T + 12), cpus=16)], T + 13.5)
+    commands.sacct = account(ENDED, "8 RUNNING Unknown 4 00:00:00")
+    with Store(tmp_path / "site.db") as store:
+        writer = Writer(store, "c", commands, tmp_path, {"idle_w": ["n1=100"]})
+        writer.enter(found.batch({}), T + 50)
+        assert commands.written == []
+        assert life_seven(writer).energy_j == pytest.approx(315.0)  # by cores, until then
+        again = Gathering("c")
+        again.look([replace(other, state="COMPLETED", end_s=T + 14)], T + 400.0)
+        again.hear(drawn(*range(13, 16)))
+        again.hear(drawn(14.0, job="end 8"))
+        commands.sacct = account(ENDED, "8 COMPLETED 2026-10-05T10:00:14 4 00:02:00")
+        writer.enter(again.batch({}), T + 450)
+        mine_j = life_seven(writer).energy_j
+    assert mine_j == pytest.approx(115.0 + 400.0 * (30 / 2.3) / (30 / 2.3 + 120 / 3.6), rel=1e-3)
+    assert f"AdminComment=energy={mine_j:.0f}j" in commands.written
+    assert recalled(tmp_path).unsaid == []
+
+
+def life_seven(writer: Writer):
+    with writer.store.session() as session:
+        return session.execute(select(lives).where(lives.c.label == "7")).one()
+
+
 def test_what_comes_again_after_a_kill_counts_once(tmp_path, commands) -> None:
     once, twice = (Writer(Store(tmp_path / f"{name}.db"), "c", commands, tmp_path / name)
                    for name in ("once", "twice"))

@@ -165,6 +165,16 @@ def test_meters_that_stay_above_the_cap_bring_caps_further_down() -> None:
     assert sum(site.keep(14.0).values()) < first - 40.0
 
 
+def test_a_node_that_drains_and_draws_more_than_its_cap_is_noticed() -> None:
+    site = Site(cap_w=500.0)
+    site.watcher.down = {"n1"}
+    first = sum(site.keep(10.0).values())
+    site.fleet.power_w = {"n1": 300.0, "n2": 250.0}
+    for now_s in (11.0, 12.0, 13.0):
+        site.keep(now_s)
+    assert sum(site.keep(14.0).values()) < first - 40.0
+
+
 def test_the_policys_own_caps_stay() -> None:
     site = Site()
     site.policy_caps["n1"] = 200.0

@@ -11,6 +11,7 @@ from tests.unit.controller.fakes import FakeFleet
 
 from wattline.books import Measured
 from wattline.controller.metering import JOB_WINDOW_S, STEADY_S, Meters, _JobPower
+from wattline.controller.serving import _measured
 from wattline.controller.told import Told
 from wattline.controller.watching import Watcher
 
@@ -114,6 +115,48 @@ def test_a_silent_node_is_a_gap_and_no_zero() -> None:
     machine.told(9.0)
     assert machine.meters.machine_w(9.0) != pytest.approx(300.0)
     assert machine.told(*range(10, 30)) == []
+
+
+def test_a_node_that_drains_is_counted_with_its_job_and_is_a_gap_where_it_is_silent() -> None:
+    machine = Machine()
+    machine.told(0.0)
+    machine.watcher.down = {"n1"}
+    assert machine.meters.machine_w(0.0) == 390.0
+    del machine.fleet.power_w["n1"]
+    machine.told(9.0)
+    assert math.isnan(machine.meters.machine_w(9.0))
+    assert machine.meters.silent(9.0) == {"n1"}
+    del machine.watcher.told["7"]  # it is over, and nobody says what the node draws without it
+    assert machine.meters.machine_w(9.0) == 90.0
+    assert (machine.meters.silent(9.0), machine.meters.left_out(9.0)) == (set(), ["n1"])
+
+
+@pytest.mark.parametrize("out", ["down", "off"])
+def test_a_node_without_a_job_that_reports_draws_whatever_slurm_says(out: str) -> None:
+    machine = Machine()
+    getattr(machine.watcher, out).add("n2")
+    machine.told(0.0)
+    assert machine.meters.machine_w(0.0) == 390.0
+    assert machine.meters.left_out(0.0) == []
+
+
+def test_what_a_drained_node_draws_above_idle_is_a_rest_and_its_idle_power_is_none() -> None:
+    """The books count nothing of it, and its 90 W are kept from the cap."""
+    machine = Machine()
+    machine.meters.node_idle_w, machine.expected_w = 90.0, 300.0
+    machine.watcher.down = machine.watcher.resting = {"n2"}
+    assert machine.told(*range(10)) == []
+    machine.fleet.power_w["n2"] = 240.0  # somebody tries it out
+    assert machine.told(*range(10, 20)) == [Measured(450.0)]
+
+
+def test_the_power_that_a_target_is_held_against_is_of_the_time_of_its_readings() -> None:
+    machine = Machine()
+    machine.told(0.0)
+    del machine.fleet.power_w["n2"]
+    machine.watcher.down = {"n2"}
+    machine.told(100.0)
+    assert _measured(machine.meters, 100.0) == (300.0, 100.0)
 
 
 @given(readings=st.lists(st.tuples(st.sampled_from([0.5, 1.0, 2.0, 7.0]),

@@ -59,10 +59,22 @@ def test_nodes_that_are_out_of_use_and_those_that_have_just_been_asked_are_not(o
     site.keep(0.0)
     said.look(STALE_S)
     getattr(site.watcher, out).add("n2")
+    del site.watcher.told["1"]
     fleet.now_s = STALE_S + 1.0
     site.keeper.meters.hear(STALE_S + 1.0)
     said.look(STALE_S + 1.0)
     assert said.notes == []
+
+
+def test_a_node_that_drains_is_in_use_as_long_as_its_job_runs() -> None:
+    site, fleet, said = with_gaps()
+    fleet.silent = ("n2",)
+    site.keep(0.0)
+    site.watcher.down.add("n2")
+    fleet.now_s = STALE_S + 1.0
+    site.keeper.meters.hear(STALE_S + 1.0)
+    said.look(STALE_S + 1.0)
+    assert [note.partition(" (")[0] for note in said.notes] == ["no reading of n2"]
 
 
 @pytest.mark.parametrize("silent", [("n2",), ("n1", "n2")])

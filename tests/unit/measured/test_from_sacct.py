@@ -262,6 +262,15 @@ def as_json(version):
     }]}).encode()
 
 
+def test_processor_time_of_a_job_or_step_that_goes_on_is_not_known():
+    """Slurm counts it at the end of each step, and says 0 until then."""
+    found = read(line("1", TotalCPU="00:00:00"), line("1.batch", TotalCPU="00:00:07"),
+                 line("2", "RUNNING", end="", TotalCPU="00:00:00"),
+                 line("2.batch", "RUNNING", end="", TotalCPU="00:00:07"))
+    assert [each.cpu_s for each in found.lives] == pytest.approx([0.0, math.nan], nan_ok=True)
+    assert [each.cpu_s for each in found.steps] == pytest.approx([7.0, math.nan], nan_ok=True)
+
+
 @pytest.mark.parametrize("version", ["21.08", "22.05", "23.11", "24.11"])
 def test_json_of_every_version_says_the_same(version):
     found = read_sacct(as_json(version), "dump")

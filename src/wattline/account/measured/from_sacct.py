@@ -238,7 +238,7 @@ def _add_life(cells: Cells, label: str, times: _Times, reading: _Reading) -> Non
         state=clean(state, reading.mended), nodes=nodes or 1, cores=cores, node_list=node_list,
         submit_s=times.submit.choices[0] if times.submit else math.nan,
         end_s=end_s, limit_s=values.limit_s(cells),
-        cpu_s=values.known(values.seconds(cells.get("TotalCPU"))),
+        cpu_s=_cpu_s(cells, end_s),
         suspended_s=times.suspended_s, energy_j=job_joules(cells),
         alloc_tres=clean_list(values.text(cells, "AllocTRES"), reading.mended)[:LONGEST_TRES],
         frequency_hz=values.hz(cells.get("AveCPUFreq")),
@@ -265,8 +265,16 @@ def _add_step(
         _cluster(cells, reading), label, step, int(start_s), end_s=end_s,
         node_list=clean_list(named, reading.mended), energy_j=job_joules(cells),
         frequency_hz=values.hz(cells.get("AveCPUFreq")),
-        cpu_s=values.known(values.seconds(cells.get("TotalCPU"))),
+        cpu_s=_cpu_s(cells, end_s),
         state=clean(state, reading.mended), **meant))
+
+
+def _cpu_s(cells: Cells, end_s: float) -> float:
+    """Slurm counts processor time at the end of each step: of what goes on it says 0, or less than
+    was used, and both are nothing to divide by."""
+    if math.isnan(end_s):
+        return math.nan
+    return values.known(values.seconds(cells.get("TotalCPU")))
 
 
 def _cluster(cells: Cells, reading: _Reading) -> str:

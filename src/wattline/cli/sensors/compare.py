@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wattline.cli.finite import FiniteRange
 from wattline.cli.output import json_option, print_json, print_table
 
 if TYPE_CHECKING:
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 @click.argument("meters", nargs=-1, metavar="[METER]...")
 @click.option("--reference", metavar="METER",
               help="The meter that is believed; chosen by rule otherwise (whole node, counter).")
-@click.option("--seconds", type=click.FloatRange(min=0.1), default=60.0, show_default=True,
+@click.option("--seconds", type=FiniteRange(min=0.1), default=60.0, show_default=True,
               help="How long; the load should change meanwhile, or lags cannot be told.")
-@click.option("--every", type=click.FloatRange(min=0.01), default=1.0, show_default=True,
+@click.option("--every", type=FiniteRange(min=0.01), default=1.0, show_default=True,
               help="Seconds between readings.")
 @click.option("--plot", metavar="FILE", help="Draw power over time (.png, .svg, .pdf).")
 @click.option("--csv", metavar="FILE",

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from wattline.cli.finite import FiniteRange
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.live.found import KINDS
 from wattline.model.errors import InputError
@@ -16,7 +17,7 @@ from wattline.model.errors import InputError
 @click.option("--place", metavar="PLACE", default=None,
               help="Where to look for it instead of its usual place: a folder, or an address such "
               "as lanplus://user@host or https://user@host; needs --kind.")
-@click.option("--seconds", type=click.FloatRange(min=0.01), default=1.0, show_default=True,
+@click.option("--seconds", type=FiniteRange(min=0.01), default=1.0, show_default=True,
               help="Time between the two readings that a power is made of.")
 @json_option
 def command(kind: str | None, place: str | None, seconds: float, as_json: bool) -> None:

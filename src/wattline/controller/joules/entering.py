@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, func, select
 
 from wattline.account.measured.book import MeasuredLedger
 from wattline.account.measured.from_sacct import read_sacct
@@ -123,7 +123,8 @@ class Writer:
         left: list[Unsaid] = []
         for job in self.memory.unsaid:
             key = LifeKey(self.cluster, job.label, job.start_s)
-            if not last and not self._is_whole(key) and now_s < job.since_s + COMPLETE_S:
+            waits = not last and not self._is_whole(key) and now_s < job.since_s + COMPLETE_S
+            if waits or (now_s < job.since_s + FORGOTTEN_S and not self._is_divided(key)):
                 left.append(job)
                 continue
             try:
@@ -164,6 +165,21 @@ class Writer:
         with self.store.session() as session:
             hosts = hosts_of(_life(session, key).node_list)
             return hosts <= {node for node, _, end_s in _stays(session, key) if end_s is not None}
+
+    def _is_divided(self, key: LifeKey) -> bool:
+        """Whether what a life has of its nodes is final: where others were there too, that goes by
+        the processor time of each, which is known after its end."""
+        with self.store.session() as session:
+            mine = _life(session, key)
+            hosts = hosts_of(mine.node_list).difference(self.rules.get("parts_w", ()))
+            if not hosts or mine.end_s is None:
+                return True
+            until = func.coalesce(lives.c.end_s, lives.c.seen_s)
+            there = session.execute(select(lives.c.node_list, lives.c.cpu_s).where(
+                lives.c.cluster == self.cluster, lives.c.id != mine.id,
+                lives.c.start_s < mine.end_s, until > mine.start_s)).all()
+        others = [row for row in there if not hosts.isdisjoint(hosts_of(row.node_list))]
+        return not others or all(row.cpu_s is not None for row in (mine, *others))
 
     def _energy_j(self, key: LifeKey) -> float | None:
         with self.store.session() as session:

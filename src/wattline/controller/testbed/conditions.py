@@ -70,6 +70,9 @@ def check(conditions: Conditions, bed: Bed) -> None:
     if lower_w is not None and not 0.0 < lower_w <= conditions.cap_w:
         raise InputError(f"the cap is lowered to {lower_w:g} W, must be above 0 and at most "
                          f"{conditions.cap_w:g} W")
+    if not 0.0 <= conditions.lower_at_s < math.inf:
+        raise InputError(f"the cap is lowered at {conditions.lower_at_s:g} s, must be a time from "
+                         "the beginning on")
     # As its controller will: a cap below the idle power, or a policy that is none, is an error.
     books = _books(conditions, bed)
     if lower_w is not None:

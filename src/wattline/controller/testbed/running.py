@@ -184,7 +184,10 @@ def _result(
                        for at_s, label, watts in journal.measured
                        if label is None or label in labels),
         faults=faults, remarks=(
-            *submitter.failed.values(), *submitter.forgotten, *controller.remarks(), *end.remarks),
+            *submitter.failed.values(), *submitter.forgotten, *controller.remarks(), *end.remarks,
+            *(f"job {labels[each.job].number} ({each.job} in Slurm) has not ended in the ledger: "
+              "energy_error_max counts its joules so far"
+              for each in joules if each.state == RUNNING)),
     )
 
 

@@ -35,7 +35,8 @@ STUCK_S = 30.0
 IDLE_S = 15.0
 """So long nothing may run and nothing begin where a job is left that can never start."""
 LONG_IDLE_S = 60.0
-"""The same where nobody knows why: a start that Slurm refused is tried again after 5 to 40 s."""
+"""The same where nobody knows why (a start that Slurm refused is tried again after 5 to 40 s), and
+under faults, any of which may keep a job for a while."""
 
 
 @dataclass
@@ -78,11 +79,12 @@ class UntilOver:
                 lowered = True
             if self.faults is not None:
                 self.faults.tick(since_s)
+            all_submitted = self.submitter.done  # before the look, which knows of no later job
             left = self._left()
             if left is not None:
                 self._tell(left)
-                end = self._end(left) if self.submitter.done else None
-                end = end or (self._given_up(left) if self.submitter.done and lowered else None)
+                end = self._end(left) if all_submitted else None
+                end = end or (self._given_up(left) if all_submitted and lowered else None)
                 if end is not None:
                     return end
             time.sleep(LOOK_S if lowered else 0.2)
@@ -100,18 +102,23 @@ class UntilOver:
         """Where nothing runs and nothing has begun for long: no end of a job makes room."""
         refused = {job.label for job in left if job.held and REFUSED in job.admin_comment}
         labels = tuple(sorted(job.label for job in left if job.label not in refused))
-        goes_on = self.faults is not None or any(
-            job.state in (RUNNING, *STARTING, *ENDING) for job in left)
+        goes_on = any(job.state in (RUNNING, *STARTING, *ENDING) for job in left)
         now_s = time.monotonic()
         if goes_on or labels != self._idle:
             self._idle, self._idle_s = () if goes_on else labels, now_s
             return None
         hopeless = {label: self.never[number] for label in labels
                     if (number := self._number(label)) in self.never}
-        if now_s - self._idle_s < (IDLE_S if hopeless else LONG_IDLE_S):
+        if now_s - self._idle_s < self._patience_s(bool(hopeless)):
             return None
         return RunEnd(refused, labels, [*self._why(hopeless), *self._behind(
             [label for label in labels if label not in hopeless], bool(hopeless))])
+
+    def _patience_s(self, hopeless: bool) -> float:
+        """A fault may be what keeps jobs: then it is not given up where nobody knows why."""
+        if self.faults is not None:
+            return LONG_IDLE_S if hopeless else math.inf
+        return IDLE_S if hopeless else LONG_IDLE_S
 
     def _number(self, label: str) -> int:
         return self.submitter.labels[label].number

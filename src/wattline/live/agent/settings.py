@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, ValidationError
 
-from wattline.live.transport.link import BrokerSettings, beside
+from wattline.live.transport.link import LONGEST_NAME, PLAIN_NAME, BrokerSettings, beside
 from wattline.model.errors import InputError
 from wattline.model.fields import FileName, Name, Seconds, Section, Watts, Whole
 from wattline.model.mistakes import first_mistake
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from wattline.live.transport.broker import BrokerFiles
 
 USUAL_FOLDER = "/var/lib/wattline-agent"
-PLAIN_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
-"""No part of a topic may have signs that mean something to MQTT."""
 
 
 class SensorSettings(Section):
@@ -52,8 +50,8 @@ class LimitSettings(Section):
 class AgentSettings(Section):
     """All that an agent is told."""
 
-    cluster: str = Field(pattern=PLAIN_NAME, max_length=64)
-    node: str = Field(pattern=PLAIN_NAME, max_length=64)
+    cluster: str = Field(pattern=PLAIN_NAME, max_length=LONGEST_NAME)
+    node: str = Field(pattern=PLAIN_NAME, max_length=LONGEST_NAME)
     broker: BrokerSettings
     order_key: FileName
     """The file with the key that this node's orders are signed with."""

@@ -7,6 +7,7 @@ the controller follows. Nobody else may connect.
 
 from __future__ import annotations
 
+import re
 import secrets
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wattline.live.transport.link import KEY_BYTES, BrokerSettings
+from wattline.live.transport.link import KEY_BYTES, LONGEST_NAME, PLAIN_NAME, BrokerSettings
 from wattline.live.transport.messages import key_of
 from wattline.model.errors import InputError, WattlineError
 
@@ -70,6 +71,7 @@ def make_broker_files(
     """
     if shutil.which("openssl") is None:
         raise InputError("the program openssl is missing (Debian package openssl)")
+    _check_names(cluster, nodes)
     reserved = {CONTROLLER, BROKER, AGENTS, SIGNAL} & set(nodes)
     if reserved:
         raise InputError(f"a node may not be called {reserved.pop()}: that is somebody else here")
@@ -79,7 +81,7 @@ def make_broker_files(
         raise InputError(f"{folder} is there already; name another folder") from None
     files = BrokerFiles(folder.resolve(), cluster, host, port)
     folder = files.folder
-    _certificate(folder, folder / "ca", f"wattline {cluster}", authority=None)
+    _certificate(folder, folder / "ca", f"wattline {cluster}"[:LONGEST_NAME], authority=None)
     master = secrets.token_bytes(KEY_BYTES)
     for name in (BROKER, CONTROLLER, SIGNAL, *([AGENTS] if everyone else ()), *nodes):
         place = folder / name
@@ -93,6 +95,14 @@ def make_broker_files(
     (folder / BROKER / "acl").write_text(access(cluster, everyone=everyone), encoding="utf-8")
     files.configuration.write_text(mosquitto_conf(files, user), encoding="utf-8")
     return files
+
+
+def _check_names(cluster: str, nodes: Sequence[str]) -> None:
+    """Each is a part of topics, and a node's the name of its folder; no agent takes another."""
+    for what, name in (("cluster", cluster), *(("node", name) for name in nodes)):
+        if len(name) > LONGEST_NAME or not re.fullmatch(PLAIN_NAME.rstrip("$"), name):
+            raise InputError(f"{what} '{name}': a name has letters, digits, '.', '_' and '-', "
+                             f"begins with a letter or digit and is at most {LONGEST_NAME} long")
 
 
 def mosquitto_conf(files: BrokerFiles, user: str) -> str:

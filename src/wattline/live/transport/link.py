@@ -22,6 +22,10 @@ from wattline.model.reading import read_text
 KEEPALIVE_S = 15
 """After one and a half times this the broker takes a silent client for dead."""
 SHORTEST_WAIT_S, LONGEST_WAIT_S = 1, 10
+PLAIN_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+"""Of clusters and nodes: no part of a topic may have signs that mean something to MQTT."""
+LONGEST_NAME = 64
+"""As many characters as a certificate has room for."""
 KEY_BYTES = 32
 
 
