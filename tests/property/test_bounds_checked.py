@@ -3,8 +3,9 @@
 Compiled kernels read and write where they are told to: an index outside of its array gives a wrong
 figure or a crash. numba can check each one. The kernels are kept in the project's folder `.cache`,
 so that a second run compiles nothing. Plain Python checks every index too, and runs before every
-commit; so before a commit the structures that index most are compiled with checks, compositions of
-policies, at half a minute each, in `make test-long`.
+commit, the structures in tests/unit/engine/test_structures.py. So before a commit one structure is
+compiled with checks, to see that the checks are there; the others, and compositions of policies at
+half a minute each, in `make test-long`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tests.support.checked import ALONE, PACKED, WORLDS, Cases, Ready, every_cho
 from tests.support.choices import every
 from tests.support.plain_process import CheckedProcess, PlainProcess
 from tests.support.regulated import NAMES
+from tests.support.thinned import mostly
 
 pytestmark = pytest.mark.compiled
 
@@ -24,6 +26,12 @@ GROUPS = every_choice_once()
 FIELDS = {"power": "admission", "configure": "configuration"}
 """What an axis is called in a composition, where it has another name there."""
 ASK = "tests.support.checked"
+STRUCTURES = (
+    "test_releases_against_a_sorted_list",
+    "test_releases_that_are_put_off_against_a_sorted_list",
+    "test_heap_of_ends_against_a_sorted_list",
+    "test_timers_against_heapq", "test_queue_against_a_sorted_list", "test_nodes_against_a_set",
+)
 
 
 def planned_as(cases: Cases) -> Ready:
@@ -59,15 +67,13 @@ def test_a_choice_is_compiled_beside_others_as_it_is_alone(cases: Cases) -> None
         assert type(both) is type(alone), case
 
 
-@pytest.mark.parametrize("test", [
-    "test_releases_against_a_sorted_list",
-    "test_releases_that_are_put_off_against_a_sorted_list",
-    "test_heap_of_ends_against_a_sorted_list",
-    "test_timers_against_heapq", "test_queue_against_a_sorted_list", "test_nodes_against_a_set"])
+@pytest.mark.parametrize("test", mostly(
+    STRUCTURES, ["test_timers_against_heapq"], pytest.mark.long))
 def test_a_structure_keeps_its_promises_with_checks(test: str, checked: CheckedProcess) -> None:
     checked.call("tests.unit.engine.test_structures", test)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_a_profile_keeps_its_promises_with_checks(seed: int, checked: CheckedProcess) -> None:
     checked.call("tests.unit.engine.test_structures", "test_profile_against_an_array_of_seconds",

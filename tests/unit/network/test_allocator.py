@@ -140,7 +140,7 @@ from tests.unit.network.test_allocator import nodes_of, run, some_jobs
 
 
 @pytest.mark.compiled
-@pytest.mark.long  # half a minute each; test_compiled_choices.py compares two compositions
+@pytest.mark.long  # half a minute each; test_compiled_choices.py compares one
 @pytest.mark.parametrize("placement", ["level-spread", "nedd"])
 def test_compiled_and_plain_agree(placement):
     """Where jobs go, how congestion stretches them, and what NeDD reads of their traffic."""
