@@ -157,3 +157,19 @@ def test_a_late_kill_holds_the_watts_of_a_rack() -> None:
     found = schedule(machine(2), [rack("rack0", 260.0, 0, 1)], endless,
                      {**ALONE, "submit_s": 72.0}, rules=Rules(kill_late_s=15.0))
     assert (found.end_s[0], found.start_s[1]) == (90.0, 90.0)
+
+
+def test_who_takes_over_the_nodes_of_a_job_takes_over_its_watts() -> None:
+    """As with a cap (test_shared_cap_by_hand.py): 280 W is all that the parts of both nodes can
+    draw. The limit counts, as the last job has watts of its own."""
+    jobs = ({**ALONE, "submit_s": 10.0, "run_s": 1e6, "limit_s": 120.0},
+            {"tasks": 8, "min_nodes": 2, "submit_s": 12.0, "run_s": 60.0, "limit_s": 60.0},
+            {**ALONE, "submit_s": 15.0, "run_s": 110.0, "limit_s": 120.0},
+            {**ALONE, "submit_s": 1e5, "power_per_node_w": 120.0})
+    rules = Rules(kill_late_s=15.0, bf_interval_s=5.0, bf_resolution_s=1.0)
+    found = schedule(machine(2), [rack("rack0", 280.0, 0, 1)], *jobs, rules=rules)
+    on = machine(2)
+    without = simulate_shared(on, requests(on, *jobs), rules)
+    assert found.start_s.tolist() == without.start_s.tolist()
+    assert found.end_s[0] == found.start_s[1] == 150.0
+    assert found.start_s[2] >= 210.0

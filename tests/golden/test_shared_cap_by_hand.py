@@ -66,6 +66,22 @@ def test_a_planned_start_waits_for_the_kill_and_keeps_its_watts() -> None:
     assert (found.start_s[1], found.start_s[2]) == (90.0, 690.0)
 
 
+def test_who_takes_over_the_nodes_of_a_job_takes_over_its_watts() -> None:
+    """Job 0 has a node until 130 s, and is killed at 150 s. Job 1 needs both, and is planned for
+    130 s: job 2, which may last until 135 s, does not overtake it. 280 W is all that both nodes can
+    draw; the cap counts, as it falls in the end."""
+    jobs = ({**ENDLESS, "limit_s": 120.0},
+            {"tasks": 8, "min_nodes": 2, "submit_s": 12.0, "run_s": 60.0, "limit_s": 60.0},
+            {**ALONE, "submit_s": 15.0, "run_s": 110.0, "limit_s": 120.0})
+    rules = Rules(kill_late_s=15.0, bf_interval_s=5.0, bf_resolution_s=1.0)
+    found = schedule(machine(2), steps((0.0, 280.0), (1e6, 200.0)), *jobs, rules=rules)
+    on = machine(2)
+    without = simulate_shared(on, requests(on, *jobs), rules)
+    assert found.start_s.tolist() == without.start_s.tolist()
+    assert found.end_s[0] == found.start_s[1] == 150.0
+    assert found.start_s[2] >= 210.0
+
+
 def test_a_job_that_may_be_killed_late_does_not_reach_into_a_lower_cap() -> None:
     """From 80 s on there is no room for a job; one that could run until 90 s starts behind it."""
     cap = steps((0.0, 260.0), (80.0, 200.0), (200.0, 260.0))

@@ -47,7 +47,7 @@ def test_plans_go_on_from_that_of_the_job_before(monkeypatch: pytest.MonkeyPatch
         return float(start_s)
 
     monkeypatch.setattr(will_run, "plan_as_before", plan_and_count)
-    for seed in range(5):
+    for seed in range(12):
         evenly_capped_columns(seed)
     assert sum(found) > 2  # at the same time
     assert len(found) - sum(found) > 5  # behind it
@@ -75,12 +75,15 @@ def test_the_room_is_what_the_cap_leaves_beside_all_that_runs_and_is_planned(
     def plan_and_compare(books: Any, entry: int, held: int) -> int:
         clock = books.clock[0]
         cap.list_ends(books)
-        for place in range(clock.rooms):
+        now_w = cap.cap_at(books, clock.now_s) - clock.power_w - clock.booting_w
+        assert books.room_s[0] == clock.now_s
+        assert abs(books.room_w[0] - now_w) < 1e-6
+        for place in range(1, clock.rooms):
             time_s, room_w = books.room_s[place], books.room_w[place]
             if time_s < clock.room_until_s:
                 held_w = cap._held_at(books, time_s, held)
-                assert cap._allowed_beside(books, room_w, time_s, held_w, 0)
-                assert not cap._allowed_beside(books, room_w + 1e-3, time_s, held_w, 0)
+                assert cap._allowed_beside(books, room_w, time_s, held_w)
+                assert not cap._allowed_beside(books, room_w + 1e-3, time_s, held_w)
                 compared.append(held)
         return int(plan(books, entry, held))
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 from wattline.shared_nodes.by_devices import see_devices
-from wattline.shared_nodes.cap import cap_allows
+from wattline.shared_nodes.cap import ROUNDING_W, over_at
 from wattline.shared_nodes.choosing import choose
 from wattline.shared_nodes.fitting import cpus_for, gather_copies, list_near
 from wattline.shared_nodes.in_partition import ask_as_in_partition
 from wattline.shared_nodes.later import copy_node, let_row_end
+from wattline.shared_nodes.licence_plan import plans_licences
+from wattline.shared_nodes.power import picked_watts, woken_watts
+from wattline.shared_nodes.room import SLACK_W
 from wattline.shared_nodes.spans import add_span
 from wattline.shared_nodes.state import NEVER_S
 
@@ -45,8 +48,10 @@ def will_run(st: Any, entry: int, held: int, until_s: float) -> float:
     """Let running jobs end one after the other, and try the job after each group."""
     clock = st.clock[0]
     job = st.entry[entry].job
-    if gather(st, entry) and choose(st, job) and _watts_fit(st, job, clock.now_s, held):
-        return float(clock.now_s)
+    from_s = clock.open_from_s
+    if _least_fits(st, entry, from_s, held) and gather(st, entry) and choose(st, job) and (
+            _watts_fit(st, job, from_s, held)):
+        return float(from_s)
     for node in range(st.rules[0].nodes):
         copy_node(st, node)
     window_s, edge_s, place = WINDOW_S, -1.0, 0
@@ -71,12 +76,10 @@ def will_run(st: Any, entry: int, held: int, until_s: float) -> float:
         window_s *= 2.0
         while NEVER_S > _next_end_s(st, place) > edge_s + window_s:
             window_s *= 2.0
-        start_s = max(last_s, clock.now_s + 1.0)
-        if gather_copies(st, entry) and choose(st, job):
-            killed_s = max(st.live[_running(st, each)].latest_s for each in range(place))
-            for time_s in (start_s, max(start_s, killed_s)):
-                if _watts_fit(st, job, time_s, held):
-                    return float(time_s)
+        start_s = max(last_s, clock.now_s + 1.0, from_s)
+        if _least_fits(st, entry, start_s, held) and gather_copies(st, entry) and (
+                choose(st, job) and _watts_fit(st, job, start_s, held)):
+            return float(start_s)
     return NEVER_S
 
 
@@ -103,8 +106,68 @@ def _let_end(st: Any, job: int) -> None:
         let_row_end(st, row)
 
 
+def _rounded(st: Any, time_s: float) -> float:
+    """Down to the resolution of backfill, in Unix time."""
+    step_s, unix_s = st.rules[0].bf_resolution_s, st.rules[0].unix_s
+    return float((time_s + unix_s) // step_s * step_s - unix_s)
+
+
+def _planned_end_s(st: Any, job: int, start_s: float) -> float:
+    return max(_rounded(st, start_s + st.ask[job].limit_s),
+               _rounded(st, start_s) + st.rules[0].bf_resolution_s)
+
+
+def _least_fits(st: Any, entry: int, start_s: float, held: int) -> bool:
+    """Whether the fewest watts of the job would fit, as far ahead as the room is looked at."""
+    ask_as_in_partition(st, entry)
+    job, least_w = st.entry[entry].job, st.entry[entry].least_w
+    return not st.rules[0].capped or _fit(
+        st, job, start_s, held, least_w - SLACK_W, st.clock[0].room_until_s)
+
+
 def _watts_fit(st: Any, job: int, start_s: float, held: int) -> bool:
-    return not st.rules[0].capped or bool(cap_allows(st, job, start_s, held, 0.0, 0))
+    if not st.rules[0].capped:
+        return True
+    watts = picked_watts(st, job, 0) + woken_watts(st)
+    return _stays_under_cap(st, job, start_s, watts) and _fit(
+        st, job, start_s, held, watts, NEVER_S)
+
+
+def _fit(
+    st: Any, job: int, start_s: float, held: int, watts: float, known_until_s: float
+) -> bool:
+    """Whether there is room at every time of the job at which there may be less than before."""
+    now_s = st.clock[0].now_s
+    drawn_w = st.clock[0].power_w + st.clock[0].booting_w
+    if start_s <= now_s and drawn_w + watts > _cap_w(st, now_s) + ROUNDING_W:
+        return False
+    begin_s = max(start_s, now_s + 1e-6)
+    end_s = start_s + st.ask[job].limit_s  # one that starts now does not last into a plan
+    if start_s > now_s:
+        end_s = _planned_end_s(st, job, start_s)
+    end_s = min(end_s, known_until_s)
+    running = [st.live[_running(st, place)] for place in range(st.clock[0].running)]
+    times_s = [begin_s, *st.cap_s, *st.held_begin[:held]]
+    return all(
+        drawn_w - sum(live.watts for live in running if _rounded(st, live.limit_end_s) <= time_s)
+        + sum(st.held_w[row] for row in range(held)
+              if st.held_begin[row] <= time_s < st.held_end[row])
+        + watts <= _cap_w(st, time_s) + ROUNDING_W
+        for time_s in times_s if begin_s <= time_s < end_s)
+
+
+def _stays_under_cap(st: Any, job: int, start_s: float, watts: float) -> bool:
+    """Whether a job that starts now keeps the cap beside all that may still run then."""
+    now_s = st.clock[0].now_s
+    if start_s > now_s:
+        return True
+    drawn_w = st.clock[0].power_w + st.clock[0].booting_w + watts
+    return all(drawn_w - freed_watts(st, time_s) <= _cap_w(st, time_s) + ROUNDING_W
+               for time_s in st.cap_s if now_s < time_s < over_at(st, job, now_s))
+
+
+def _cap_w(st: Any, time_s: float) -> float:
+    return float(st.cap_w[max(sum(st.cap_s <= time_s) - 1, 0)])
 
 
 def rank_that_is_enough(st: Any, job: int, least: int) -> int:
@@ -134,6 +197,19 @@ def freed_watts(st: Any, time_s: float) -> float:
                      if live.limit_end_s <= time_s and live.latest_s <= time_s))
 
 
+def try_from(st: Any, entry: int) -> float:
+    """From now on; under a cap from the try that found a start for another that asks for the same.
+
+    There it may be one more try: the node that was free from then on may be held on end by now,
+    and the cap may have room where no node comes free.
+    """
+    ask, now_s = st.entry[entry].ask, float(st.clock[0].now_s)
+    if st.rules[0].capped and st.hint_cycle[ask] == st.clock[0].backfills and (
+            not plans_licences(st, st.entry[entry].job)):
+        return max(now_s, float(st.hint_s[ask]))
+    return now_s
+
+
 def hold_picked(st: Any, begin_s: float, end_s: float) -> None:
     """And look for open nodes anew, also for the next job that asks for the same."""
     for place in range(st.clock[0].picked):
@@ -143,8 +219,8 @@ def hold_picked(st: Any, begin_s: float, end_s: float) -> None:
 
 QUICK = {
     "backfill._last_that_may_start": lambda st, place: place,
-    "backfill._try_from": lambda st, entry: float(st.clock[0].now_s),
-    "backfill.first_start_s": lambda st, entry: float(st.clock[0].now_s),
+    "backfill._try_from": try_from,
+    "backfill.first_room_s": lambda st, entry, from_s: float(from_s),
     "backfill.first_try": lambda st, entry, from_s: from_s,
     "backfill.hold_picked": hold_picked,
     "backfill.will_run": will_run,

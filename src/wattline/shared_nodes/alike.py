@@ -71,7 +71,7 @@ def plan_as_before(st: Books, entry: int, held: int, until_s: float) -> float:
     if last_s > until_s or not _lists_enough(st, job):
         return NEVER_S
     choose_one_on_tree(st, job)
-    start_s = float(max(last_s, clock.now_s + 1.0))
+    start_s = float(max(last_s, clock.now_s + 1.0, clock.open_from_s))
     if st.rules[0].capped != 0 and not watts_fit(st, job, start_s, held):
         return NEVER_S
     return start_s

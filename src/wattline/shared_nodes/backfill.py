@@ -34,17 +34,16 @@ from wattline.shared_nodes.licence_plan import (
 from wattline.shared_nodes.limits import may_be_held, may_run
 from wattline.shared_nodes.main_pass import holds_nodes
 from wattline.shared_nodes.offers import cpus_needed, forget_ready, offers_now, slot_of
+from wattline.shared_nodes.planned_times import JUST_AFTER_S, overlaps, rounded_down
 from wattline.shared_nodes.power import picked_watts, woken_watts
 from wattline.shared_nodes.replanning import plans_hold_until
 from wattline.shared_nodes.reserving import hold_reserved
-from wattline.shared_nodes.room import begin_room, first_start_s, has_room_now, take_room
+from wattline.shared_nodes.room import begin_room, first_room_s, has_room_now, take_room
 from wattline.shared_nodes.spans import (
     clear_spans,
     first_try,
     hold_picked,
-    is_held,
     mask_free_nodes,
-    rounded_down,
 )
 from wattline.shared_nodes.state import NEVER_S, QUEUED, STARTED, UP, Books
 from wattline.shared_nodes.will_run import will_run
@@ -252,7 +251,7 @@ def _plan(st: Books, entry: int, held: int) -> int:
     if st.never_cycle[row.form] == cycle and row.limit_s >= st.never_limit_s[row.form]:
         return LEFT
     window_end_s = clock.now_s + st.rules[0].bf_window_s
-    if st.rules[0].capped != 0 and first_start_s(st, entry) > window_end_s:
+    if st.rules[0].capped != 0 and first_room_s(st, entry, clock.now_s) > window_end_s:
         return LEFT
     licensed = plans_licences(st, row.job)
     others_times = licensed  # by licences or joules: of no use to others that ask for the same
@@ -271,7 +270,6 @@ def _plan(st: Books, entry: int, held: int) -> int:
             # A start after `try_s` would be left for another try from there.
             start_s = will_run(st, entry, held, min(window_end_s, try_s))
         if start_s < NEVER_S:
-            start_s = max(start_s, at_s)
             if start_s <= clock.now_s:
                 if not licences_free(st, row.job):
                     return LEFT
@@ -286,7 +284,7 @@ def _plan(st: Books, entry: int, held: int) -> int:
                     return LEFT
                 if licensed and licences_from(st, entry, start_s) > start_s:
                     try_s = licences_from(st, entry, start_s)
-                elif not _overlaps(st, entry, start_s):
+                elif not overlaps(st, entry, start_s):
                     if not others_times:
                         st.hint_cycle[row.ask] = cycle
                         st.hint_s[row.ask] = at_s
@@ -333,33 +331,8 @@ def _open_first(st: Books, entry: int, from_s: float) -> bool:
 
 
 @kernel_part
-def _overlaps(st: Books, entry: int, start_s: float) -> bool:
-    """Whether a node that was picked is held by another job at that time.
-
-    Times of the site's own reservations are not rounded, and were kept to in the choice.
-    """
-    clock = st.clock[0]
-    _round_times(st, entry, start_s)
-    overlaps = False
-    for place in range(clock.picked):
-        overlaps |= is_held(
-            st, st.pick[place], clock.held_begin_s, clock.held_end_s, clock.reserved)
-    return overlaps
-
-
-@kernel_part
-def _round_times(st: Books, entry: int, start_s: float) -> None:
-    """From when to when a job that starts then would hold its nodes."""
-    clock = st.clock[0]
-    step_s = st.rules[0].bf_resolution_s
-    end_s = start_s + st.entry[entry].limit_s
-    clock.held_begin_s = rounded_down(st, start_s)
-    clock.held_end_s = max(rounded_down(st, end_s), clock.held_begin_s + step_s)
-
-
-@kernel_part
 def _reserve(st: Books, entry: int) -> int:
-    """Hold the nodes that were picked, for the times that `_overlaps` looked at.
+    """Hold the nodes that were picked, for the times that `overlaps` looked at.
 
     Unless the job is one for which nothing is held.
     """
@@ -389,9 +362,10 @@ def _hold_watts(st: Books, entry: int, held: int) -> int:
         return 0
     job = st.entry[entry].job
     watts = picked_watts(st, job, 0) + woken_watts(st)
-    hold_watts(st, held, st.clock[0].held_begin_s, st.clock[0].held_end_s, watts)
+    start_s, end_s = st.clock[0].held_start_s, st.clock[0].held_end_s
+    hold_watts(st, held, start_s, end_s, watts)
     if rules.capped != 0:
-        take_room(st, st.clock[0].held_begin_s, st.clock[0].held_end_s, watts)
+        take_room(st, start_s, end_s, watts)
     if rules.bounded != 0:
         hold_in_parts(st, held, job)
     return 1
@@ -401,6 +375,8 @@ def _hold_watts(st: Books, entry: int, held: int) -> int:
 def _take_watts(st: Books, job: int, drawn_w: float) -> None:
     """Under a cap, take room for a job that started; nodes that it woke draw power after it too."""
     live = st.live[job]
-    take_room(st, st.clock[0].now_s, max(live.limit_end_s, live.latest_s), live.watts)
+    now_s = st.clock[0].now_s
+    over_s = max(rounded_down(st, live.limit_end_s), now_s + JUST_AFTER_S)
+    take_room(st, now_s, over_s, live.watts)
     if st.rules[0].suspend_time_s >= 0.0:
-        take_room(st, st.clock[0].now_s, NEVER_S, drawn_w - live.watts)
+        take_room(st, now_s, NEVER_S, drawn_w - live.watts)

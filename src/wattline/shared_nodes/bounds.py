@@ -1,9 +1,9 @@
 """Limits on the watts of parts of the machine: racks, distribution units, feeds.
 
-Not a rule of Slurm's. As with the cap, a job may start only if every part that it has nodes of
-stays within its limit until the job would be killed, with what runs there ending no earlier than
-when it would be killed, and with the watts held for jobs that are planned. Nodes that sleep count
-as idle, and jobs whose nodes boot as if they ran.
+Not a rule of Slurm's. As with the cap, a job may start now only if every part that it has nodes of
+stays within its limit with what runs there, and be planned, or start beside plans, if there is room
+in what plans leave, where jobs end at their limits. Nodes that sleep count as idle, and jobs whose
+nodes boot as if they ran.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.cap import ROUNDING_W, over_at
+from wattline.shared_nodes.cap import ROUNDING_W
+from wattline.shared_nodes.planned_times import JUST_AFTER_S, counted_until, step_after
 from wattline.shared_nodes.power import node_watts
 from wattline.shared_nodes.state import Books
 
@@ -38,7 +39,6 @@ def place_over_bounds(st: Books, job: int, start_s: float, held: int, bank: int)
     `held` and `bank` are as for the cap.
     """
     clock = st.clock[0]
-    end_s = over_at(st, job, start_s)
     added_w, left_w = st.bound_added_w, st.bound_left_w
     found = -1
     for place in range(clock.picked):
@@ -47,7 +47,7 @@ def place_over_bounds(st: Books, job: int, start_s: float, held: int, bank: int)
         for index in range(st.node_parts[node], st.node_parts[node + 1]):
             bound = st.part_bound[index]
             if np.isnan(left_w[bound]):
-                left_w[bound] = _least_room(st, bound, start_s, end_s, held, bank)
+                left_w[bound] = _least_room(st, job, bound, start_s, held, bank)
             added_w[bound] += watts * st.part_share[index]
             if found < 0 and added_w[bound] > left_w[bound] + ROUNDING_W:
                 found = place
@@ -62,37 +62,50 @@ def place_over_bounds(st: Books, job: int, start_s: float, held: int, bank: int)
 
 @kernel_part
 def _least_room(
-    st: Books, bound: int, start_s: float, end_s: float, held: int, bank: int
+    st: Books, job: int, bound: int, start_s: float, held: int, bank: int
 ) -> float:
-    """Watts that a part has left at every time from start to end.
+    """Watts that a part has left at every time of a job that starts then.
 
-    They are fewest at the start, or when a job begins that is planned there.
+    One that starts now adds to what the part draws now, until whatever time.
     """
+    now_s = st.clock[0].now_s
+    if start_s > now_s:
+        return _least_beside_plans(st, job, bound, start_s, start_s, held)
+    room_w = float(st.bound_room_w[bound] + (_given_up(st, bound) if bank != 0 else 0.0))
+    if held > 0:
+        room_w = min(room_w, _least_beside_plans(
+            st, job, bound, start_s, now_s + JUST_AFTER_S, held))
+    return room_w
+
+
+@kernel_part
+def _least_beside_plans(
+    st: Books, job: int, bound: int, start_s: float, begin_s: float, held: int
+) -> float:
+    """They are fewest when it begins to count, or when a job begins that is planned there."""
     bounds = st.rules[0].bounded
-    room_w = st.bound_room_w[bound] + (_given_up(st, bound) if bank != 0 else 0.0)
-    least_w = room_w + _freed_by(st, bound, start_s)
+    room_w = st.bound_room_w[bound]
+    end_s = counted_until(st, start_s, st.ask[job].limit_s)
+    least_w = room_w + _past_limits(st, bound, begin_s)
     for row in range(held):
-        if st.held_begin[row] <= start_s < st.held_end[row]:
+        if st.held_begin[row] <= begin_s < st.held_end[row]:
             least_w -= st.plan_w[row * bounds + bound]
     for row in range(held):
-        if start_s < st.held_begin[row] < end_s and st.plan_w[row * bounds + bound] > 0.0:
-            least_w = min(least_w, room_w + _freed_by(st, bound, st.held_begin[row])
+        if begin_s < st.held_begin[row] < end_s and st.plan_w[row * bounds + bound] > 0.0:
+            least_w = min(least_w, room_w + _past_limits(st, bound, st.held_begin[row])
                           - st.plan_sum_w[row * bounds + bound])
     return float(least_w)
 
 
 @kernel_part
-def _freed_by(st: Books, bound: int, time_s: float) -> float:
-    """Watts of running jobs in a part that are over by then, but for those that would give way."""
+def _past_limits(st: Books, bound: int, time_s: float) -> float:
+    """Watts in a part of the running jobs that plans count as over by then, which is after now."""
     total = 0.0
-    if time_s <= st.clock[0].now_s:
-        return total
+    step_s = step_after(st, time_s)
     for index in range(st.bound_parts[bound], st.bound_parts[bound + 1]):
         row = st.node_first[st.bound_node[index]]
-        while row >= 0 and st.row_end[row] <= time_s:
-            live = st.live[st.row_job[row]]
-            if live.latest_s <= time_s and live.leaves == 0:
-                total += st.row_w[row] * st.bound_share[index]
+        while row >= 0 and st.row_end[row] < step_s:
+            total += st.row_w[row] * st.bound_share[index]
             row = st.row_next[row]
     return total
 

@@ -1,15 +1,21 @@
 """A cap on the machine's power: a job that would break it does not start.
 
-Not a rule of Slurm's. The cap is known ahead: a job may start only if, with what runs ending no
-earlier than when it would be killed and with the watts held for jobs that are planned, the machine
-stays under the cap until the job itself would be killed.
+Not a rule of Slurm's. The cap is known ahead, and two things are asked of a job:
+
+To start now, the machine must stay under the cap, with what runs ending no earlier than when it
+would be killed, until the job itself would be killed. So no cap is ever passed by what starts.
+
+To be planned, or to start beside plans, it must find room in what plans leave, where running jobs
+and planned ones end at their limits: as plans count nodes. Who takes over the nodes of a job that
+ends takes over its watts too; that this one may outlast its limit is seen when the start comes.
 """
 
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.freed import freed_watts, list_ends
+from wattline.shared_nodes.freed import freed_watts, list_ends, watts_past_limits
 from wattline.shared_nodes.overtime import killed_at, last_boot_s
+from wattline.shared_nodes.planned_times import JUST_AFTER_S, counted_until
 from wattline.shared_nodes.power import picked_watts, woken_watts
 from wattline.shared_nodes.state import Books
 
@@ -51,17 +57,48 @@ def cap_allows(
     running jobs that would give way, which have `leaves` set, and `bank` says where they are gone.
     """
     watts = picked_watts(st, job, bank) + woken_watts(st) - freed_w
-    end_s = over_at(st, job, start_s)
-    if not _allowed_at(st, watts, start_s, held, bank):
+    starts_now = start_s <= st.clock[0].now_s
+    if starts_now and not stays_under_cap(st, job, watts, bank):
         return False
-    for step in range(len(st.cap_s)):
-        if start_s < st.cap_s[step] < end_s and not _allowed_at(
-                st, watts, st.cap_s[step], held, bank):
+    # Without plans a start now has been looked at: at their limits jobs leave no less room.
+    return bool((starts_now and held == 0) or _fits_plans(st, job, watts, start_s, held))
+
+
+@kernel_part
+def stays_under_cap(st: Books, job: int, watts: float, bank: int) -> bool:
+    """Whether the machine keeps the cap if the job starts now and all last as long as they may."""
+    clock = st.clock[0]
+    total_w = clock.power_w + clock.booting_w + watts
+    if total_w > cap_at(st, clock.now_s) + ROUNDING_W:
+        return False
+    end_s = over_at(st, job, clock.now_s)
+    list_ends(st)
+    for step in range(next_step(st, clock.now_s), len(st.cap_s)):
+        time_s = st.cap_s[step]
+        if time_s >= end_s:
+            break
+        freed_w = freed_watts(st, time_s) if bank == 0 else _freed_by_others(st, time_s)
+        if total_w - freed_w > st.cap_w[step] + ROUNDING_W:
+            return False
+    return True
+
+
+@kernel_part
+def _fits_plans(st: Books, job: int, watts: float, start_s: float, held: int) -> bool:
+    """Whether there is room for the job beside plans, for the times of its own."""
+    begin_s = max(start_s, st.clock[0].now_s + JUST_AFTER_S)
+    end_s = counted_until(st, start_s, st.ask[job].limit_s)
+    if not _allowed_at(st, watts, begin_s, held):
+        return False
+    for step in range(next_step(st, begin_s), len(st.cap_s)):
+        if st.cap_s[step] >= end_s:
+            break
+        if not _allowed_at(st, watts, st.cap_s[step], held):
             return False
     _sum_held(st, held)
     for row in range(held):
-        if start_s < st.held_begin[row] < end_s and not _allowed_beside(
-                st, watts, st.held_begin[row], st.held_sum[row], bank):
+        if begin_s < st.held_begin[row] < end_s and not _allowed_beside(
+                st, watts, st.held_begin[row], st.held_sum[row]):
             return False
     return True
 
@@ -103,18 +140,16 @@ def _held_at(st: Books, time_s: float, held: int) -> float:
 
 
 @kernel_part
-def _allowed_at(st: Books, watts: float, time_s: float, held: int, bank: int) -> bool:
-    return _allowed_beside(st, watts, time_s, _held_at(st, time_s, held), bank)
+def _allowed_at(st: Books, watts: float, time_s: float, held: int) -> bool:
+    return _allowed_beside(st, watts, time_s, _held_at(st, time_s, held))
 
 
 @kernel_part
-def _allowed_beside(st: Books, watts: float, time_s: float, held_w: float, bank: int) -> bool:
-    """Whether the cap has room then, with the watts of reservations at that time."""
-    total = st.clock[0].power_w + st.clock[0].booting_w + watts
-    if time_s > st.clock[0].now_s:
-        list_ends(st)
-        total -= freed_watts(st, time_s) if bank == 0 else _freed_by_others(st, time_s)
-    return bool(total + held_w <= cap_at(st, time_s) + ROUNDING_W)
+def _allowed_beside(st: Books, watts: float, time_s: float, held_w: float) -> bool:
+    """Whether the cap has room then, after now, with the watts of reservations at that time."""
+    list_ends(st)
+    total_w = st.clock[0].power_w + st.clock[0].booting_w - watts_past_limits(st, time_s)
+    return bool(total_w + watts + held_w <= cap_at(st, time_s) + ROUNDING_W)
 
 
 @kernel_part

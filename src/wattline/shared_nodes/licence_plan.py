@@ -9,7 +9,7 @@ for it.
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.spans import rounded_down
+from wattline.shared_nodes.planned_times import rounded_down
 from wattline.shared_nodes.state import NEVER_S, Books
 
 

@@ -62,7 +62,7 @@ def working_lists(
         "held_begin": np.zeros(spans), "held_end": np.zeros(spans), "held_w": np.zeros(spans),
         "held_sum": np.zeros(spans),
         "over_s": np.zeros(jobs + 1), "over_w": np.zeros(jobs + 1),
-        "latest_s": np.zeros(jobs + 1),
+        "ended_w": np.zeros(jobs + 1),
         "row_node": np.zeros(rows, np.int64), "row_cpus": np.zeros(rows, np.int64),
         "row_memory": np.zeros(rows, np.int64), "row_gres": np.zeros(rows * kinds, np.int64),
         "row_next": np.full(rows, -1), "row_end": np.zeros(rows),
@@ -117,7 +117,7 @@ def empty_offers(
 
 def empty_room(cap: Signal | None, jobs: int, entries: int, spans: int) -> dict[str, Any]:
     """Steps of the watts that the cap leaves: see room.py. Without a cap there are none."""
-    steps = 0 if cap is None else 2 * (jobs + spans) + len(cap.time_s) + 2
+    steps = 0 if cap is None else 2 * (jobs + spans) + len(cap.time_s) + 3
     requests = 0 if cap is None else entries + 1
     return {
         "room_s": np.zeros(steps), "room_w": np.zeros(steps),

@@ -3,13 +3,14 @@
 A cycle plans with times that do not depend on the time at which it runs: ends of running jobs, of
 plans and of reservations. So where nothing has happened since the last one a cycle plans the same,
 and starts nothing, but for what time alone changes: the window (bf_window) takes in another end; a
-running job is past its limit, and those behind it are planned from now on; a job becomes old
-enough to hold nodes (bf_min_age_reserve).
+running job is past its limit, and those behind it are planned from now on; its watts count as free
+from now on; a job becomes old enough to hold nodes (bf_min_age_reserve).
 """
 
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.planned_times import rounded_down, step_after
 from wattline.shared_nodes.state import NEVER_S, QUEUED, Books
 from wattline.shared_nodes.will_run import first_after
 
@@ -21,6 +22,8 @@ def plans_hold_until(st: Books) -> float:
     until_s = _next_end_in_window(st)
     if clock.running > 0:
         until_s = min(until_s, st.running_end[clock.first_running] - 1.0)
+    if st.rules[0].capped != 0 or st.rules[0].bounded != 0:
+        until_s = min(until_s, _next_rounded_end(st))
     if st.rules[0].bf_min_age_reserve_s > 0.0:
         until_s = min(until_s, _next_of_age(st))
     return float(until_s)
@@ -36,16 +39,21 @@ def _next_end_in_window(st: Books) -> float:
     place = first_after(st, until_s)
     if place < clock.first_running + clock.running:
         end_s = st.running_end[place]
-    if st.rules[0].capped != 0 or st.rules[0].bounded != 0:
-        # For watts jobs wait for those that outlast their limits.
-        for index in range(clock.first_running, clock.first_running + clock.running):
-            latest_s = st.live[st.running[index]].latest_s
-            if latest_s > until_s:
-                end_s = min(end_s, latest_s)
     for span in range(clock.intervals):
         if st.span_end[span] >= until_s:
             end_s = min(end_s, st.span_end[span])
     return float(end_s - window_s) if end_s < NEVER_S else NEVER_S
+
+
+@kernel_part
+def _next_rounded_end(st: Books) -> float:
+    """When plans of watts first count another running job as over right after now."""
+    clock = st.clock[0]
+    step_s = step_after(st, clock.now_s)
+    for place in range(clock.first_running, clock.first_running + clock.running):
+        if st.running_end[place] >= step_s:
+            return rounded_down(st, st.running_end[place])
+    return NEVER_S
 
 
 @kernel_part

@@ -1,7 +1,8 @@
 """The watts that the cap leaves from now on, as steps in time, and who finds none in them.
 
-In a backfill cycle running jobs give back what they draw when they are over at the latest, the cap
-steps, and what is planned or started takes watts for as long as it may last. A job that finds too
+In a backfill cycle running jobs give back what they draw at their limits, the cap steps, and what
+is planned or started takes watts for as long as its limit says; the first step is what the machine
+draws now. A job that finds too
 little at a time for the fewest watts that it can draw is not tried then: cap.py would refuse it on
 any nodes. Less and less is left in the course of a cycle, so that what asked for the same before is
 remembered.
@@ -15,16 +16,14 @@ from __future__ import annotations
 from typing import Any
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.cap import cap_allows, cap_at, next_step
+from wattline.shared_nodes.cap import cap_allows, cap_at, next_step, stays_under_cap
 from wattline.shared_nodes.freed import list_ends
 from wattline.shared_nodes.in_partition import ask_as_in_partition
-from wattline.shared_nodes.overtime import killed_at, last_boot_s
+from wattline.shared_nodes.planned_times import JUST_AFTER_S, counted_until, rounded_down
 from wattline.shared_nodes.power import picked_watts, woken_watts
 from wattline.shared_nodes.state import NEVER_S, Books
 
 SLACK_W = 1e-3
-JUST_AFTER_S = 1e-6
-"""What is past its limit now draws power now, and is over right after it."""
 
 
 @kernel_part
@@ -37,18 +36,23 @@ def begin_room(st: Books) -> None:
     clock = st.clock[0]
     now_s = clock.now_s
     drawn_w = clock.power_w + clock.booting_w
-    cap_s, over_s, over_w = st.cap_s, st.over_s, st.over_w
+    cap_s, running_end = st.cap_s, st.running_end
+    just_after_s = now_s + JUST_AFTER_S
     step = next_step(st, now_s)
     horizon_s = now_s + 2.0 * st.rules[0].bf_window_s
     cap_w = cap_at(st, now_s)
     st.room_s[0] = now_s
     st.room_w[0] = cap_w - drawn_w
-    clock.rooms = 1
+    st.room_s[1] = just_after_s
+    st.room_w[1] = cap_w - drawn_w
+    clock.rooms = 2
     clock.room_changes += 1
     ended = 0
     clock.room_until_s = NEVER_S
     while ended < clock.running or step < len(cap_s):
-        end_s = max(over_s[ended], now_s + JUST_AFTER_S) if ended < clock.running else NEVER_S
+        end_s = NEVER_S
+        if ended < clock.running:
+            end_s = max(rounded_down(st, running_end[clock.first_running + ended]), just_after_s)
         change_s = cap_s[step] if step < len(cap_s) else NEVER_S
         time_s = min(end_s, change_s)
         if change_s <= end_s:
@@ -58,7 +62,7 @@ def begin_room(st: Books) -> None:
             cap_w = st.cap_w[step]
             step += 1
         else:
-            drawn_w = clock.power_w + clock.booting_w - over_w[ended]
+            drawn_w = clock.power_w + clock.booting_w - st.ended_w[ended]
             ended += 1
         if st.room_s[clock.rooms - 1] < time_s:
             clock.rooms += 1
@@ -126,10 +130,6 @@ def first_room_s(st: Books, entry: int, from_s: float) -> float:
     NEVER_S where there is none.
     """
     row = st.entry[entry]
-    # What was suspended may last shorter than others that ask for the same.
-    alike = st.live[row.job].held_s == 0.0
-    if not alike:
-        return _first_room_s(st, entry, from_s)
     clock = st.clock[0]
     is_known = st.room_cycle[row.ask] == clock.backfills
     known_s = st.room_from_s[row.ask] if is_known else clock.now_s
@@ -138,7 +138,7 @@ def first_room_s(st: Books, entry: int, from_s: float) -> float:
     found_s = known_s
     if not (is_known and _is_untouched(st, row.ask)) and known_s < NEVER_S:
         found_s = _first_room_s(st, entry, known_s)
-        st.room_over_s[row.ask] = _over_s(st, row.job, found_s)
+        st.room_over_s[row.ask] = _until_s(st, row.job, found_s)
     st.room_cycle[row.ask] = clock.backfills
     st.room_seen[row.ask] = clock.room_changes
     st.room_from_s[row.ask] = found_s
@@ -168,8 +168,13 @@ def _first_room_s(st: Books, entry: int, from_s: float) -> float:
     room_s, room_w = st.room_s, st.room_w
     rooms = st.clock[0].rooms
     start_s = from_s
+    if start_s <= st.clock[0].now_s:  # counts longer than who starts a moment later
+        if not _any_below(room_w[: _first_from(
+                room_s[:rooms], _until_s(st, job, start_s))], least_w):
+            return float(start_s)
+        start_s = st.clock[0].now_s + JUST_AFTER_S
     place = _last_until(st, start_s)
-    stop = _first_from(room_s[:rooms], _over_s(st, job, start_s))
+    stop = _first_from(room_s[:rooms], _until_s(st, job, start_s))
     while True:
         # Who starts later is over no earlier: no start before the last that is short will do.
         behind = _behind_last_short(room_w[place:stop], least_w)
@@ -182,7 +187,7 @@ def _first_room_s(st: Books, entry: int, from_s: float) -> float:
             return float(st.clock[0].room_until_s)
         start_s = room_s[place]
         place = max(place, stop)
-        stop = _first_from(room_s[:rooms], _over_s(st, job, start_s))
+        stop = _first_from(room_s[:rooms], _until_s(st, job, start_s))
 
 
 @kernel_part
@@ -204,20 +209,17 @@ def _any_below(watts: Any, least_w: float) -> bool:
 
 
 @kernel_part
-def first_start_s(st: Books, entry: int) -> float:
-    """The first time for which will_run.py may find room for the job; NEVER_S for none.
+def first_start_s(st: Books, entry: int, from_s: float) -> float:
+    """The first time from one on for which will_run.py may find room for the job; NEVER_S for none.
 
-    That is now, or when running jobs are over: at their limits, or, where some outlast theirs, when
-    the last of these is killed.
+    That is this time, or when running jobs come to their limits.
     """
     clock = st.clock[0]
-    time_s = first_room_s(st, entry, clock.now_s)
-    if time_s <= clock.now_s + 1.0:
+    time_s = first_room_s(st, entry, from_s)
+    if time_s <= max(from_s, clock.now_s + 1.0):
         return time_s
-    list_ends(st)
     first = clock.first_running
-    limit_s = _time_from(st.running_end[first : first + clock.running], time_s)
-    return min(limit_s, _time_from(st.latest_s[: clock.running], time_s))
+    return _time_from(st.running_end[first : first + clock.running], time_s)
 
 
 @kernel_part
@@ -241,21 +243,21 @@ def _first_from(times_s: Any, time_s: float) -> int:
 
 
 @kernel_part
-def _over_s(st: Books, job: int, start_s: float) -> float:
-    """Until when the job may draw power, as far as the room is known."""
-    return min(killed_at(st, job, last_boot_s(st, start_s)), st.clock[0].room_until_s)
+def _until_s(st: Books, job: int, start_s: float) -> float:
+    """Until when it needs room, as far as that is known."""
+    return min(counted_until(st, start_s, st.ask[job].limit_s), st.clock[0].room_until_s)
 
 
 @kernel_part
 def watts_fit(st: Books, job: int, start_s: float, held: int) -> bool:
     """What cap_allows says of the job on the nodes that were picked, beside what is planned."""
     watts = picked_watts(st, job, 0) + woken_watts(st)
-    end_s = _over_s(st, job, start_s)
+    end_s = _until_s(st, job, start_s)
     room_s, room_w = st.room_s, st.room_w
     stop = _first_from(room_s[: st.clock[0].rooms], end_s)
     left_w = room_w[_last_until(st, start_s) : stop]
     if _any_below(left_w, watts - SLACK_W):
         return False
     if end_s < st.clock[0].room_until_s and not _any_below(left_w, watts + SLACK_W):
-        return True
+        return start_s > st.clock[0].now_s or stays_under_cap(st, job, watts, 0)
     return cap_allows(st, job, start_s, held, 0.0, 0)

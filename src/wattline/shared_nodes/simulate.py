@@ -17,6 +17,7 @@ from wattline.shared_nodes.joules_alone import turn_away_without_joules
 from wattline.shared_nodes.loop import advance
 from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
 from wattline.shared_nodes.options_left import leave_options, most_room_w
+from wattline.shared_nodes.out_of_reach import within_reach
 from wattline.shared_nodes.outages import Outages
 from wattline.shared_nodes.outcome import Schedule
 from wattline.shared_nodes.prepare import make_books
@@ -50,6 +51,7 @@ def simulate_shared(
     """
     if np.any(np.diff(requests.submit_s) < 0):
         raise InputError("requests must be in order of submission")
+    cap, bounds = within_reach(machine, requests, cap, bounds)
     books = make_books(machine, requests, rules, cap, outages, phase_s, bounds, budget)
     started, started_cpu = time.perf_counter(), time.thread_time()
     refuse_what_never_fits(books)

@@ -9,11 +9,9 @@ from __future__ import annotations
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.alike import forget_plan
 from wattline.shared_nodes.offers import ready_on
-from wattline.shared_nodes.room import first_start_s
+from wattline.shared_nodes.planned_times import is_held
+from wattline.shared_nodes.room import first_room_s
 from wattline.shared_nodes.state import NEVER_S, UP, Books
-
-LARGEST_WHOLE_S = 2.0**52
-"""Up to here times are rounded as integers."""
 
 
 @kernel_part
@@ -45,17 +43,6 @@ def add_span(st: Books, node: int, begin_s: float, end_s: float) -> None:
         st.span_head[node] = index
     else:
         st.span_next[before] = index
-
-
-@kernel_part
-def is_held(st: Books, node: int, begin_s: float, end_s: float, first: int) -> bool:
-    """Whether the node is held within these times; spans before `first` do not count."""
-    span = st.span_head[node]
-    while span >= 0 and st.span_begin[span] < end_s:
-        if st.span_end[span] > begin_s and span >= first:
-            return True
-        span = st.span_next[span]
-    return False
 
 
 @kernel_part
@@ -189,7 +176,7 @@ def first_try(st: Books, entry: int, from_s: float) -> float:
     """
     found_s = _when_free(st, entry, from_s)
     if st.rules[0].capped != 0:
-        found_s = max(found_s, first_start_s(st, entry))
+        found_s = max(found_s, first_room_s(st, entry, st.clock[0].now_s))
     if found_s > st.clock[0].now_s + st.rules[0].bf_window_s:
         return NEVER_S
     try_s = from_s
@@ -254,14 +241,3 @@ def _when_free(st: Books, entry: int, from_s: float) -> float:
         if found_s <= from_s:
             break
     return float(found_s)
-
-
-@kernel_part
-def rounded_down(st: Books, time_s: float) -> float:
-    """To the resolution; seconds since 1970 are whole below it where it is, which is quicker."""
-    step_s = st.rules[0].bf_resolution_s
-    unix_s = st.rules[0].unix_s
-    step = int(step_s)
-    if step == step_s and 0.0 <= time_s + unix_s < LARGEST_WHOLE_S:
-        return float(int(time_s + unix_s) // step * step_s - unix_s)
-    return float((time_s + unix_s) // step_s * step_s - unix_s)

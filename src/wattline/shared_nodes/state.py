@@ -331,7 +331,7 @@ class Books(KernelArrays):
     held_sum: Any  # watts of all reservations at the time at which each begins
     over_s: Any  # see freed.py
     over_w: Any
-    latest_s: Any
+    ended_w: Any
     room_s: Any  # see room.py
     room_w: Any
     room_cycle: Any  # per request: the last cycle in which room was found for it, from when on

@@ -77,6 +77,7 @@ class Clock(Record):
     done: int
     end_pass: int
     told: int  # jobs of `told`
+    held_start_s: float  # when what was planned last starts, and from when to when it holds nodes
     held_begin_s: float
     held_end_s: float
     stale: int  # entries of the queue that no longer wait

@@ -15,7 +15,6 @@ from wattline.shared_nodes.alike import (
     plan_as_before,
 )
 from wattline.shared_nodes.bounds import place_over_bounds
-from wattline.shared_nodes.freed import list_ends
 from wattline.shared_nodes.offers import (
     NOW_S,
     first_ready_s,
@@ -33,7 +32,10 @@ FIRST_WINDOW_S = 30.0
 
 @kernel_part
 def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
-    """The earliest start on nodes of `mask`, NEVER_S where none is before `until_s`."""
+    """The earliest start on nodes of `mask`, NEVER_S where none is before `until_s`.
+
+    It is not before `open_from_s`, for which they were masked.
+    """
     offers_now(st, entry)
     forget_ready(st, entry)
     known = st.clock[0].kept_steps if goes_as_before(st, entry) else 0
@@ -48,17 +50,17 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
 @kernel_part
 def _look_on(st: Books, entry: int, held: int, until_s: float, known: int) -> float:
     """As `will_run`, from the group of ends on to which so many steps led before (0: from now)."""
-    now_s = st.clock[0].now_s
+    from_s = st.clock[0].open_from_s
     job = st.entry[entry].job
     ready_s = first_ready_s(st, entry)
-    room_s = first_start_s(st, entry) if st.rules[0].capped != 0 else now_s
+    room_s = first_start_s(st, entry, from_s) if st.rules[0].capped != 0 else from_s
     if room_s > until_s:
         return NEVER_S
     several = st.ask[job].min_nodes > 1  # for one node the first that is ready says it all
-    if known == 0 and room_s <= now_s and ready_s <= NOW_S and (
+    if known == 0 and room_s <= from_s and ready_s <= NOW_S and (
             not several or ready_by(st, entry, NOW_S)) and (
-            place_within(st, entry, NOW, now_s, held, 0) and _power_allows(st, job, now_s, held)):
-        return float(now_s)
+            place_within(st, entry, NOW, from_s, held, 0) and _power_allows(st, job, from_s, held)):
+        return float(from_s)
     if ready_s > until_s or (several and not ready_by(st, entry, until_s)):
         return NEVER_S
     return _after_ends(st, entry, held, until_s, known, ready_s, room_s)
@@ -97,7 +99,7 @@ def _after_ends(
         window_s *= 2.0
         while place < end and st.running_end[place] > edge_s + window_s:
             window_s *= 2.0
-        start_s = max(st.running_end[last], clock.now_s + 1.0)
+        start_s = max(st.running_end[last], clock.now_s + 1.0, clock.open_from_s)
         if st.running_end[last] < ready_s or (
                 several and not ready_by(st, entry, st.running_end[last])):
             continue
@@ -106,13 +108,12 @@ def _after_ends(
                 room_s = first_room_s(st, entry, start_s)
             if room_s > until_s:
                 return NEVER_S
-            if room_s > _killed_s(st, start_s, place):
+            if room_s > start_s:
                 continue
-        if place_within(st, entry, place, _parts_from_s(st, start_s, place), held, 0):
-            start_s = _under_cap_from(st, job, start_s, place, held)
-            if start_s < NEVER_S:
-                keep_plan(st, entry, steps, first, first_window_s)
-                return float(start_s)
+        if place_within(st, entry, place, start_s, held, 0) and (
+                _power_allows(st, job, start_s, held)):
+            keep_plan(st, entry, steps, first, first_window_s)
+            return float(start_s)
     return NEVER_S
 
 
@@ -131,29 +132,6 @@ def _power_allows(st: Books, job: int, start_s: float, held: int) -> bool:
     if rules.capped != 0 and not watts_fit(st, job, start_s, held):
         return False
     return bool(rules.bounded == 0 or place_over_bounds(st, job, start_s, held, 0) < 0)
-
-
-@kernel_part
-def _parts_from_s(st: Books, start_s: float, ended: int) -> float:
-    """When the watts of all running jobs before a place are free, where parts of the machine have
-    limits, which a choice has to know."""
-    return _killed_s(st, start_s, ended) if st.rules[0].bounded != 0 else start_s
-
-
-@kernel_part
-def _under_cap_from(st: Books, job: int, start_s: float, ended: int, held: int) -> float:
-    """When the watts fit after the running jobs before a place: some may outlast their limits."""
-    if _power_allows(st, job, start_s, held):
-        return start_s
-    over_s = _killed_s(st, start_s, ended)
-    return over_s if over_s > start_s and _power_allows(st, job, over_s, held) else NEVER_S
-
-
-@kernel_part
-def _killed_s(st: Books, start_s: float, ended: int) -> float:
-    """When all running jobs before a place are over at the latest, and not before a start."""
-    list_ends(st)
-    return float(max(start_s, st.latest_s[ended - st.clock[0].first_running - 1]))
 
 
 @kernel_part
