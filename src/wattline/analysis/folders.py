@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from wattline.model.errors import InputError
@@ -31,6 +33,34 @@ def run_folder(name: str, out: str | Path | None = None) -> Path:
     if not os.access(there, os.W_OK | os.X_OK):
         raise InputError(f"cannot write to {folder}: no permission to write in {there}")
     return folder
+
+
+@contextmanager
+def claimed_folder(name: str, out: str | Path | None = None) -> Iterator[Path]:
+    """The same for whoever is about to write: the next free one is made, so that each of several
+    processes gets its own. Where nothing comes of the work it is taken away again."""
+    if out is not None:
+        yield run_folder(name, out)
+        return
+    folder = _made(name)
+    try:
+        yield folder
+    except BaseException:
+        with suppress(OSError):
+            folder.rmdir()
+        raise
+
+
+def _made(name: str) -> Path:
+    while True:
+        folder = run_folder(name)
+        try:
+            folder.mkdir(parents=True)
+            return folder
+        except FileExistsError:  # another process was quicker
+            continue
+        except OSError as error:
+            raise InputError(f"cannot write to {folder}: {error.strerror}") from None
 
 
 def file_stem(name: str) -> str:

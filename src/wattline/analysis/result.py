@@ -106,12 +106,12 @@ class Result(Run):
 
     def save(self, folder: str | Path | None = None) -> Path:
         """Write the run folder, by default the next free one under runs/; `open_run` reads it."""
-        from wattline.analysis.folders import run_folder
+        from wattline.analysis.folders import claimed_folder
         from wattline.analysis.rundir import replaces, write
 
-        target = run_folder(self.name, folder)
-        warn([said] if (said := replaces(target, self.name)) else [])
-        return write(self, target)
+        with claimed_folder(self.name, folder) as target:
+            warn([said] if (said := replaces(target, self.name)) else [])
+            return write(self, target)
 
     def check(self) -> list[str]:
         """What an independent look at the run finds wrong, a sentence each; nothing is good."""

@@ -373,6 +373,9 @@ def _refuse_other_folder(target: Path) -> None:
 
 
 def _put_in_place(fresh: Path, target: Path) -> None:
+    with contextlib.suppress(OSError):
+        fresh.rename(target)  # also an empty folder's place is taken in one step
+        return
     old = target.with_name(f".{target.name}.{os.getpid()}.old")
     if target.exists():
         target.rename(old)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from wattline.analysis.folders import file_stem, run_folder
+from wattline.analysis.folders import claimed_folder, file_stem, run_folder
 from wattline.cli.choices import ScenarioCommand
 from wattline.cli.drawing import load_plots
 from wattline.cli.output import json_option, print_comparison, print_json, progress
@@ -86,7 +86,7 @@ def command(
         if field in changes:
             raise InputError(f"{option_of(field)} and --vary {field} both set {field}; leave one "
                              "out")
-    folder = run_folder("compare", out)
+    run_folder("compare", out)  # a place that cannot be written is found out now
     runs: dict[str, Any] = {}
     figures: dict[str, Any] = {}
     folders: dict[str, str] = {}
@@ -96,8 +96,8 @@ def command(
     todo = [_todo(path, trace, changes, varied, options)
             for varied in combinations(variations) for path in paths]
     check_per_job(per_job, plot, len(todo))
-    _clear_old(folder, todo)
-    with whole_or_gone(folder):
+    with claimed_folder("compare", out) as folder, whole_or_gone(folder):
+        _clear_old(folder, todo)
         for number, each in enumerate(todo):
             name = unique_name(each.name, runs)
             run = runs[name] = _run(each, name, said, todo[number + 1:])

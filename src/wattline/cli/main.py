@@ -14,7 +14,12 @@ from typing import Any, NamedTuple
 import click
 
 from wattline.cli.start import INTERRUPTED, leave
-from wattline.model import before_compiling, before_running_plain, while_compiling
+from wattline.model import (
+    before_compiling,
+    before_running_plain,
+    when_nothing_is_kept,
+    while_compiling,
+)
 from wattline.model.errors import InputError, WattlineError, WattlineWarning
 
 
@@ -139,6 +144,7 @@ def main(argv: list[str] | None = None) -> None:
     gc.set_threshold(100_000)
     before_compiling[:] = [_say]
     before_running_plain[:] = [_say_running_plain]
+    when_nothing_is_kept[:] = [_say]
     while_compiling[:] = [] if sys.stderr.isatty() else [_say]
     with _interrupts() as interrupted:
         try:

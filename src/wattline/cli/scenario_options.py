@@ -149,11 +149,23 @@ def load_scenario(path: str | None, trace: str | None, changes: dict[str, Any]) 
         _refuse_run(path)
         if trace is not None:
             changes = {"trace": {"file": trace}} | changes
-        return load(path, changes)
+        try:
+            return load(path, changes)
+        except InputError as error:
+            if trace is None and _is_stream(path):
+                named = "/dev/stdin" if path == "-" else path
+                raise InputError(f"{error}; a job log that another program prints is read with "
+                                 f"--trace {named}") from None
+            raise
     if trace is None:
         raise InputError("give a scenario file or a job log (also with --trace LOG)")
     fields = changed({"name": log_name(trace) or "run", "trace": {"file": trace}}, changes)
     return validate(fields, "command line")
+
+
+def _is_stream(path: str) -> bool:
+    """Whether it is read once, so that nobody can look first whether it is a log."""
+    return path == "-" or Path(path).is_fifo()
 
 
 def _refuse_run(path: str) -> None:

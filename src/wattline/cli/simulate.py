@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.analysis.folders import run_folder
+from wattline.analysis.folders import claimed_folder, run_folder
 from wattline.cli.choices import ScenarioCommand
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.cli.scenario_options import (
@@ -53,22 +53,20 @@ def command(
     loaded = load_scenario(scenario, trace, changes)
     from wattline.scenario.build import plan
 
-    target = None if no_folder else run_folder(loaded.name, out)
+    if not no_folder:
+        run_folder(loaded.name, out)  # a place that cannot be written is found out now
     if loaded.contract is not None:
-        _contract(loaded, target, journal, as_json)
+        _contract(loaded, out, no_folder, journal, as_json)
         return
     ready = plan(loaded, allow_code=code_allowed(scenario, loaded, changes, options))
     beforehand: set[str] = set()
     say_beforehand(ready, beforehand)
     run = run_plan(ready, journal)
-    from wattline.analysis import rundir
     from wattline.analysis.metrics import metrics
     from wattline.analysis.summary import summary_rows
 
     figures = metrics(run)
-    if target is not None and (said := rundir.replaces(target, loaded.name)):
-        click.echo(f"wattline: {said}", err=True)
-    folder = None if target is None else rundir.write(run, target, figures)
+    folder = None if no_folder else _write(run, loaded.name, out, figures)
     say_of_run(ready, run, beforehand)
     say_budget(run)
     if as_json:
@@ -86,10 +84,26 @@ def command(
         click.echo(f"run folder: {folder} (wattline report {folder} draws it)")
 
 
-def _contract(scenario: Scenario, target: Path | None, journal: str | None, as_json: bool) -> None:
+def _write(run: Any, name: str, out: str | None, figures: dict[str, Any]) -> Path:
+    from wattline.analysis import rundir
+
+    with claimed_folder(name, out) as target:
+        if said := rundir.replaces(target, name):
+            click.echo(f"wattline: {said}", err=True)
+        return rundir.write(run, target, figures)
+
+
+def _contract(
+    scenario: Scenario, out: str | None, no_folder: bool, journal: str | None, as_json: bool
+) -> None:
     """A scenario with a contract: the bid as it says, and the figures of `wattline regulate`."""
     from wattline.cli.regulate import run_contract, show_contract
 
     if journal is not None:
         raise InputError("--journal: a contract is simulated at once and writes no journal")
-    show_contract(run_contract(scenario, chosen=target is not None), target, as_json=as_json)
+    contract = run_contract(scenario, chosen=not no_folder)
+    if no_folder:
+        show_contract(contract, None, as_json=as_json)
+        return
+    with claimed_folder(scenario.name, out) as target:
+        show_contract(contract, target, as_json=as_json)

@@ -105,8 +105,8 @@ def say_budget(run: Run, name: str = "") -> None:
 
 @contextmanager
 def whole_or_gone(folder: Path) -> Iterator[None]:
-    """Take a folder that was not there before away again if the work in it is not finished."""
-    existed = folder.exists()
+    """Take a folder that had nothing in it before away again if the work in it is not finished."""
+    existed = folder.exists() and any(folder.iterdir())
     try:
         yield
     except BaseException:

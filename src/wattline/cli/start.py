@@ -18,6 +18,7 @@ def main() -> None:
     atexit.register(end_at_once, status)  # the first that is registered is the last that is called
     # It would look for plug-ins in all that is installed; a command has no use for them.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    _open_closed()
     from wattline.cli.main import main as run
 
     try:
@@ -26,6 +27,17 @@ def main() -> None:
         if isinstance(end.code, int):
             status.append(end.code)
         raise
+
+
+def _open_closed() -> None:
+    """A stream that the caller closed (`>&-`) is none at all: what is written to it goes nowhere,
+    and is not taken for an error by whoever writes."""
+    was_open = sys.stdout is not None
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  (until the end)
+    if not was_open:
+        sys.stderr.write("wattline: standard output is closed, so no figures are printed\n")
 
 
 def leave(number: int, frame: object) -> None:

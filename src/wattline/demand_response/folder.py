@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from wattline.analysis.folders import run_folder
+from wattline.analysis.folders import claimed_folder
 from wattline.analysis.metrics import metrics
 from wattline.analysis.result import Result
 from wattline.analysis.rundir import write
@@ -49,7 +49,8 @@ def write_folder(
     learns what came of the contract."""
     result = replace(result, remarks=(outcome_words(figures), *result.remarks))
     further = {"contract.json": json.dumps(figures, indent=2) + "\n", "power.csv": _power(found)}
-    return write(result, run_folder(result.name, folder), metrics(result), further)
+    with claimed_folder(result.name, folder) as target:
+        return write(result, target, metrics(result), further)
 
 
 def outcome_words(figures: Mapping[str, Any]) -> str:

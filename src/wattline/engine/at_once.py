@@ -17,6 +17,8 @@ from wattline.engine.compiling import Parts, begin, compile_once, may_start_proc
 from wattline.engine.plain_process import call_plain
 from wattline.model import before_running_plain
 from wattline.model.kernel import is_compiled
+from wattline.model.kernel_cache import cache_folder
+from wattline.model.user_cache import can_keep
 from wattline.policies.memory import memories
 
 MOST_JOBS = 3000
@@ -44,6 +46,13 @@ def run_plain(parts: Parts) -> Parts | None:
         sent = pickle.dumps(parts)
     except Exception:  # a policy of a notebook: nobody else can import it
         return None
+    if can_keep(cache_folder()):
+        _compile_meanwhile(parts, sent)
+    after: Parts | None = call_plain(run_here, parts)
+    return after
+
+
+def _compile_meanwhile(parts: Parts, sent: bytes) -> None:
     for callback in before_running_plain:
         callback()
     before_running_plain.clear()
@@ -51,8 +60,6 @@ def run_plain(parts: Parts) -> Parts | None:
     if axes not in _begun:  # a search runs the same dozens of times before it is compiled
         _begun.add(axes)
         begin("wattline.engine.at_once", sent=sent)
-    after: Parts | None = call_plain(run_here, parts)
-    return after
 
 
 def run_here(parts: Parts) -> Parts:

@@ -20,6 +20,8 @@ from wattline.engine.world import Simulated
 from wattline.model import COMPILING, before_compiling, kernel_cache
 from wattline.model.clock import file_age_s
 from wattline.model.kernel import PLAIN, is_compiled
+from wattline.model.kernel_cache import cache_folder
+from wattline.model.user_cache import can_keep
 from wattline.model.waiting import waiting
 from wattline.policies.contract import Composition
 from wattline.policies.state import State
@@ -45,7 +47,10 @@ def environment(plain: bool) -> dict[str, str]:
 
 
 def begin(module: str, *arguments: str, sent: bytes) -> None:
-    """Start a process that compiles and outlives this one; it reads what is sent."""
+    """Start a process that compiles and outlives this one; it reads what is sent. Where it could
+    hand nothing on, there is none."""
+    if not can_keep(cache_folder()):
+        return
     with suppress(OSError), tempfile.TemporaryFile() as read:  # a pipe would have to wait for it
         read.write(sent)
         read.seek(0)
@@ -106,8 +111,6 @@ def _may_take(lock: Path) -> bool:
 
 
 def _lock(parts: Parts) -> Path:
-    from wattline.model.kernel_cache import cache_folder
-
     names = ",".join(type(axis).__name__ for axis in parts[3])
     return cache_folder() / f"compiling {names}"[:200]
 

@@ -25,5 +25,8 @@ have to wait without loading the compiler itself.
 while_compiling: list[Callable[[str], None]] = [_log]
 """Told how long compiling takes, while it does; commands on a terminal have a bar instead."""
 
+when_nothing_is_kept: list[Callable[[str], None]] = [_log]
+"""Told why, and forgotten, when what is compiled or computed cannot be kept for the next time."""
+
 before_running_plain: list[Callable[[], None]] = []
 """Called, and forgotten, when a run goes on uncompiled while another process compiles."""

@@ -23,6 +23,7 @@ from typing import Any
 
 from wattline.model.clock import file_age_s
 from wattline.model.plugins import installed
+from wattline.model.user_cache import user_cache
 
 HOME = Path(__file__).resolve().parent.parent
 SHIPPED = HOME / "_kernels"
@@ -111,7 +112,7 @@ def _contents() -> str:
     files = sources()
     stats = [(path, os.stat(path)) for _, path in files]
     quick = digest(f"{path}:{s.st_mtime_ns}:{s.st_size}".encode() for path, s in stats)
-    note = _base() / "sources" / quick
+    note = user_cache() / "sources" / quick
     with suppress(OSError):
         known = note.read_text()
         if known:
@@ -132,14 +133,10 @@ def digest(parts: Iterable[bytes]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _base() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wattline"
-
-
 @cache
 def cache_folder() -> Path:
     """The folder of this state of the sources. Where it is new, old ones of others are removed."""
-    folder = _base() / "kernels" / state_name()
+    folder = user_cache() / "kernels" / state_name()
     with suppress(OSError):
         if not folder.is_dir():
             _forget_old(folder.parent)

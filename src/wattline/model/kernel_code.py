@@ -26,6 +26,7 @@ import numpy as np
 from wattline.model import kernel_cache
 from wattline.model.kernel_cache import cache_folder, digest, package_of, packages, state_name
 from wattline.model.object_file import undefined
+from wattline.model.user_cache import say_nothing_is_kept
 
 HELPERS = ("adapt_ndarray", "do_raise", "runtime_build_excinfo_struct", "unpickle")
 """What kernels call of numba's, by its names for it."""
@@ -118,11 +119,15 @@ def keep(function: Any, arguments: tuple[Any, ...], dispatcher: Any) -> None:
               "wrapper": made.fndesc.llvm_cpython_wrapper_name,
               "environments": sorted({each.env_name for each in environments})}
     path = cache_folder() / _name(function, types)
-    with suppress(OSError):
+    part = path.with_suffix(f".{os.getpid()}")
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(f".{os.getpid()}")
         part.write_bytes(json.dumps(header).encode() + b"\n" + code)
         part.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)  # half of it, on a full disk
+        say_nothing_is_kept(error)
 
 
 def _name(function: Any, types: str) -> str:

@@ -31,6 +31,7 @@ from wattline.model import COMPILING, COMPILING_SHARED, before_compiling, kernel
 from wattline.model.kernel import Kernel
 from wattline.model.kernel_cache import cache_folder, digest, package_of, packages, state_name
 from wattline.model.kernel_inner import INNER_OPTIONS, InnerResults
+from wattline.model.user_cache import say_nothing_is_kept
 from wattline.model.waiting import Wait
 
 OBJECTS_MADE = 50_000
@@ -134,8 +135,16 @@ class _Entries(IndexDataCacheFile):  # type: ignore[misc]
     """The index of a kernel's code, safe where several processes compile at the same time.
 
     numba numbers files by what it found in the index a moment ago: of two processes, one would
-    write over the other's code, and the index would hand it out under the wrong name.
+    write over the other's code, and the index would hand it out under the wrong name. And where it
+    cannot be read, numba would give up.
     """
+
+    def _load_index(self) -> dict[Any, Any]:
+        try:
+            found: dict[Any, Any] = super()._load_index()
+        except OSError:
+            return {}
+        return found
 
     def save(self, key: Any, data: Any) -> None:
         name = self._data_name_pattern.replace("{number:d}", uuid.uuid4().hex)
@@ -211,8 +220,12 @@ class KernelCache(NullCache):  # type: ignore[misc]
                    in place._cache_file._load_index() for place in places)
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        if self._is_kept(sig):
+        if not self._is_kept(sig):
+            return
+        try:
             self._own.save_overload(sig, data)
+        except OSError as error:  # it is called from memory then
+            say_nothing_is_kept(error)
 
     def _is_kept(self, sig: Any) -> bool:
         return Path(self._function.__code__.co_filename).is_file() and _is_lasting(sig)

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
+from wattline.model.kernel import PLAIN
+from wattline.model.user_cache import can_keep, user_cache
 from wattline.model.worker_start import interrupts_later, without_main
 
 FORKS = sys.platform == "linux"
@@ -27,6 +29,8 @@ def worker_pool(workers: int, loads: Sequence[str] = ()) -> Iterator[ProcessPool
     named by `loads` are loaded while the caller still prepares the work: once for all workers,
     where they can be forked from a process that has loaded them.
     """
+    if not PLAIN:
+        can_keep(user_cache())  # workers have to compile, and nobody hears what they say of it
     context = _context(loads)
     executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent)
     try:

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+from wattline.model.user_cache import say_nothing_is_kept, user_cache
+
 BUSY_S = 30.0
 AT_ONCE = 500
 
 
 def cache_file() -> Path:
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "wattline" / "points.sqlite"
+    return user_cache() / "points.sqlite"
 
 
 class PointCache:
-    """A table of keys and rows. Where it cannot be opened nothing is cached, and nobody is hurt."""
+    """A table of keys and rows. Where it cannot be opened nothing is cached, which is said."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with suppress(sqlite3.Error, OSError):
+        try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with closing(self._open()) as store, store:
                 store.execute("create table if not exists points (key text primary key, row text)")
+        except (sqlite3.Error, OSError) as error:
+            say_nothing_is_kept(error)
 
     def _open(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, timeout=BUSY_S)
@@ -46,8 +48,11 @@ class PointCache:
 
     def keep(self, rows: Iterable[tuple[str, dict[str, Any]]]) -> None:
         told = [(key, json.dumps(row)) for key, row in rows if key]
-        with suppress(sqlite3.Error, OSError), closing(self._open()) as store, store:
-            store.executemany("insert or replace into points values (?, ?)", told)
+        try:
+            with closing(self._open()) as store, store:
+                store.executemany("insert or replace into points values (?, ?)", told)
+        except (sqlite3.Error, OSError) as error:
+            say_nothing_is_kept(error)
 
 
 class NoCache:

@@ -61,6 +61,6 @@ def test_where_no_lock_can_be_written_each_compiles_for_itself(
     called = []
     monkeypatch.setattr("wattline.engine.simulate.compile_loop", lambda *parts: called.append(1))
     monkeypatch.setattr("wattline.engine.compiling.is_compiled", lambda *given: False)
-    monkeypatch.setattr("wattline.model.kernel_cache.cache_folder", lambda: tmp_path / "not there")
+    monkeypatch.setattr("wattline.engine.compiling.cache_folder", lambda: tmp_path / "not there")
     compile_or_wait((None, None, None, ()), None)  # type: ignore[arg-type]
     assert called == [1]
