@@ -85,7 +85,6 @@ class Schedule:
     """When the machine's power changed."""
     event_power_w: FloatArray
     event_busy_cpus: IntArray
-    event_queued: IntArray
     passes: int
     """Main passes."""
     backfill_passes: int

@@ -394,7 +394,6 @@ class Books(KernelArrays):
     log_s: Any
     log_w: Any
     log_busy: Any
-    log_queued: Any
 
 
 Books.FIELDS = tuple(Books.__annotations__)
