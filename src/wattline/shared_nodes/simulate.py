@@ -118,6 +118,7 @@ def _collect(books: Books) -> Schedule:
         allocation_cpus=books.row_cpus[place], allocation_memory_mb=books.row_memory[place],
         allocation_gres=books.row_gres.reshape(len(books.row_node), kinds)[place],
         allocation_w=books.row_w[place], allocation_from_s=np.asarray(live.stretch_s)[job],
+        never_up=ran & (np.asarray(live.boots) != 0),
         **_stays(books),
         event_time_s=books.log_s[:log].copy(), event_power_w=books.log_w[:log].copy(),
         event_busy_cpus=books.log_busy[:log].copy(),

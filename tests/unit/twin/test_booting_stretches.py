@@ -71,3 +71,58 @@ def test_a_requeued_job_waits_again(tmp_path: Path) -> None:
     after = log.time_s == log.time_s[row]
     assert (log.busy[after][-1], log.queued[after][-1]) == (24, 1)  # the other has the nodes
     assert wl.check(run) == []
+
+
+def test_a_suspended_job_goes_on_when_its_nodes_are_up(tmp_path: Path) -> None:
+    """At 50 s it loses n1 and is given another node, which sleeps."""
+    run = _run(tmp_path, "SUSPEND,GANG", submit("-t 10 -n 8", run=200)
+               + submit("-t 10 -n 8 -w n1 -p high", at=50, run=300))
+    log, held = run.events, run.node_stays
+    assert held is not None
+    assert run.notes["suspended_jobs"] == 1.0
+    (resumed,) = np.flatnonzero(log.kind == EventKind.RESUME)
+    goes_on_s = float(log.time_s[resumed])
+    assert goes_on_s >= 110.0
+    assert log.power_w[resumed] - log.power_w[log.time_s < goes_on_s][-1] == 80.0
+    assert held.from_s[held.job == 0].tolist() == [float(run.schedule.start_s[0]), goes_on_s]
+    assert held.watts_w[held.job == 0].tolist() == [80.0, 80.0]
+    assert _added_j(run) == pytest.approx(run.schedule.energy_j)
+    assert wl.check(run) == []
+
+
+def test_a_job_cancelled_while_its_nodes_boot_adds_nothing(tmp_path: Path) -> None:
+    run = _run(tmp_path, "REQUEUE", submit("-t 10 -n 1", run=10)
+               + submit("-t 10 -n 24 --no-requeue", at=100, run=20)
+               + submit("-t 10 -n 24 -p high", at=110, run=10))
+    held = run.node_stays
+    assert held is not None
+    assert run.schedule.end_s[1] < run.schedule.start_s[1] + 60.0
+    assert held.watts_w[held.job == 1].tolist() == [0.0, 0.0, 0.0]
+    assert _added_j(run) == pytest.approx(run.schedule.energy_j)
+    assert wl.check(run) == []
+
+
+LOG = """\
+JobID|JobName|User|Account|Partition|Submit|Start|End|Timelimit|NNodes|ReqTRES|State|NodeList
+1|a|ada|p|low|{at}00:00|{at}00:00|{at}00:10|00:05:00|1|cpu=1,node=1|COMPLETED|n1
+2|sim|ada|p|low|{at}01:40|{at}01:40|{at}01:40|00:05:00|1|cpu=8,node=1|FAILED|n1
+3|b|ada|p|high|{at}01:50|{at}01:50|{at}02:50|00:05:00|4|cpu=32,node=4|COMPLETED|n[1-2],m[1-2]
+""".replace("{at}", "2025-03-04T08:")
+
+
+def test_a_job_of_no_time_with_claims_goes_on(tmp_path: Path) -> None:
+    """Job 2 is suspended while its node boots, and has nothing left to do on any class."""
+    (tmp_path / "slurm.conf").write_text(CONF.format(mode="SUSPEND,GANG").replace(
+        "NodeName=n[1-3] CPUs=8 RealMemory=16000", "NodeName=n[1-2] CPUs=8 Feature=fast\n"
+        "NodeName=m[1-2] CPUs=8 Feature=slow"))
+    (tmp_path / "sacct.txt").write_text(LOG)
+    (tmp_path / "claims.csv").write_text("application,node_class,threads,cap_w,time_s,energy_j\n"
+                                         "sim,fast,,,100,20000\nsim,slow,,,400,48000\n")
+    twin = wl.make_twin(tmp_path / "slurm.conf", sacct=tmp_path / "sacct.txt", idle_w=100.0,
+                        cpu_w=10.0)
+    run = wl.simulate(twin.scenario, policy__placement="claims", policy__configure={
+        "name": "claims", "claims": str(tmp_path / "claims.csv"), "objective": "time"})
+    assert run.notes["suspended_jobs"] == 1.0
+    assert run.ran.all()
+    assert np.isfinite(run.schedule.end_s).all()
+    assert wl.check(run) == []
