@@ -127,5 +127,6 @@ def test_a_job_that_goes_on_keeps_its_start() -> None:
     asked = requests(on, NODE, {**NODE, "submit_s": 103.0, "partition": 1})
     found = simulate_shared(on, asked, rules)
     assert (found.start_s[0], found.start_s[1]) == (0.0, 103.0)
-    assert found.end_s[0] == found.gap_to_s[0] + 60.0 + 497.0
+    assert found.gap_to_s[0] == 103.0 + 60.0  # when its node is up
+    assert found.end_s[0] == found.gap_to_s[0] + 497.0
     assert broken_rules(on, asked, rules, found) == []

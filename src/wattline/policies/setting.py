@@ -47,7 +47,8 @@ class Outside:
     """Readers of the rooms above; here all of them say that there is none."""
 
     def tariff(self, file: str, start: str) -> Signal:
-        """Prices or intensities over time, from second 0 on."""
+        """Prices or intensities over time, from the first submission on: at the date `start`, or
+        without it by the log's own."""
         raise _missing("tariffs")
 
     def shares(self, file: str, users: Sequence[str]) -> Any:

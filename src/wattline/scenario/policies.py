@@ -44,12 +44,28 @@ class Readers(Outside):
         self.congestion: Congestion | None = None
         """How jobs hold each other up on the network that was read, for the simulated world."""
         self.assumed: tuple[str, ...] = ()
-        """What the network and the traffic of jobs on it were taken to be: a sentence each."""
+        """What the network and the traffic of jobs on it were taken to be, and how the dates of
+        tables were: a sentence each."""
 
     def tariff(self, file: str, start: str) -> Signal:
+        from wattline.traces.dated_tariffs import tariff_beside
         from wattline.traces.tariffs import read_tariff
 
-        return read_tariff(Path(file), start=start)
+        if start:
+            return read_tariff(Path(file), start=start)
+        found, said = tariff_beside(Path(file), *self._submissions_unix_s())
+        self.assumed += said
+        return found
+
+    def _submissions_unix_s(self) -> tuple[float | None, float | None]:
+        """The dates of the first and the last submission; None where the log has none."""
+        from wattline.traces.tariffs import FIRST_UNIX_S
+
+        if not len(self.jobs):
+            return None, None
+        first_s, last_s = float(self.jobs.submit_s[0]), float(self.jobs.submit_s[-1])
+        unix_s = 0.0 if first_s >= FIRST_UNIX_S else self.scenario.trace.unix_start_s or None
+        return (None, None) if unix_s is None else (unix_s + first_s, unix_s + last_s)
 
     def shares(self, file: str, users: Sequence[str]) -> Any:
         from wattline.account.fairshare import ShareTree, read_shares
@@ -89,13 +105,13 @@ class Readers(Outside):
             from wattline.network.bundles import bundled
 
             self.congestion = congestion(topology, behaviour, known)
-            self.assumed = (*topology.remarks, *bundled(topology).remarks)
+            self.assumed += (*topology.remarks, *bundled(topology).remarks)
         self.assumed += tuple(Uses(topology, behaviour, known).assumed(self.jobs))
         return fabric_for(placement, topology, self.machine.node_count, behaviour, known)
 
 
 def assumed_outside(setting: Setting) -> tuple[str, ...]:
-    """What was assumed of the network, where one was read."""
+    """What was assumed of the network and of dated tables, where any were read."""
     return setting.outside.assumed if isinstance(setting.outside, Readers) else ()
 
 

@@ -47,10 +47,11 @@ def peaks_w(
 def stays_of(found: Schedule) -> NodeStays:
     """Who had what of which node from when to when, in all runs; those that were left first."""
     job = found.allocation_job
+    last_w = np.where(found.never_up[job], 0.0, found.allocation_w)
     return NodeStays(
         job=np.concatenate((found.left_job, job)),
         node=np.concatenate((found.left_node, found.allocation_node)),
         cpus=np.concatenate((found.left_cpus, found.allocation_cpus)),
-        watts_w=np.concatenate((found.left_w, found.allocation_w)),
+        watts_w=np.concatenate((found.left_w, last_w)),
         from_s=np.concatenate((found.left_from_s, found.allocation_from_s)),
         to_s=np.concatenate((found.left_to_s, found.end_s[job])))

@@ -93,6 +93,6 @@ def run_as_chosen(st: Books, job: int) -> None:
     option = st.ask[job].option
     if live.gap < 0:
         live.left_s = st.option_s[option]
-    else:  # of its work the same part is left
+    elif st.option_s[live.option] > 0.0:  # of its work the same part is left; of none, none
         live.left_s *= st.option_s[option] / st.option_s[live.option]
     live.option = option

@@ -5,11 +5,13 @@ from __future__ import annotations
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.attempt import licences_free
 from wattline.shared_nodes.by_class import place_by_class
-from wattline.shared_nodes.joules import joules_allow
+from wattline.shared_nodes.joule_book import no_period_has_room
+from wattline.shared_nodes.joules import joules_allow, longest_s
 from wattline.shared_nodes.joules_alone import NO_JOULES
 from wattline.shared_nodes.limits import may_have, may_run, may_run_there
 from wattline.shared_nodes.offers import offers_now
 from wattline.shared_nodes.outcome import NEVER
+from wattline.shared_nodes.power import picked_watts
 from wattline.shared_nodes.reserving import close_nodes, open_nodes
 from wattline.shared_nodes.starting import picked_tres
 from wattline.shared_nodes.state import BLOCKED, QUEUED, STARTED, TO_COME, UP, Books
@@ -51,12 +53,23 @@ def _what_is_missing(st: Books, job: int) -> int:
         elif st.rules[0].bounded != 0 and not place_within(
                 st, entry, NOW, st.clock[0].now_s, 0, 0):
             return OVER_PART
-        elif st.rules[0].budgeted != 0 and not joules_allow(
-                st, st.entry[entry].job, 0.0, 0):
+        elif st.rules[0].budgeted != 0 and _lacks_joules(st, st.entry[entry].job):
             return NO_JOULES
         elif st.rules[0].capped != 0:
             return OVER_CAP
     return reason
+
+
+@kernel_part
+def _lacks_joules(st: Books, job: int) -> bool:
+    """Whether it is joules that a job waits for on the nodes that were picked.
+
+    Beside a cap only where no period has them: what happens to be left of this one comes again.
+    """
+    if joules_allow(st, job, 0.0, 0):
+        return False
+    return st.rules[0].capped == 0 or bool(
+        no_period_has_room(st, picked_watts(st, job, 0), longest_s(st, job)))
 
 
 @kernel_part

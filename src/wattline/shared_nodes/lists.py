@@ -68,7 +68,7 @@ def working_lists(
         "row_next": np.full(rows, -1), "row_end": np.zeros(rows),
         "row_job": np.repeat(np.arange(jobs), ask["rows"]), "node_first": np.full(nodes, -1),
         "log_s": np.zeros(LOG_ROWS), "log_w": np.zeros(LOG_ROWS),
-        "log_busy": np.zeros(LOG_ROWS, np.int64), "log_queued": np.zeros(LOG_ROWS, np.int64),
+        "log_busy": np.zeros(LOG_ROWS, np.int64),
     }
 
 

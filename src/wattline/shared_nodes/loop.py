@@ -224,7 +224,6 @@ def _write_log(st: Books) -> None:
     st.log_s[row] = clock.now_s
     st.log_w[row] = clock.power_w
     st.log_busy[row] = clock.busy_cpus
-    st.log_queued[row] = clock.queued
     clock.log = row + 1
     clock.logged_power_w = clock.power_w
     clock.logged_busy = clock.busy_cpus

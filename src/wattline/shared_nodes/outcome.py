@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from wattline.shared_nodes.machine import FloatArray, IntArray
+from wattline.shared_nodes.machine import BoolArray, FloatArray, IntArray
 
 WAITING, RAN, KILLED, REFUSED, CANCELLED, NEVER, NODE_FAILED, PREEMPTED = range(8)
 """KILLED: at its limit. REFUSED: at submission. CANCELLED: before it ran. NEVER: waits for what
@@ -45,7 +45,7 @@ class Schedule:
     lost_energy_j: FloatArray
     """Of these, what runs took that the job was requeued from."""
     suspended_s: FloatArray
-    """Of the time from start to end, in which it held no nodes and drew nothing."""
+    """Of the time from start to end, in which it held no nodes that are up and drew nothing."""
     gap_job: IntArray
     """One row per suspension within such a run, the last one of its job: the job."""
     gap_from_s: FloatArray
@@ -72,8 +72,10 @@ class Schedule:
     allocation_gres: IntArray
     """Rows x kinds of GRES."""
     allocation_w: FloatArray
-    """Added by the job on the node."""
+    """Added by the job on the node, once its nodes were up."""
     allocation_from_s: FloatArray
+    never_up: BoolArray
+    """Of each job: it was stopped for good while nodes of its last stretch still booted."""
     left_job: IntArray
     """One row per job and node that it held and left, to be requeued or to go on: the job."""
     left_node: IntArray
@@ -85,7 +87,6 @@ class Schedule:
     """When the machine's power changed."""
     event_power_w: FloatArray
     event_busy_cpus: IntArray
-    event_queued: IntArray
     passes: int
     """Main passes."""
     backfill_passes: int

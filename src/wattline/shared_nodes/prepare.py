@@ -188,7 +188,8 @@ def _asks(
 
 def _lives(count: int) -> Any:
     never = dict.fromkeys(("start_s", "end_s", "eligible_s", "cancelled_s"), np.nan)
-    return _table(Live, count, never | {"entry": -1, "reserved": -1, "gap": -1, "option": -1})
+    return _table(Live, count, never | {"entry": -1, "reserved": -1, "gap": -1, "went_on": -1,
+                                        "option": -1})
 
 
 def _entries(

@@ -78,7 +78,7 @@ def _with_room(books: Books) -> Books:
     """The same books with longer lists where they are nearly full; kernels cannot grow them."""
     grown = {}
     if books.clock[0].log + INSTANTS > len(books.log_s):
-        for name in ("log_s", "log_w", "log_busy", "log_queued"):
+        for name in ("log_s", "log_w", "log_busy"):
             old = getattr(books, name)
             grown[name] = np.concatenate((old, np.zeros(len(old) + INSTANTS, old.dtype)))
     for name, rows in COUNTED.items():
@@ -120,10 +120,10 @@ def _collect(books: Books) -> Schedule:
         allocation_cpus=books.row_cpus[place], allocation_memory_mb=books.row_memory[place],
         allocation_gres=books.row_gres.reshape(len(books.row_node), kinds)[place],
         allocation_w=books.row_w[place], allocation_from_s=np.asarray(live.stretch_s)[job],
+        never_up=ran & (np.asarray(live.boots) != 0),
         **_stays(books),
         event_time_s=books.log_s[:log].copy(), event_power_w=books.log_w[:log].copy(),
         event_busy_cpus=books.log_busy[:log].copy(),
-        event_queued=books.log_queued[:log].copy(),
         passes=int(clock.passes), backfill_passes=int(clock.backfills),
         above_cap_s=float(clock.above_s), **_alone(books),
         charged_period=np.array(books.page.period[: clock.pages]),

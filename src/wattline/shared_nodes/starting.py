@@ -84,9 +84,11 @@ def start_job(st: Books, entry: int) -> None:
     if live.gap < 0:
         live.start_s = clock.now_s
         live.held_s = 0.0
+        live.went_on = -1
         live.ready_s += st.rules[0].start_latency_s
     else:  # it goes on, with no prologue
         st.gap[live.gap].to_s = clock.now_s
+        live.went_on = live.gap
         live.gap = -1
     live.limit_end_s = clock.now_s + ask.limit_s - live.held_s
     _draw_watts(st, job, booted_s)
@@ -134,9 +136,11 @@ def nodes_are_up(st: Books, job: int) -> None:
         change_rate(st, live.entry, 1)
     clock.booting_w -= live.watts
     clock.power_w += live.watts
-    if live.held_s == 0.0:  # else it goes on after a suspension, and started before
+    if live.went_on >= 0:
+        st.gap[live.went_on].to_s = clock.now_s
+    else:
         live.start_s = clock.now_s
-        live.stretch_s = clock.now_s
+    live.stretch_s = clock.now_s
     drop_running(st, job)
     live.limit_end_s = clock.now_s + st.ask[job].limit_s - live.held_s
     add_running(st, job)

@@ -116,6 +116,7 @@ class Live(Record):
     stretch_s: float  # since when it runs; after a suspension this is not its start
     held_s: float  # how long it ran in stretches before
     gap: int  # row of `gap` where it is suspended, or -1
+    went_on: int  # row of `gap` after which it runs now, or -1
     left_s: float  # of its run, after a suspension
     killed: int
     let_go: int  # by the jobs that it waited for
@@ -395,7 +396,6 @@ class Books(KernelArrays):
     log_s: Any
     log_w: Any
     log_busy: Any
-    log_queued: Any
 
 
 Books.FIELDS = tuple(Books.__annotations__)

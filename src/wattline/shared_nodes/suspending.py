@@ -2,7 +2,8 @@
 
 slurm.conf: PreemptMode=SUSPEND. The job loses its nodes and waits in the queue with what it has
 done kept. Its start stays that of its first stretch, as Slurm's does; the time that it ran counts
-towards its limit, the time that it was suspended does not, and costs no joules.
+towards its limit, the time that it was suspended does not, and costs no joules. It goes on when the
+nodes that it is given are up.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ from wattline.twin.figures import (
     wait_text,
 )
 from wattline.twin.make import Twin
+from wattline.twin.what_ifs import said_of_what_ifs
 
 PHASES = 5
 MANY_JOBS = 50_000
@@ -207,7 +208,8 @@ def _compared(ready: TwinPlan, runs: Sequence[Run], shifts: Sequence[float]) -> 
         lists.not_modelled, lists.assumed, filled,
         (*site.made.unfit, *run.remarks, *killed.lines()), site.log.left_out,
         lists.contradictions, lists.unknown,
-        _verdict(means, (error, moving), errors, spread, run, filled, killed), series, run)
+        said_of_what_ifs(ready) + _verdict(
+            means, (error, moving), errors, spread, run, filled, killed), series, run)
 
 
 def _killed_at_limit(log: Log, run: Run) -> Counter:

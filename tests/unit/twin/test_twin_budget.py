@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.support.twin_sites import sacct
+from tests.support.twin_sites import sacct, submit
 
 import wattline as wl
 from wattline.cli.main import cli
@@ -125,3 +125,25 @@ def test_the_controller_refuses_what_it_does_not_count(twin: Path, line: str) ->
     twin.write_text(twin.read_text().replace("[policy]\n", f"[policy]\n{line}\n", 1))
     with pytest.raises(wl.InputError, match="is for simulations: the controller counts no joules"):
         read_section(str(twin))
+
+
+def test_beside_a_cap_the_cap_is_the_reason_where_every_period_has_the_joules(
+    tmp_path: Path
+) -> None:
+    """Two nodes of 100 W; a job of 160 W for at most 630 s needs 100,800 J of 101,000 J, and the
+    cap leaves 100 W."""
+    (tmp_path / "slurm.conf").write_text(
+        "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n"
+        "NodeName=n[1-2] CPUs=8 RealMemory=16000\n"
+        "PartitionName=low Nodes=ALL Default=YES MaxTime=2:00:00\n")
+    (tmp_path / "day.events").write_text(
+        submit("-t 10 -n 16", run=300) + submit("-t 5 -n 4", run=300))
+    site = wl.make_twin(tmp_path / "slurm.conf", events=tmp_path / "day.events", idle_w=100,
+                        cpu_w=10).scenario
+    budget = {"name": "budget", "energy": 200.0 * 1800.0 + 101_000.0, "period": 1800.0}
+    assert wl.simulate(site, policy__power=budget).ran.all()
+    run = wl.simulate(site, cap=300, policy__power=budget)
+    assert run.ran.tolist() == [False, True]
+    assert any("the power cap leaves no room for it (1)" in line for line in run.remarks)
+    assert not any("joules" in line for line in run.remarks if "never ran" in line)
+    assert run.budget["no_room"] == []

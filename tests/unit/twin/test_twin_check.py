@@ -42,6 +42,27 @@ def test_the_check_holds_simulated_against_logged_waits(tmp_path: Path) -> None:
     assert f"the waits are {found.moving_average_error:.0%} apart" in found.verdict
 
 
+@pytest.mark.parametrize(("more", "named"), [
+    ('[power]\ncap = 900\n', "Simulated with power.cap: unless"),
+    ('[twin.settings]\nPriorityWeightAge = 0\n', "Simulated with twin.settings: unless"),
+    ("", "The simulated mean wait")])
+def test_the_verdict_names_what_ifs_first(tmp_path: Path, more: str, named: str) -> None:
+    out = _made(tmp_path)
+    out.write_text(f"{out.read_text()}\n{more}")
+    assert wl.check_twin(out, phases=1).verdict.startswith(named)
+
+
+def test_the_verdict_names_policies_first(tmp_path: Path) -> None:
+    out = _made(tmp_path)
+    conf = tmp_path / "slurm.conf"
+    conf.write_text(f"{conf.read_text()}PriorityWeightFairshare=1000\n")
+    out.write_text(out.read_text().replace(
+        "[policy]\n", '[policy]\norder = "energy-share"\n'
+        'power = { name = "budget", energy = "50kWh", period = "1d" }\n'))
+    assert wl.check_twin(out, phases=1).verdict.startswith(
+        "Simulated with policy.power = budget, policy.order = energy-share: unless")
+
+
 def test_a_log_without_starts_says_that_nothing_is_known(tmp_path: Path) -> None:
     (tmp_path / "slurm.conf").write_text(CONF)
     (tmp_path / "log.events").write_text(submit("-n 8 -t 10") + submit("-n 8 -t 10", 5))

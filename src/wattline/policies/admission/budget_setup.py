@@ -35,7 +35,8 @@ class BudgetParameters(LevelParameters):
     period: Seconds = Field(604800.0, ge=1)
     price: FileName = ""
     carbon: FileName = ""
-    start: Annotated[str, Said("forms", "the date of second 0 in tables with dates")] = ""
+    start: Annotated[str, Said("forms", "the date of the first submission in tables with dates, "
+                               "where it is not that of the log")] = ""
     carbon_weight: Fraction = Field(0.0, ge=0, le=1)
     carry: Literal["forbid", "charge-now", "allow"] = "forbid"
     unspent: Literal["expire", "carry"] = "expire"

@@ -44,7 +44,8 @@ def joule_budget(
     given = choose("power", scenario.policy.power).given
     assert isinstance(given, BudgetParameters)
     _refuse_levels(given)
-    asked = asked_budget(given, jobs, Readers(scenario, jobs, machine, {}))
+    readers = Readers(scenario, jobs, machine, {})
+    asked = asked_budget(given, jobs, readers)
     asked.checked(machine.power_w_idle, machine.power_w_max)
     budget = JouleBudget(
         energy_j=float(asked.energy_j), start_s=float(asked.start_s),
@@ -52,7 +53,8 @@ def joule_budget(
         max_w=machine.power_w_max, carry=CARRIES.index(given.carry),
         unspent=UNSPENT.index(given.unspent), hold=int(given.no_room == "hold"),
         **slot_tables(asked, given.periods or periods_known(asked)))
-    return budget, () if "strategy" in given.model_fields_set else (IDLE,)
+    idle = () if "strategy" in given.model_fields_set else (IDLE,)
+    return budget, (*idle, *readers.assumed)
 
 
 def _refuse_levels(given: BudgetParameters) -> None:

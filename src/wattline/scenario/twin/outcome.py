@@ -83,16 +83,13 @@ def _events(found: outcome.Schedule, jobs: JobTable, schedule: Schedule,
     rank[len(jobs) + held.job.size:][:held.job.size][held.end_s <= held.begin_s] = 99
     order = np.lexsort((job, rank, time_s))
     time_s, kind, job, value = time_s[order], kind[order], job[order], value[order]
-    takes = np.isin(kind, (EventKind.START, EventKind.RESUME)).astype(np.int64)
-    gives = np.isin(kind, (EventKind.END, EventKind.PAUSE, EventKind.REQUEUE)).astype(np.int64)
-    busy = np.cumsum((takes - gives) * schedule.nodes[np.maximum(job, 0)]) if len(jobs) else takes
-    waits = (kind == EventKind.SUBMIT) & (value == 0)
-    queued = np.cumsum(waits.astype(np.int64) - (kind == EventKind.START))
-    if found.requeues.any() or found.gap_job.size:
-        # A job that was requeued or suspended may have had other CPUs before: what the rules
-        # counted themselves is right.
-        busy = _logged(found, found.event_busy_cpus, time_s, 0)
-        queued = _logged(found, found.event_queued, time_s, 0)
+    # A job waits until its nodes are up, and has other CPUs each time that it starts or goes on.
+    taken = np.concatenate((np.zeros(len(jobs), np.int64), held.cpus, -held.cpus,
+                            np.zeros(other.size, np.int64)))[order]
+    waits = ((kind == EventKind.SUBMIT) & (value == 0)) | np.isin(
+        kind, (EventKind.PAUSE, EventKind.REQUEUE))
+    goes = np.isin(kind, (EventKind.START, EventKind.RESUME))
+    busy, queued = np.cumsum(taken), np.cumsum(waits.astype(np.int64) - goes)
     return EventLog(time_s=time_s, kind=kind, job=job,
                     power_w=_logged(found, found.event_power_w, time_s, idle_w),
                     busy=busy.astype(np.int64), queued=queued.astype(np.int64), value=value)

@@ -160,6 +160,7 @@ def twin_plan(scenario: Scenario) -> TwinPlan:
         raise InputError(f"{scenario.name}: {said}")
     scenario = _resolved(scenario)
     site = site_of(scenario)
+    scenario = _with_date(scenario, site)
     machine = _machine(scenario, site)
     trace = trace_of(site, str(scenario.trace.file))
     rules, counted = rules_by_joules(scenario, site, site.rules)
@@ -173,9 +174,6 @@ def twin_plan(scenario: Scenario) -> TwinPlan:
     kept = cap_w if scenario.power.watch_cap is None else None
     parts, assumed = part_limits(scenario, machine, site.machine)
     budget, kept_by = joule_budget(scenario, machine, trace.jobs)
-    if scenario.trace.unix_start_s is None and site.log.unix_start_s is not None:
-        section = scenario.trace.model_copy(update={"unix_start_s": site.log.unix_start_s})
-        scenario = scenario.model_copy(update={"trace": section})
     return TwinPlan(
         scenario, trace, trace.jobs, machine, SlurmDecides(),
         EngineRules(granularity="core", overrun="kill", cap_w=cap_w),
@@ -184,6 +182,14 @@ def twin_plan(scenario: Scenario) -> TwinPlan:
             *(() if claimed is None else claimed.said))),
         left_out=left_out, site=site, slurm=rules, cap_w=kept, parts=parts, budget=budget,
         claimed=claimed)
+
+
+def _with_date(scenario: Scenario, site: Site) -> Scenario:
+    """With the date of the log's second 0, which tables with dates are put beside."""
+    if scenario.trace.unix_start_s is not None or site.log.unix_start_s is None:
+        return scenario
+    section = scenario.trace.model_copy(update={"unix_start_s": site.log.unix_start_s})
+    return scenario.model_copy(update={"trace": section})
 
 
 def site_of(scenario: Scenario) -> Site:

@@ -30,6 +30,7 @@ class Stretches:
     """Of the job up to the end of the stretch."""
     power_w: FloatArray
     """In the stretch alone."""
+    cpus: IntArray
 
 
 def stretches_of(found: outcome.Schedule, schedule: Schedule, rows: IntArray) -> Stretches:
@@ -57,7 +58,7 @@ def _lost_runs(found: outcome.Schedule) -> Stretches:
         job, begin_s, end_s,
         np.where(begins < runs, EventKind.START, EventKind.RESUME).astype(np.int64),
         np.where(ends >= found.lost_gap_job.size, EventKind.REQUEUE, EventKind.PAUSE).astype(
-            np.int64), energy_j, _mean_w(drawn_j, end_s - begin_s))
+            np.int64), energy_j, _mean_w(drawn_j, end_s - begin_s), _left_cpus(found, job, end_s))
 
 
 def _last_runs(found: outcome.Schedule, schedule: Schedule, rows: IntArray) -> Stretches:
@@ -76,7 +77,20 @@ def _last_runs(found: outcome.Schedule, schedule: Schedule, rows: IntArray) -> S
         job, begin_s, end_s,
         np.where(first, EventKind.START, EventKind.RESUME).astype(np.int64),
         np.where(last, EventKind.END, EventKind.PAUSE).astype(np.int64), energy_j,
-        _mean_w(drawn_j, end_s - begin_s))
+        _mean_w(drawn_j, end_s - begin_s),
+        np.where(last, schedule.nodes[job], _left_cpus(found, job, end_s)))
+
+
+def _left_cpus(found: outcome.Schedule, job: IntArray, end_s: FloatArray) -> IntArray:
+    """What each job gave back when it left its nodes at these times, to start again or go on."""
+    given: dict[tuple[int, float], int] = {}
+    lasting = found.left_to_s > found.left_from_s
+    for key_job, to_s, cpus in zip(found.left_job[lasting].tolist(),
+                                   found.left_to_s[lasting].tolist(),
+                                   found.left_cpus[lasting].tolist(), strict=True):
+        given[key_job, to_s] = given.get((key_job, to_s), 0) + cpus
+    return np.array([given.get(key, 0) for key in zip(job.tolist(), end_s.tolist(), strict=True)],
+                    dtype=np.int64)
 
 
 def _mean_w(drawn_j: FloatArray, lasts_s: FloatArray) -> FloatArray:
