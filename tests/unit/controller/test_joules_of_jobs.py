@@ -147,6 +147,20 @@ def test_joules_of_a_job_that_shared_its_node_are_written_when_the_others_are_kn
     assert recalled(tmp_path).unsaid == []
 
 
+def test_joules_of_a_job_do_not_wait_for_one_that_follows_it_on_its_node(
+    tmp_path, commands
+) -> None:
+    """By whole seconds the one may seem to begin before the other has ended."""
+    found = gathered()
+    other = replace(job(), label="8", job_id=8, start_s=T + 11)
+    found.hear(drawn(11.4, job="begin 8"))
+    found.look([other, job("COMPLETED", end_s=T + 12)], T + 13.5)
+    commands.sacct = account(ENDED)
+    with Store(tmp_path / "site.db") as store:
+        Writer(store, "c", commands, tmp_path).enter(found.batch({}), T + 50)
+    assert any(each.startswith("AdminComment=energy=") for each in commands.written)
+
+
 def life_seven(writer: Writer):
     with writer.store.session() as session:
         return session.execute(select(lives).where(lives.c.label == "7")).one()

@@ -39,6 +39,8 @@ BEFORE_S = 120.0
 """Accounting is late: what it told last time is asked for again."""
 FIRST_S = 3600.0
 """So far back accounting is asked where nothing was ever entered."""
+AFTER_ANOTHER_S = 1.0
+"""Times are whole seconds: jobs that follow each other on a node may seem to meet for so long."""
 COMPLETE_S = 30.0
 """So long after its end a job waits for marks of its nodes."""
 FORGOTTEN_S = 86400.0
@@ -177,7 +179,8 @@ class Writer:
             until = func.coalesce(lives.c.end_s, lives.c.seen_s)
             there = session.execute(select(lives.c.node_list, lives.c.cpu_s).where(
                 lives.c.cluster == self.cluster, lives.c.id != mine.id,
-                lives.c.start_s < mine.end_s, until > mine.start_s)).all()
+                lives.c.start_s < mine.end_s - AFTER_ANOTHER_S,
+                until > mine.start_s + AFTER_ANOTHER_S)).all()
         others = [row for row in there if not hosts.isdisjoint(hosts_of(row.node_list))]
         return not others or all(row.cpu_s is not None for row in (mine, *others))
 
