@@ -177,8 +177,7 @@ def test_jobs_are_passed_on_also_where_nothing_can_be_written(tmp_path: Path, th
 
 @pytest.mark.parametrize("mode", ["decide", "guard"])
 @pytest.mark.parametrize(("state", "reason"), [
-    ("PENDING", "job requeued in held state"), ("SPECIAL_EXIT", "job requeued in held state"),
-    ("PENDING", "launch failed requeued held")])
+    ("PENDING", "job requeued in held state"), ("SPECIAL_EXIT", "job requeued in held state")])
 def test_what_others_queue_again_held_stays_held(
     site: SiteConfig, full: Changing, mode: str, state: str, reason: str
 ) -> None:
@@ -197,6 +196,19 @@ def test_what_others_queue_again_held_stays_held(
             assert "queued again held" in found["sentence"]
     hand_over(there, full, 900.0)  # nor does the watchdog release it
     assert full.jobs["1"].held
+
+
+def test_a_job_whose_launch_failed_starts_again(site: SiteConfig, full: Changing) -> None:
+    """Its node may have been lost; nobody asked for the hold, and nobody would release it."""
+    full.change("9", state="COMPLETED")
+    full.run("1", "n1")
+    with serving(site, act=True, slurm=full) as here:
+        here.cycle()
+        full.change("1", state="PENDING", restarts=1, priority=0, node_list=(),
+                    reason="launch failed requeued held")
+        full.starts.clear()
+        here.cycle()
+        assert full.starts == ["1"]
 
 
 @pytest.mark.parametrize(("life", "starts"), [(1, True), (2, False)])

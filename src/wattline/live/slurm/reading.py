@@ -110,10 +110,12 @@ class SlurmJob:
 
     @property
     def queued_again_held(self) -> bool:
-        """`scontrol requeuehold`, or Slurm itself after a failed launch or by an exit code
-        (`job requeued in held state`, `launch failed requeued held`), and not by us."""
+        """`scontrol requeuehold`, or Slurm itself by an exit code (`job requeued in held state`),
+        and not by us. After a failed launch (`launch failed requeued held`), which may be a node
+        that was lost, nobody asked for the hold: the job is started again, on other nodes."""
         said = self.reason.replace("_", " ")
         return (self.held and "requeued" in said and "held" in said
+                and not said.startswith("launch failed")
                 and put_back(self.restarts) not in self.admin_comment)
 
     @property
