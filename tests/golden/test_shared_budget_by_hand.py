@@ -18,6 +18,7 @@ from wattline.model.signal import Signal
 from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.joule_budget import JouleBudget
 from wattline.shared_nodes.machine import REQUEUE, SUSPEND, SharedMachine
+from wattline.shared_nodes.outages import Outages
 from wattline.shared_nodes.outcome import NEVER, RAN, REASONS, REFUSED, Schedule
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.simulate import simulate_shared
@@ -92,6 +93,20 @@ def test_a_job_that_no_period_has_room_for_is_refused_or_held_and_blocks_nobody(
         assert found.start_s[1] == 1.0
         assert found.alone_w.tolist() == [80.0, 40.0]
         assert found.alone_s.tolist() == [1980.0, 600.0]
+
+
+def test_a_job_that_is_put_on_dear_nodes_alone_is_told_so() -> None:
+    """The small node comes first by its weight, and is down for good: a job that takes a whole node
+    would draw 24,000 J on it, and draws 48,000 J on the large one."""
+    on = machine(2, cpus=np.array([4, 8]), weight=np.array([1, 2]))
+    asked = requests(on, {"tasks": 1},
+                     {"tasks": 1, "min_nodes": 1, "exclusive": True, "submit_s": 10.0})
+    down = Outages(np.array([0]), np.array([0.0]), np.array([np.inf]), np.array([False]))
+    found = simulate_shared(on, asked, PROMPT, outages=down,
+                            budget=joules(on, 30_000.0, 1000.0, carry="charge-now"))
+    assert found.state.tolist() == [RAN, NEVER]
+    assert REASONS[found.reason[1]] == (
+        "no period of the energy budget has the joules for it on the nodes that it would get")
 
 
 def test_the_cheap_half_of_a_period_is_waited_for() -> None:

@@ -7,7 +7,6 @@ from wattline.shared_nodes.attempt import licences_free
 from wattline.shared_nodes.by_class import place_by_class
 from wattline.shared_nodes.joule_book import no_period_has_room
 from wattline.shared_nodes.joules import joules_allow, longest_s
-from wattline.shared_nodes.joules_alone import NO_JOULES
 from wattline.shared_nodes.limits import may_have, may_run, may_run_there
 from wattline.shared_nodes.offers import offers_now
 from wattline.shared_nodes.outcome import NEVER
@@ -18,6 +17,7 @@ from wattline.shared_nodes.state import BLOCKED, QUEUED, STARTED, TO_COME, UP, B
 from wattline.shared_nodes.within_bounds import NOW, OVER_PART, place_within
 
 OVER_JOB_LIMIT, OTHER, NO_LICENCES, OVER_CAP, OVER_GROUP_LIMIT, NO_FREE_NODES = 8, 9, 14, 15, 16, 17
+NO_JOULES_THERE = 25
 """Rows of REASONS in outcome.py."""
 
 
@@ -54,7 +54,7 @@ def _what_is_missing(st: Books, job: int) -> int:
                 st, entry, NOW, st.clock[0].now_s, 0, 0):
             return OVER_PART
         elif st.rules[0].budgeted != 0 and _lacks_joules(st, st.entry[entry].job):
-            return NO_JOULES
+            return NO_JOULES_THERE
         elif st.rules[0].capped != 0:
             return OVER_CAP
     return reason

@@ -23,6 +23,7 @@ REASONS = (
     "over the partition's memory per node", "what it asks for contradicts itself",
     "a limit of a part of the machine leaves no room for it",
     "no period of the energy budget has the joules for it",
+    "no period of the energy budget has the joules for it on the nodes that it would get",
 )
 
 

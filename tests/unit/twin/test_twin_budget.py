@@ -79,6 +79,8 @@ def test_jobs_without_room_are_named_with_what_they_need(twin: Path) -> None:
         assert (first["needs_j"], first["gives_j"]) == (pytest.approx(50_400.0), 50_000.0)
         assert any("no period of the energy budget has the joules for" in line
                    for line in run.remarks)
+        assert ("energy budget: job 1: it needs 14 Wh above idle power in one period, and the "
+                "most that a period gives is 13.9 Wh") in run.remarks
 
 
 def test_what_it_takes_for_granted_is_said(twin: Path) -> None:

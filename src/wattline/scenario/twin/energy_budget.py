@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +27,7 @@ from wattline.scenario.budget_notes import budget_kept, named, period_edges
 from wattline.scenario.budget_room import most_given_j, most_needed_j
 from wattline.scenario.model import Scenario
 from wattline.scenario.policies import Readers
+from wattline.scenario.refusals import needs_text
 from wattline.shared_nodes import outcome
 from wattline.shared_nodes.joule_budget import JouleBudget
 from wattline.shared_nodes.joules_alone import NO_JOULES
@@ -86,6 +88,12 @@ def what_it_kept(budget: JouleBudget, found: outcome.Schedule, run: Run) -> dict
     last_j = found.energy_j - found.lost_energy_j
     run = replace(run, schedule=replace(run.schedule, energy_j=last_j))
     return budget_kept(budget, run, _without_room(budget, found, run), charged_j)
+
+
+def said_of_room(kept: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the first job needs that no period has room for, and what there is."""
+    return tuple(f"energy budget: job {job['job_id']}: {needs_text(job)}"
+                 for job in kept.get("no_room", ())[:1])
 
 
 def _without_room(

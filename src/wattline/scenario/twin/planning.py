@@ -29,7 +29,12 @@ from wattline.scenario.twin.beside import BACKFILLS, SLURM, beside_twin, without
 from wattline.scenario.twin.caps import cap_over_time, reserved_watts
 from wattline.scenario.twin.claimed_outcome import with_classes
 from wattline.scenario.twin.claims import ClaimedJobs, claimed_jobs
-from wattline.scenario.twin.energy_budget import joule_budget, promised, what_it_kept
+from wattline.scenario.twin.energy_budget import (
+    joule_budget,
+    promised,
+    said_of_room,
+    what_it_kept,
+)
 from wattline.scenario.twin.energy_share import rules_by_joules
 from wattline.scenario.twin.outcome import run_of
 from wattline.scenario.twin.part_limits import part_limits, said_of_parts
@@ -99,6 +104,7 @@ class TwinPlan(Plan):
                                         budget=promised(self.budget, run.end_s)),
                       node_stays=stays_of(found), node_bounds=self.parts,
                       remarks=(*turned_away(found, self.site.made.requests),
+                               *said_of_room(kept),
                                *said_of_parts(self.site.machine, found, self.parts)))
         if self.claimed is not None:
             run = with_classes(run, found, self.site.made.requests, self.claimed)
@@ -147,7 +153,8 @@ def of_several(reason: str, count: int) -> str:
     if count == 1:
         return reason
     for one, several in (("for it", "for them"), ("it asks", "they ask"), ("it waits", "they wait"),
-                         ("that it may", "that they may"), ("its ", "their ")):
+                         ("that it may", "that they may"), ("that it would", "that they would"),
+                         ("its ", "their ")):
         reason = reason.replace(one, several)
     return reason
 
