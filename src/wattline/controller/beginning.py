@@ -59,7 +59,7 @@ OPERATOR = Obstacle("held by an operator", "an operator holds it (scontrol hold)
                     "says the same of a job whose dependency failed while no controller ran")
 QUEUED_AGAIN = Obstacle(
     OPERATOR.reason, "it was queued again held, by an operator (scontrol requeuehold) or by Slurm "
-    "after a launch that failed or an exit code that says so: scontrol release leaves it to Slurm")
+    "after an exit code that says so: scontrol release leaves it to Slurm")
 FAILED = "dependency failed"
 MET, LATE, NEVER = "met", "late", "never"
 """What becomes of a dependency, or of a part of it."""

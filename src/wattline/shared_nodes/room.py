@@ -2,10 +2,9 @@
 
 In a backfill cycle running jobs give back what they draw at their limits, the cap steps, and what
 is planned or started takes watts for as long as its limit says; the first step is what the machine
-draws now. A job that finds too
-little at a time for the fewest watts that it can draw is not tried then: cap.py would refuse it on
-any nodes. Less and less is left in the course of a cycle, so that what asked for the same before is
-remembered.
+draws now. A job that finds too little at a time for the fewest watts that it can draw is not tried
+then: cap.py would refuse it on any nodes. Less and less is left in the course of a cycle, so that
+what asked for the same before is remembered.
 
 The steps are sums in another order than those of cap.py. Where both are closer than SLACK_W to each
 other, cap.py decides.
