@@ -161,6 +161,38 @@ def test_joules_of_a_job_do_not_wait_for_one_that_follows_it_on_its_node(
     assert any(each.startswith("AdminComment=energy=") for each in commands.written)
 
 
+@pytest.mark.parametrize("looked", [True, False])
+def test_a_job_that_runs_by_accounting_alone_has_no_part_in_joules(
+    writer, commands, looked: bool
+) -> None:
+    """Slurm's accounting never heard of its end, as a slurmctld that is killed forgets seconds."""
+    commands.sacct = account("8 RUNNING Unknown 4 00:00:00", ENDED)
+    writer.enter(gathered().batch({}) if looked else Batch(), T + 14)
+    if not looked:
+        writer.enter(gathered().batch({}), T + 15)
+    assert life_seven(writer).energy_j == pytest.approx(630.0)
+    with writer.store.session() as session:
+        assert [row.label for row in session.execute(select(lives))] == ["7"]
+    assert writer.remarks == [], "it may have begun after the look"
+    writer.enter(Batch(), T + 900)
+    writer.enter(Batch(), T + 1800)
+    assert life_seven(writer).energy_j == pytest.approx(630.0)
+    said, = writer.remarks
+    assert said.startswith("accounting says that job 8 runs, and Slurm has no such job")
+
+
+def test_a_job_that_slurm_shows_too_has_what_accounting_says_of_it(writer, commands) -> None:
+    found = gathered()
+    found.look([replace(job(), label="8", job_id=8, cpus=16)], T + 14.0)
+    commands.sacct = account("8 RUNNING Unknown 4 00:00:00", ENDED)
+    writer.enter(found.batch({}), T + 15)
+    with writer.store.session() as session:
+        other = session.execute(select(lives).where(lives.c.label == "8")).one()
+    assert (other.alloc_tres, other.account) == ("cpu=16,node=1", "")
+    writer.enter(Batch(), T + 900)
+    assert writer.remarks == []
+
+
 def life_seven(writer: Writer):
     with writer.store.session() as session:
         return session.execute(select(lives).where(lives.c.label == "7")).one()

@@ -18,7 +18,7 @@ from sqlalchemy import Row, func, select
 from wattline.account.measured.book import MeasuredLedger
 from wattline.account.measured.from_sacct import read_sacct
 from wattline.account.measured.holdings import hosts_of
-from wattline.account.measured.records import Found, LifeKey, Stay
+from wattline.account.measured.records import Found, Life, LifeKey, Stay
 from wattline.account.measured.tables import lives, stays
 from wattline.account.store import Store
 from wattline.controller.joules.commenting import Commenter
@@ -65,6 +65,8 @@ class Writer:
     _left_s: dict[Place, float] = field(default_factory=dict)
     _lost: set[Lost] = field(default_factory=set)
     _told: set[str] = field(default_factory=set)
+    _running: frozenset[LifeKey] = frozenset()
+    """All that Slurm showed running at the last look."""
     _accounted: bool = False
     """Whether accounting was asked since the start: jobs may have ended before it."""
 
@@ -77,6 +79,7 @@ class Writer:
         self._begun_s |= batch.begun_s
         self._left_s |= batch.left_s
         self._lost |= batch.lost
+        self._running = self._running if batch.running is None else batch.running
         over = {life.key: life for life in batch.lives.values()
                 if not math.isnan(life.end_s) and life.state != REQUEUED}
         marks = [*self.memory.marks, *batch.marks]
@@ -116,9 +119,28 @@ class Writer:
             self._say_once("accounting", f"{error}; what Slurm accounts for is asked again later")
             return
         self._told.discard("accounting")
-        self._ledger.enter(replace(read_sacct(text.encode(), "sacct", cluster=self.cluster,
-                                              zone="UTC"), series=()))
+        told = read_sacct(text.encode(), "sacct", cluster=self.cluster, zone="UTC")
+        believed, runaway = self._parted(told.lives, now_s)
+        self._say_runaway(runaway)
+        self._ledger.enter(replace(told, lives=believed, series=()))
         self.memory.accounted_s, self._accounted = now_s, True
+
+    def _parted(
+        self, told: Sequence[Life], now_s: float
+    ) -> tuple[tuple[Life, ...], list[str]]:
+        """Lives without those that run by accounting alone, and the jobs of those that have done so
+        for long: where slurmctld was killed accounting may never hear of an end, and such a job
+        would share the joules of its nodes for ever."""
+        apart = {life.key: life for life in told
+                 if math.isnan(life.end_s) and life.key not in self._running}
+        return (tuple(life for life in told if life.key not in apart),
+                sorted(key.label for key in apart if key.start_s < now_s - BEFORE_S))
+
+    def _say_runaway(self, labels: Sequence[str]) -> None:
+        for label in labels:
+            self._say_once(f"runaway {label}", (
+                f"accounting says that job {label} runs, and Slurm has no such job: it has no part "
+                "in the joules of its nodes (sacctmgr show runawayjobs lists and mends such jobs)"))
 
     def _say_joules(self, now_s: float, *, last: bool) -> None:
         commenter = Commenter(self.commands)

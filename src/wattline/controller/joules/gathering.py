@@ -61,6 +61,8 @@ class Batch:
     left_s: Mapping[tuple[LifeKey, str], float] = field(default_factory=dict)
     """Of lives that go on without a node that they had, about when they left it."""
     lost: frozenset[Lost] = frozenset()
+    running: frozenset[LifeKey] | None = None
+    """All that Slurm showed running at its last look; None where there was none."""
     seen: Mapping[str, tuple[int, int, float]] = field(default_factory=dict)
     """Up to where nodes need not be asked again once all this is entered."""
 
@@ -73,7 +75,9 @@ class Batch:
             lives[key] = with_nodes(later.lives[key], hosts(self.lives[key].node_list))
         return Batch(lives, readings, self.marks + later.marks,
                      {**later.begun_s, **self.begun_s}, {**later.left_s, **self.left_s},
-                     self.lost | later.lost, later.seen or self.seen)
+                     self.lost | later.lost,
+                     self.running if later.running is None else later.running,
+                     later.seen or self.seen)
 
     def series(self, cluster: str) -> tuple[Series, ...]:
         return tuple(
@@ -100,6 +104,7 @@ class Gathering:
         self._ran: Mapping[str, tuple[int, Sequence[str]]] = {}
         self._last: dict[str, SlurmJob] = {}
         """By label, the life that was seen last and had begun."""
+        self._running: frozenset[LifeKey] | None = None
         self._looked_s = math.nan
 
     def hear(self, reports: Iterable[NodeReport]) -> None:
@@ -157,6 +162,8 @@ class Gathering:
                 lost += _all_lost(gone)
         self._last = {label: job for label, job in self._last.items() if label in seen}
         self._had = {key: nodes for key, nodes in self._had.items() if key.label in seen}
+        self._running = frozenset(LifeKey(self.cluster, label, int(job.start_s))
+                                  for label, job in self._last.items() if _runs(job))
         self._looked_s = now_s
         self._lost.update(lost)
         return lost
@@ -175,7 +182,7 @@ class Gathering:
     def batch(self, seen: Mapping[str, tuple[int, int, float]]) -> Batch:
         """All that came since the last call."""
         found = Batch(self._lives, self._readings, tuple(self._marks), self._begun_s,
-                      self._left_s, frozenset(self._lost), seen)
+                      self._left_s, frozenset(self._lost), self._running, seen)
         self._lives, self._readings, self._marks, self._begun_s = {}, {}, [], {}
         self._left_s, self._lost = {}, set()
         self._count = 0
