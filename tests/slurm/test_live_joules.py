@@ -10,7 +10,8 @@ import pytest
 import tomli_w
 
 import wattline as wl
-from tests.slurm.bedside import OURS, held_j, runs, slurm, submit, until
+from tests.slurm.bedside import OURS, held_j, held_until_s, runs, slurm, submit, until
+from wattline.account.measured.from_sacct import read_sacct
 from wattline.controller.configuration import read_configuration
 from wattline.controller.serving import serving
 from wattline.controller.testbed.agents import agents_of
@@ -136,3 +137,20 @@ def test_a_job_that_gives_a_node_back_has_what_it_drew_until_then(
     truth = held_j(bed, job)
     assert max(truth) > 1.5 * min(truth)
     assert found["energy_j"] == pytest.approx(sum(truth), rel=0.03)
+    assert_told_by_accounting(bed, job, tmp_path)
+
+
+def assert_told_by_accounting(bed: Bed, job: str, folder: Path) -> None:
+    """What a controller that was away meanwhile, or an import, learns of it."""
+    dump, store = folder / "sacct.txt", folder / "told.db"
+    asked = ("sacct", "-P", "-D", "-j", job, "-o", "JobID,State,Submit,Start,End,ElapsedRaw,NNodes,"
+             "AllocCPUS,NodeList,AllocTRES,ConsumedEnergyRaw")
+    until(lambda: "CANCELLED" in slurm(bed, *asked))
+    dump.write_text(slurm(bed, *asked) + "\n")
+    told = read_sacct(dump.read_bytes(), "sacct", cluster=bed.cluster, zone="UTC")
+    given_back, = told.stays
+    assert 0.0 <= held_until_s(bed, job, given_back.node) - given_back.told_s < 5.0
+    wl.account_import(dump, store=store, cluster=bed.cluster, zone="UTC")
+    life, = wl.account_job(job, store).lives
+    assert life["state"] == "CANCELLED"
+    assert life["quality"].endswith("without the nodes that it gave back")
