@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -107,10 +107,21 @@ def test_joules_are_right_when_nodes_die_clocks_are_wrong_and_messages_are_lost(
     assert found.energy_error_max <= 0.03
 
 
-def test_a_job_that_gives_a_node_back_has_what_it_drew_until_then(
-    bed: Bed, tmp_path: Path
+@pytest.fixture
+def other(bed: Bed) -> Iterator[str]:
+    """A partition that is left to Slurm, whose jobs may be on one node."""
+    slurm(bed, "scontrol", "create", "PartitionName=other", "Nodes=n0006", "OverSubscribe=NO")
+    yield "other"
+    slurm(bed, "scancel", "-p", "other")
+    until(lambda: not slurm(bed, "squeue", "-h"))
+    slurm(bed, "scontrol", "delete", "PartitionName=other")
+
+
+def test_jobs_that_give_a_node_back_or_share_one_have_what_was_drawn_in_their_time(
+    bed: Bed, tmp_path: Path, other: str
 ) -> None:
-    """Slurm runs the epilog of a node when a running job is made smaller."""
+    """Slurm runs the epilog of a node when a running job is made smaller. Of two jobs on one node
+    the first is there until the other is gone: together they have what the node drew for it."""
     agents = agents_of(bed)
     broker = tomli_w.dumps({"broker": agents.pop("broker")})
     (tmp_path / "site.toml").write_text(
@@ -126,15 +137,24 @@ def test_a_job_that_gives_a_node_back_has_what_it_drew_until_then(
             cycles(lambda: time.monotonic() >= until_s)
 
         job = submit(bed, 60, 200, *OURS, "-N", "2", "-t", "5")
-        cycles(lambda: runs(bed, job))
+        first = submit(bed, 60, 150, "-p", other, "-n", "2", "-t", "5")
+        cycles(lambda: runs(bed, job) and runs(bed, first))
+        second = submit(bed, 60, 150, "-p", other, "-n", "2", "-t", "5")
+        cycles(lambda: runs(bed, second))
         seconds(3)
         slurm(bed, "scontrol", "update", f"JobId={job}", "NumNodes=1")
         seconds(4)
-        slurm(bed, "scancel", job)
-        cycles(lambda: len(held_j(bed, job)) == 2)
-        seconds(2)
-    found = wl.account_job(job, tmp_path / "controller" / "ledger.db").lives[-1]
-    truth = held_j(bed, job)
+        slurm(bed, "scancel", job, second)
+        cycles(lambda: len(held_j(bed, job)) == 2 and bool(held_j(bed, second)))
+        slurm(bed, "scancel", first)
+        cycles(lambda: bool(held_j(bed, first)))
+        seconds(1)
+    store = tmp_path / "controller" / "ledger.db"
+    lives = {each: wl.account_job(each, store).lives[-1] for each in (job, first, second)}
+    shared = [lives[each]["energy_j"] for each in (first, second)]
+    assert min(shared) > 0.0
+    assert sum(shared) == pytest.approx(sum(held_j(bed, first)), rel=0.03)
+    found, truth = lives[job], held_j(bed, job)
     assert max(truth) > 1.5 * min(truth)
     assert found["energy_j"] == pytest.approx(sum(truth), rel=0.03)
     assert_told_by_accounting(bed, job, tmp_path)
