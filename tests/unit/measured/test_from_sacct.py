@@ -296,12 +296,23 @@ SHRUNK_S = 1_795_016_934
 """When it began."""
 
 
+def as_slurm24(text):
+    """In Slurm 24.11.5 each record starts when it was submitted, which is when the one before it
+    ended, and its seconds are its own."""
+    rows = [row.split("|") for row in text.splitlines()]
+    for row in rows[1:]:
+        if row[0] == "1" and row[3] > row[4]:
+            row[4], row[6] = row[3], "5"
+    return "\n".join("|".join(row) for row in rows) + "\n"
+
+
+@pytest.mark.parametrize("written", [str, as_slurm24])
 @pytest.mark.parametrize(("last", "state", "end_s"), [
     (RUNS, "RUNNING", None), (IS_OVER, "CANCELLED", SHRUNK_S + 14.0)])
 def test_a_job_that_was_made_smaller_goes_on_without_the_nodes_that_it_gave_back(
-    last, state, end_s
+    last, state, end_s, written
 ):
-    found = read_sacct((SHRUNK + last).encode(), "s", zone="UTC", cluster="c")
+    found = read_sacct(written(SHRUNK + last).encode(), "s", zone="UTC", cluster="c")
     assert {stay.node: stay.told_s for stay in found.stays} == {
         "n0002": SHRUNK_S + 9.0, "n0003": SHRUNK_S + 5.0}
     assert [said for said in found.remarks if said.startswith("jobs that gave nodes back")]
@@ -310,6 +321,7 @@ def test_a_job_that_was_made_smaller_goes_on_without_the_nodes_that_it_gave_back
         with store.session() as session:
             life = session.execute(select(lives)).one()
         assert (life.state, life.end_s, life.nodes) == (state, end_s, 3)
+        assert (life.submit_s, life.start_s) == (SHRUNK_S - 1.0, SHRUNK_S)
         assert life.node_list == "n[0001-0003]"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from wattline.account.measured import sacct_values as values
 from wattline.account.measured.names import clean, clean_list
 from wattline.account.measured.records import Found, Life, LifeKey, Stay, StepSeen
-from wattline.account.measured.resized import given_back
+from wattline.account.measured.resized import RESIZING, as_one_life, given_back
 from wattline.account.measured.sacct_values import Cells
 from wattline.account.measured.zones import Moment, Zone, moment, stay, zone_of
 from wattline.model.errors import InputError
@@ -77,10 +77,11 @@ def read_sacct(
         reading.remarks.insert(0, reading.zone.note())
     if cluster and reading.clusters - {cluster}:
         _check_clusters(reading.clusters, cluster, source, reading)
-    left = given_back(reading.lives)
+    lives = as_one_life(reading.lives)
+    left = given_back(lives)
     if left:
         reading.remarks.append(_shrunk(left))
-    return Found(source, tuple(reading.lives), tuple(reading.steps), stays=left,
+    return Found(source, tuple(lives), tuple(reading.steps), stays=left,
                  skipped=dict(+reading.skipped), mended=dict(+reading.mended),
                  remarks=tuple(reading.remarks))
 
@@ -223,7 +224,7 @@ def _add_life(cells: Cells, label: str, times: _Times, reading: _Reading) -> Non
         return
     start_s, end_s, meant = times.settled(reading)
     seen_s = math.nan
-    if state == "RESIZING" and not math.isnan(end_s):  # the job goes on, in its next record
+    if state == RESIZING and not math.isnan(end_s):  # the job goes on, in its next record
         end_s, seen_s = math.nan, end_s
     elif state in NOT_ENDED:
         end_s = math.nan
