@@ -80,6 +80,14 @@ def held_j(bed: Bed, job: str) -> list[float]:
     return [said["energy_j"] for said in map(json.loads, lines) if said.get("held") == job]
 
 
+def held_until_s(bed: Bed, job: str, node: str) -> float:
+    """When the epilog of a job ran on a node, by the emulator."""
+    lines = (bed.logs / "emulator.jsonl").read_text().splitlines()
+    found, = (said["end_s"] for said in map(json.loads, lines)
+              if said.get("held") == job and said["node"] == node)
+    return float(found)
+
+
 def under_s(bed: Bed, cap_w: float, since_s: float) -> float:
     """How long after a moment the machine drew no more than this, by the emulator's own log."""
     lines = map(json.loads, (bed.logs / "emulator.jsonl").read_text().splitlines())

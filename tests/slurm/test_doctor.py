@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 from tests.slurm.bedside import slurm, until
+from wattline.controller.configuration import read_configuration
 from wattline.controller.doctor.asking import doctor
+from wattline.controller.serving import serving
 from wattline.controller.testbed.layout import Bed
+from wattline.model.errors import InputError
 
 SITE = """nodes = "n[0001-0006]"
 node_idle_w = 90
@@ -70,6 +73,20 @@ def test_a_partition_that_shares_nodes_is_named(bed: Bed, site: Path) -> None:
         assert wrong(site) == ["whole nodes"]
     finally:
         slurm(bed, "scontrol", "update", "partitionname=batch", "OverSubscribe=EXCLUSIVE")
+
+
+def test_another_name_than_slurms_is_named_and_keeps_a_controller_from_starting(
+    bed: Bed, site: Path
+) -> None:
+    site.write_text(f'{site.read_text()}cluster = "{bed.cluster}"\n')
+    assert wrong(site) == []
+    with serving(read_configuration(site), act=True) as here:
+        assert not [line for line in here.cycle().remarks if "cluster" in line]
+    site.write_text(site.read_text().replace(f'"{bed.cluster}"', '"other"'))
+    assert wrong(site) == ["cluster"]
+    with (pytest.raises(InputError, match=f"Slurm's ClusterName is '{bed.cluster}'"),
+          serving(read_configuration(site), act=True)):
+        pass
 
 
 def test_clocks_that_differ_are_named(site: Path) -> None:

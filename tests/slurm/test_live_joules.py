@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import tomli_w
 
 import wattline as wl
-from tests.slurm.bedside import OURS, held_j, runs, slurm, submit, until
+from tests.slurm.bedside import OURS, held_j, held_until_s, runs, slurm, submit, until
+from wattline.account.measured.from_sacct import read_sacct
 from wattline.controller.configuration import read_configuration
 from wattline.controller.serving import serving
 from wattline.controller.testbed.agents import agents_of
@@ -106,10 +107,21 @@ def test_joules_are_right_when_nodes_die_clocks_are_wrong_and_messages_are_lost(
     assert found.energy_error_max <= 0.03
 
 
-def test_a_job_that_gives_a_node_back_has_what_it_drew_until_then(
-    bed: Bed, tmp_path: Path
+@pytest.fixture
+def other(bed: Bed) -> Iterator[str]:
+    """A partition that is left to Slurm, whose jobs may be on one node."""
+    slurm(bed, "scontrol", "create", "PartitionName=other", "Nodes=n0006", "OverSubscribe=NO")
+    yield "other"
+    slurm(bed, "scancel", "-p", "other")
+    until(lambda: not slurm(bed, "squeue", "-h"))
+    slurm(bed, "scontrol", "delete", "PartitionName=other")
+
+
+def test_jobs_that_give_a_node_back_or_share_one_have_what_was_drawn_in_their_time(
+    bed: Bed, tmp_path: Path, other: str
 ) -> None:
-    """Slurm runs the epilog of a node when a running job is made smaller."""
+    """Slurm runs the epilog of a node when a running job is made smaller. Of two jobs on one node
+    the first is there until the other is gone: together they have what the node drew for it."""
     agents = agents_of(bed)
     broker = tomli_w.dumps({"broker": agents.pop("broker")})
     (tmp_path / "site.toml").write_text(
@@ -125,14 +137,41 @@ def test_a_job_that_gives_a_node_back_has_what_it_drew_until_then(
             cycles(lambda: time.monotonic() >= until_s)
 
         job = submit(bed, 60, 200, *OURS, "-N", "2", "-t", "5")
-        cycles(lambda: runs(bed, job))
+        first = submit(bed, 60, 150, "-p", other, "-n", "2", "-t", "5")
+        cycles(lambda: runs(bed, job) and runs(bed, first))
+        second = submit(bed, 60, 150, "-p", other, "-n", "2", "-t", "5")
+        cycles(lambda: runs(bed, second))
         seconds(3)
         slurm(bed, "scontrol", "update", f"JobId={job}", "NumNodes=1")
         seconds(4)
-        slurm(bed, "scancel", job)
-        cycles(lambda: len(held_j(bed, job)) == 2)
-        seconds(2)
-    found = wl.account_job(job, tmp_path / "controller" / "ledger.db").lives[-1]
-    truth = held_j(bed, job)
+        slurm(bed, "scancel", job, second)
+        cycles(lambda: len(held_j(bed, job)) == 2 and bool(held_j(bed, second)))
+        slurm(bed, "scancel", first)
+        cycles(lambda: bool(held_j(bed, first)))
+        seconds(1)
+    store = tmp_path / "controller" / "ledger.db"
+    lives = {each: wl.account_job(each, store).lives[-1] for each in (job, first, second)}
+    shared = [lives[each]["energy_j"] for each in (first, second)]
+    assert min(shared) > 0.0
+    assert sum(shared) == pytest.approx(sum(held_j(bed, first)), rel=0.03)
+    found, truth = lives[job], held_j(bed, job)
     assert max(truth) > 1.5 * min(truth)
     assert found["energy_j"] == pytest.approx(sum(truth), rel=0.03)
+    assert_told_by_accounting(bed, job, tmp_path)
+
+
+def assert_told_by_accounting(bed: Bed, job: str, folder: Path) -> None:
+    """What a controller that was away meanwhile, or an import, learns of it."""
+    dump, store = folder / "sacct.txt", folder / "told.db"
+    asked = ("sacct", "-P", "-D", "-j", job, "-o", "JobID,State,Submit,Start,End,ElapsedRaw,NNodes,"
+             "AllocCPUS,NodeList,AllocTRES,ConsumedEnergyRaw")
+    until(lambda: "CANCELLED" in slurm(bed, *asked))
+    dump.write_text(slurm(bed, *asked) + "\n")
+    told = read_sacct(dump.read_bytes(), "sacct", cluster=bed.cluster, zone="UTC")
+    given_back, = told.stays
+    assert 0.0 <= held_until_s(bed, job, given_back.node) - given_back.told_s < 5.0
+    wl.account_import(dump, store=store, cluster=bed.cluster, zone="UTC")
+    life, = wl.account_job(job, store).lives
+    assert life["state"] == "CANCELLED"
+    joules = dump.read_text().strip().rpartition("|")[2]  # a short job may have none in Slurm 24.11
+    assert life["quality"].endswith("without the nodes that it gave back" if joules else "unknown")

@@ -60,6 +60,7 @@ def test_nodes_arrays_and_the_queues_order_are_kept(bed: Bed, tmp_path: Path) ->
             slurm(bed, "scontrol", "update", f"JobId={nowhere}", "ExcNodeList=n0001")
             cycles(lambda: runs(bed, nowhere))  # and not a quarter of an hour later
             slurm(bed, "scancel", unfit, nowhere, *running)
+            cycles(lambda: not slurm(bed, "squeue", "-h"))  # all nodes are free
             _as_they_ask_now(bed, here, cycles)
             _handed_over_in_order(bed, site, here, cycles)
     finally:

@@ -75,11 +75,16 @@ def _add_columns(connection: Connection) -> None:
     from wattline.account import ledger
 
     for table, name in ((tables.steps, "state"), (ledger.jobs, "asked_frequency")):
-        known = inspect(connection)
-        if known.has_table(table.name) and name not in {
-                column["name"] for column in known.get_columns(table.name)}:
-            column = CreateColumn(table.c[name]).compile(dialect=connection.dialect)
-            connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {column}")
+        _add_column(connection, table, name)
+
+
+def _add_column(connection: Connection, table: Table, name: str) -> None:
+    """To a table that is there, and lacks it."""
+    known = inspect(connection)
+    if known.has_table(table.name) and name not in {
+            column["name"] for column in known.get_columns(table.name)}:
+        column = CreateColumn(table.c[name]).compile(dialect=connection.dialect)
+        connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {column}")
 
 
 def _settle_anew(connection: Connection) -> None:
@@ -137,13 +142,20 @@ def _measure_steps(connection: Connection) -> None:
         settle_all(connection, kept_rules.load(connection))
 
 
+def _add_given_back(connection: Connection) -> None:
+    """Version 7: when Slurm says that jobs gave nodes back."""
+    _add_column(connection, tables.stays, "told_s")
+
+
 def _version_6(connection: Connection) -> None:
     _index_told(connection)
+    _add_given_back(connection)  # what follows is divided as in today's stores
     _measure_steps(connection)
 
 
 STEPS: Mapping[int, Callable[[Connection], None]] = {
     2: _add_measured, 3: _add_rules, 4: _version_4, 5: _add_stays, 6: _version_6,
+    7: _add_given_back,
 }
 """By the version that each leads to."""
 LATEST = max(STEPS)

@@ -47,7 +47,8 @@ def command(context: click.Context, file: Path | None, act: bool, mode: str | No
         return
     from wattline.controller.configuration import read_configuration
     from wattline.controller.modes import mode_at_start
-    from wattline.controller.serving import run, serving, told_to_stop
+    from wattline.controller.serving import run, serving
+    from wattline.controller.stopping import told_to_stop
 
     needed(file, "--config")
     assert file is not None
@@ -72,7 +73,7 @@ def watchdog(file: Path | None) -> None:
     """
     from wattline.controller.configuration import read_configuration
     from wattline.controller.lease import watchdog as watch
-    from wattline.controller.serving import told_to_stop
+    from wattline.controller.stopping import told_to_stop
     from wattline.live.slurm.client import Slurm
     from wattline.live.slurm.commands import Commands
 

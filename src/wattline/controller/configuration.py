@@ -107,7 +107,7 @@ class SiteConfig(Section):
     """Through which the agents of nodes are reached; without it only starts are decided."""
     cluster: str = "cluster"
     """The name that agents and controller share; the ledger knows the machine by it, as by Slurm's
-    ClusterName, which it should be."""
+    ClusterName, which it must be."""
     order_key: FileName = ""
     """The key that orders to agents are signed with (`wattline agent keys` makes it)."""
     store: str = ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import math
 import os
-import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
@@ -35,6 +34,7 @@ from wattline.controller.lease import renew, renewing
 from wattline.controller.licences import LicenceNet, allowed_w, decided_w
 from wattline.controller.metering import Meters
 from wattline.controller.modes import ModeKeeper, mode_at_start, open_modes
+from wattline.controller.named_cluster import misnamed, refuse_misnamed
 from wattline.controller.node_power import NodePower
 from wattline.controller.passing import pass_on_held, take_back, turns_of
 from wattline.controller.priorities import SharePriorities, shares_of
@@ -91,11 +91,13 @@ def serving(
         at_start = site.model_copy(update={"mode": mode_at_start(site, mode)})
         with ExitStack() as opened:
             with renewing(folder, at_start.mode, site.lease) if act else nullcontext():
+                slurm = slurm or _slurm(site)
+                refuse_misnamed(site, slurm)
                 kept = opened.enter_context(closing(
                     open_remembered(at_start, folder, clock(), act=act)))
                 controller, keeper, ledger, modes = _assembled(
-                    site, kept, slurm or _slurm(site), fleet or fleet_of(site, act=act), act=act,
-                    clock=clock, mode=mode)
+                    site, kept, slurm, fleet or fleet_of(site, act=act), act=act, clock=clock,
+                    mode=mode)
             with nullcontext() if keeper is None else closing(keeper):
                 with (leaving_to_slurm(site, controller, modes), settled(),
                       _attending(controller, keeper, clock)):
@@ -161,7 +163,8 @@ def _assembled(
     target = None if keeper is None else _target(site, controller, keeper)
     resting = RestingNodes(watcher, lambda: controller.books, site.node_idle_w, controller.notes)
     sources: list[Callable[[float], list[Event]]] = [
-        UnknownNames(watcher, controller.notes).events, resting.events]
+        UnknownNames(watcher, controller.notes, partial(misnamed, site, slurm)).events,
+        resting.events]
     listeners: list[Callable[[Cycle], None]] = []
     if keeper is not None:
         listeners.append(lambda cycle: _keep(keeper, controller, clock()))
@@ -434,16 +437,3 @@ def _rest_until(end_s: float, meanwhile: Meanwhile) -> None:
     while (left_s := end_s - time.monotonic()) > 0.0:
         time.sleep(min(left_s, meanwhile.wait_s()))
         meanwhile.look()
-
-
-@contextmanager
-def told_to_stop() -> Iterator[Callable[[], bool]]:
-    """Whether a signal asked to stop: the cycle that runs is finished before."""
-    asked: list[int] = []
-    before = {each: signal.signal(each, lambda number, frame: asked.append(number))
-              for each in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield lambda: bool(asked)
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)

@@ -1,8 +1,9 @@
-"""What a controller leaves behind: at a clean stop, and where it cannot go on."""
+"""How a controller is told to stop, and what it leaves behind then, or where it cannot go on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import signal
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,19 @@ if TYPE_CHECKING:
     from wattline.controller.controller import Controller
     from wattline.controller.modes import ModeKeeper
     from wattline.live.slurm.reading import SlurmJob
+
+
+@contextmanager
+def told_to_stop() -> Iterator[Callable[[], bool]]:
+    """Whether a signal asked to stop: the cycle that runs is finished before."""
+    asked: list[int] = []
+    before = {each: signal.signal(each, lambda number, frame: asked.append(number))
+              for each in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def switch_on(folder: Path, controller: Controller) -> None:

@@ -1,11 +1,13 @@
-"""Nodes and partitions of a site's file that Slurm does not have: said at a controller's start."""
+"""Names of a site's file that Slurm does not have: said at a controller's start."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from wattline.books import Event
 from wattline.controller.watching import Watcher
+from wattline.live.slurm.commands import SlurmError
 from wattline.model.units import counted
 
 SHOWN = 4
@@ -17,13 +19,23 @@ class UnknownNames:
 
     watcher: Watcher
     notes: list[str]
+    misnamed: Callable[[], str] = str
+    """What is to be said of the cluster's name; a controller that Slurm told it does not start."""
     _said: bool = field(default=False, init=False)
 
     def events(self, now_s: float) -> list[Event]:
         if not self._said:
             self._said = True
             self._look()
+            self._ask()
         return []
+
+    def _ask(self) -> None:
+        try:
+            misnamed = self.misnamed()
+        except SlurmError as error:
+            misnamed = f"whether Slurm's cluster is that of the site's file is not known: {error}"
+        self.notes += [misnamed] if misnamed else []
 
     def _look(self) -> None:
         seen = self.watcher.nodes_seen

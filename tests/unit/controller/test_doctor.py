@@ -116,6 +116,16 @@ def test_partitions_whose_jobs_share_nodes_are_named(site: Path) -> None:
     assert found[1].mend == "there are: batch"
 
 
+def test_another_cluster_than_slurms_is_named_where_somebody_is_told_its_name(site: Path) -> None:
+    site.write_text(SITE + 'cluster = "bed"\n')
+    assert wrong(option_checks(cluster(), read_configuration(site))) == []
+    site.write_text(SITE + 'cluster = "Bed"\n')
+    found = option_checks(cluster(), read_configuration(site))
+    assert wrong(found) == ["cluster"]
+    assert [check.found for check in found if not check.ok] == [
+        "cluster of the site's file is 'Bed', Slurm's ClusterName is 'bed'"]
+
+
 def test_nodes_that_slurm_does_not_have_are_named(site: Path) -> None:
     found = option_checks(cluster(nodes=("n0001",)), read_configuration(site))
     assert wrong(found) == ["nodes"]

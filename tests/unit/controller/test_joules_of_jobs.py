@@ -193,6 +193,24 @@ def test_a_job_that_slurm_shows_too_has_what_accounting_says_of_it(writer, comma
     assert writer.remarks == []
 
 
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_later_size_that_starts_by_itself_is_of_the_life_that_was_seen(
+    writer, commands, ends: bool
+) -> None:
+    """Slurm 24.11 has a record of each size with a start of its own; that of the first may be older
+    than what is asked for."""
+    found = gathered()
+    found.look([job()], T + 10.6)
+    writer.enter(found.batch({}), T + 11)
+    end = "2026-10-05T10:00:14|3" if ends else "Unknown|4"
+    commands.sacct = HEAD + (
+        f"7|7|ann||p|{'COMPLETED' if ends else 'RUNNING'}|2026-10-05T10:00:11|2026-10-05T10:00:11|"
+        f"{end}|1|32|n1|cpu=32,node=1||00:00:01|00:00:00\n")
+    writer.enter(Batch(), T + 400)
+    assert (life_seven(writer).start_s, life_seven(writer).submit_s) == (T + 10, T)
+    assert (life_seven(writer).end_s == T + 14) is ends
+
+
 def life_seven(writer: Writer):
     with writer.store.session() as session:
         return session.execute(select(lives).where(lives.c.label == "7")).one()

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.controller.fakes import FakeSlurm
 from tests.unit.controller.test_modes import OneSlurm
 
 from wattline.controller import serving as serving_module
-from wattline.controller.configuration import SiteConfig
+from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.lease import age_s, holder, last_cap_w, renew, renewing
 from wattline.controller.serving import serving
+from wattline.live.slurm.commands import SlurmError
+from wattline.model.errors import InputError
 
 pytestmark = pytest.mark.waits
 
@@ -56,3 +59,37 @@ def test_a_start_that_hangs_loses_the_lease_and_one_that_fails_stops_renewing(
     before_s = age_s(tmp_path)
     time.sleep(0.2)
     assert age_s(tmp_path) > before_s + 0.15
+
+
+class LateSlurm(FakeSlurm):
+    """One that is silent when it is first asked for its name."""
+
+    silent = 1
+
+    def cluster_name(self) -> str:
+        self.silent -= 1
+        if self.silent >= 0:
+            raise SlurmError("scontrol show config gave no answer in 15 s")
+        return "alpha"
+
+
+def test_a_slurm_of_another_name_is_refused_and_said_where_it_answers_late(
+    site: SiteConfig, tmp_path: Path
+) -> None:
+    named = read_configuration(_with_name(tmp_path, "beta"))
+    slurm = LateSlurm()
+    with serving(named, act=False, slurm=slurm) as here:
+        said = here.cycle().remarks
+        assert [line for line in said if "'beta'" in line and "'alpha'" in line]
+        assert not [line for line in here.cycle().remarks if "'alpha'" in line], "once"
+    with (pytest.raises(InputError, match="ClusterName is 'alpha'"),
+          serving(named, act=False, slurm=slurm)):
+        pass
+    with serving(read_configuration(_with_name(tmp_path, "alpha")), act=False, slurm=slurm) as here:
+        assert not [line for line in here.cycle().remarks if "cluster" in line]
+
+
+def _with_name(folder: Path, cluster: str) -> Path:
+    file = folder / "named.toml"
+    file.write_text(f'cluster = "{cluster}"\n{(folder / "site.toml").read_text()}')
+    return file

@@ -4,6 +4,7 @@ import json
 import math
 
 import pytest
+from sqlalchemy import select
 from tests.shared_data import shared
 from tests.support.measured import rows_of
 
@@ -18,6 +19,7 @@ from wattline.account.measured.from_sacct import (
     read_sacct,
 )
 from wattline.account.measured.names import CONTROL
+from wattline.account.measured.tables import lives
 from wattline.account.store import Store
 from wattline.model.errors import InputError
 
@@ -269,6 +271,65 @@ def test_processor_time_of_a_job_or_step_that_goes_on_is_not_known():
                  line("2.batch", "RUNNING", end="", TotalCPU="00:00:07"))
     assert [each.cpu_s for each in found.lives] == pytest.approx([0.0, math.nan], nan_ok=True)
     assert [each.cpu_s for each in found.steps] == pytest.approx([7.0, math.nan], nan_ok=True)
+
+
+# As Slurm 22.05.8 printed it of a job of three nodes that was made smaller twice (scontrol update
+# NumNodes=), while it ran and when it was over: one record of each size, steps of the first.
+SHRUNK = """JobID|JobIDRaw|State|Submit|Start|End|ElapsedRaw|NNodes|AllocCPUS|NodeList|AllocTRES|\
+ConsumedEnergyRaw|TotalCPU
+1|1|RESIZING|2026-11-18T15:48:53|2026-11-18T15:48:54|2026-11-18T15:48:59|5|3|96|n[0001-0003]|\
+billing=96,cpu=96,node=3||00:00:00
+1.batch|1.batch|RESIZING|2026-11-18T15:48:54|2026-11-18T15:48:54|2026-11-18T15:48:59|5|1|32|n0001|\
+cpu=32,mem=0,node=1|0|00:00:00
+1.0|1.0|RESIZING|2026-11-18T15:48:54|2026-11-18T15:48:54|2026-11-18T15:48:59|5|3|96|n[0001-0003]|\
+cpu=96,mem=0,node=3|0|00:00:00
+1|1|RESIZING|2026-11-18T15:48:59|2026-11-18T15:48:54|2026-11-18T15:49:03|9|2|64|n[0001-0002]|\
+billing=64,cpu=64,node=2||00:00:00
+"""
+RUNS = """1|1|RUNNING|2026-11-18T15:49:03|2026-11-18T15:48:54|Unknown|14|1|32|n0001|\
+billing=32,cpu=32,node=1||00:00:00
+"""
+IS_OVER = """1|1|CANCELLED by 0|2026-11-18T15:49:03|2026-11-18T15:48:54|2026-11-18T15:49:08|14|1|\
+32|n0001|billing=32,cpu=32,energy=2640,node=1|2640|00:00:00
+"""
+SHRUNK_S = 1_795_016_934
+"""When it began."""
+
+
+def as_slurm24(text):
+    """In Slurm 24.11.5 each record starts when it was submitted, which is when the one before it
+    ended, and its seconds are its own."""
+    rows = [row.split("|") for row in text.splitlines()]
+    for row in rows[1:]:
+        if row[0] == "1" and row[3] > row[4]:
+            row[4], row[6] = row[3], "5"
+    return "\n".join("|".join(row) for row in rows) + "\n"
+
+
+@pytest.mark.parametrize("written", [str, as_slurm24])
+@pytest.mark.parametrize(("last", "state", "end_s"), [
+    (RUNS, "RUNNING", None), (IS_OVER, "CANCELLED", SHRUNK_S + 14.0)])
+def test_a_job_that_was_made_smaller_goes_on_without_the_nodes_that_it_gave_back(
+    last, state, end_s, written
+):
+    found = read_sacct(written(SHRUNK + last).encode(), "s", zone="UTC", cluster="c")
+    assert {stay.node: stay.told_s for stay in found.stays} == {
+        "n0002": SHRUNK_S + 9.0, "n0003": SHRUNK_S + 5.0}
+    assert [said for said in found.remarks if said.startswith("jobs that gave nodes back")]
+    with Store("sqlite://") as store:
+        MeasuredLedger(store).enter(found)
+        with store.session() as session:
+            life = session.execute(select(lives)).one()
+        assert (life.state, life.end_s, life.nodes) == (state, end_s, 3)
+        assert (life.submit_s, life.start_s) == (SHRUNK_S - 1.0, SHRUNK_S)
+        assert life.node_list == "n[0001-0003]"
+
+
+def test_requeued_and_repeated_records_give_no_nodes_back():
+    """A life of before has another start."""
+    found = read(line("1", "REQUEUED", end="10:10", nodes="n[1-3]"),
+                 line("1", start="10:20", nodes="n1"), line("1", start="10:20", nodes="n1"))
+    assert found.stays == ()
 
 
 @pytest.mark.parametrize("version", ["21.08", "22.05", "23.11", "24.11"])

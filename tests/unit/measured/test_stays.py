@@ -104,6 +104,29 @@ def test_where_one_side_is_not_marked_slurms_own_time_counts(store) -> None:
     assert row(store).coverage == pytest.approx(1.0)
 
 
+def test_a_node_that_was_given_back_is_the_jobs_until_then_and_a_mark_says_it_better(store) -> None:
+    ledger = MeasuredLedger(store)
+    drawn = [counter(node, *((at, 100.0 * at) for at in range(21))) for node in ("n1", "n2")]
+    ledger.enter(Found("", (life(end_s=T + 18, nodes="n1,n2"),), series=tuple(drawn)))
+    whole_j = row(store).energy_j
+    ledger.enter(Found("", stays=(Stay(KEY, "n2", told_s=T + 12),)))
+    assert row(store).energy_j == pytest.approx(whole_j - 600.0)
+    assert (row(store).coverage, row(store).source) == (pytest.approx(1.0), "series")
+    ledger.enter(Found("", stays=(Stay(KEY, "n2", end_s=T + 12.5),)))
+    assert row(store).energy_j == pytest.approx(whole_j - 550.0), "Slurm's seconds are whole"
+
+
+def test_slurms_joules_of_a_job_that_gave_nodes_back_are_not_of_all_of_it(store) -> None:
+    """They count where meters saw less, and say what they leave out."""
+    ledger = MeasuredLedger(store)
+    half = counter("n2", *((at, 100.0 * at) for at in range(10, 15)))
+    ledger.enter(Found("", (life(end_s=T + 18, nodes="n1,n2,n3,n4", energy_j=900.0),),
+                       series=(half,), stays=(Stay(KEY, "n4", told_s=T + 12),)))
+    assert (row(store).source, row(store).coverage) == ("slurm", 0.75)
+    assert row(store).quality.startswith("told by Slurm for the job")
+    assert row(store).quality.endswith("without the nodes that it gave back")
+
+
 def test_forgetting_a_job_forgets_its_stays(store) -> None:
     ledger = MeasuredLedger(store)
     ledger.enter(Found("", (life(), life(LifeKey("c", "8", T + 14), T + 16)), series=(DRAWN,),
@@ -124,6 +147,22 @@ def test_an_older_store_gets_the_table(tmp_path) -> None:
         MeasuredLedger(store).enter(Found("", stays=(MARKED,)))
         assert row(store).energy_j == pytest.approx(630.0)
     assert wl.account_job("7", path).energy_j == pytest.approx(630.0)
+
+
+@pytest.mark.parametrize("version", [5, 6])
+def test_an_older_store_learns_when_nodes_were_given_back(tmp_path, version) -> None:
+    path = tmp_path / "old.db"
+    with Store(path) as old:
+        MeasuredLedger(old).enter(Found("", (life(),), series=(DRAWN,), stays=(MARKED,)))
+        with old.session() as session:
+            session.connection().exec_driver_sql("ALTER TABLE measured_stay DROP COLUMN told_s")
+            session.connection().exec_driver_sql(f"UPDATE schema_version SET version = {version}")
+    with Store(path, create=False) as store:
+        MeasuredLedger(store).enter(Found("", (life(nodes="n1,n2"),), stays=(
+            Stay(KEY, "n2", told_s=T + 11),)))
+        assert row(store).energy_j == pytest.approx(630.0)
+        with store.session() as session:
+            assert set(session.scalars(select(stays.c.told_s))) == {None, T + 11.0}
 
 
 @pytest.mark.parametrize(("missing", "stay", "coverage"), [

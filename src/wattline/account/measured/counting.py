@@ -9,11 +9,12 @@ from sqlalchemy import Connection, Row, and_, bindparam, case, func, select
 
 from wattline.account.measured.bulk import among, chunks, update_rows
 from wattline.account.measured.records import Source
-from wattline.account.measured.tables import facts, lives
+from wattline.account.measured.tables import facts, lives, stays
 
 WHOLE = 0.95
 """A series that covers at least so much of a life's node-seconds counts before all else."""
 TOO_LITTLE = ", its meters cover too little"
+GIVEN_BACK = ", without the nodes that it gave back"
 BY_TIME = ", parts of steps that overlap by their time"
 
 QUALITY = {str(Source.SERIES): "measured at the nodes",
@@ -27,26 +28,29 @@ def count_sources(connection: Connection, life_ids: Collection[int]) -> None:
     for some in chunks(life_ids):
         sums = _sums(connection, some)
         wanted = set(some)
-        settled = [_settled(row, sums.get(row.id, {})) for row in _rows(connection, some)
-                   if row.id in wanted]
+        fewer = _given_back(connection, some)
+        settled = [_settled(row, sums.get(row.id, {}), fewer.get(row.id, 0))
+                   for row in _rows(connection, some) if row.id in wanted]
         update_rows(connection, lives, SETTLED, settled)
         _mark(connection, settled, sums)
 
 
-def _settled(row: Any, sums: dict[str, Row[Any]]) -> tuple[Any, ...]:
+def _settled(row: Any, sums: dict[str, Row[Any]], given_back: int) -> tuple[Any, ...]:
     """The source that counts, how good it is, its figures, and the number of the life."""
     life, nodes, start_s, until_s = row
     node_s = max(1, nodes) * (until_s - start_s)
     # A job that began and ended within a second of Slurm's has no time by which to tell.
     coverage = {source: min(1.0, each.covered_s / node_s) if node_s > 0
                 else float(each.energy_j > 0) for source, each in sums.items()}
-    if Source.SLURM_JOB in sums:  # told of the whole job, whatever its nodes are
-        coverage[Source.SLURM_JOB] = 1.0
+    if Source.SLURM_JOB in sums:  # told of all nodes that the job had to its end, whatever they are
+        coverage[Source.SLURM_JOB] = 1.0 - given_back / max(1, nodes)
     chosen = _chosen(coverage)
     found = sums.get(chosen)
     figures = (None, 0.0, 0.0) if found is None else (
         found.energy_j, found.idle_j, found.covered_s)
-    return (chosen, _quality(chosen, sums), *figures, coverage.get(chosen, 0.0), life)
+    quality = _quality(chosen, sums) + (
+        GIVEN_BACK if given_back and chosen == Source.SLURM_JOB else "")
+    return (chosen, quality, *figures, coverage.get(chosen, 0.0), life)
 
 
 def _chosen(coverage: dict[str, float]) -> str:
@@ -70,6 +74,14 @@ def _rows(connection: Connection, some: list[int]) -> list[Any]:
     until_s = func.coalesce(table.end_s, table.seen_s, table.start_s).label("until_s")
     return list(connection.execute(select(table.id, table.nodes, table.start_s, until_s)
                                    .where(among(table.id, some))).all())
+
+
+def _given_back(connection: Connection, some: list[int]) -> dict[int, int]:
+    """How many nodes each of these lives gave back while it ran, by what Slurm says."""
+    same = and_(*(stays.c[name] == lives.c[name] for name in ("cluster", "label", "start_s")))
+    return {int(life): int(count) for life, count in connection.execute(
+        select(lives.c.id, func.count()).join(stays, same).where(
+            among(lives.c.id, some), stays.c.told_s.is_not(None)).group_by(lives.c.id))}
 
 
 def _sums(connection: Connection, some: list[int]) -> dict[int, dict[str, Row[Any]]]:

@@ -11,7 +11,8 @@ from typing import Any
 
 from wattline.account.measured import sacct_values as values
 from wattline.account.measured.names import clean, clean_list
-from wattline.account.measured.records import Found, Life, LifeKey, StepSeen
+from wattline.account.measured.records import Found, Life, LifeKey, Stay, StepSeen
+from wattline.account.measured.resized import RESIZING, as_one_life, given_back
 from wattline.account.measured.sacct_values import Cells
 from wattline.account.measured.zones import Moment, Zone, moment, stay, zone_of
 from wattline.model.errors import InputError
@@ -76,8 +77,20 @@ def read_sacct(
         reading.remarks.insert(0, reading.zone.note())
     if cluster and reading.clusters - {cluster}:
         _check_clusters(reading.clusters, cluster, source, reading)
-    return Found(source, tuple(reading.lives), tuple(reading.steps), skipped=dict(+reading.skipped),
-                 mended=dict(+reading.mended), remarks=tuple(reading.remarks))
+    lives = as_one_life(reading.lives)
+    left = given_back(lives)
+    if left:
+        reading.remarks.append(_shrunk(left))
+    return Found(source, tuple(lives), tuple(reading.steps), stays=left,
+                 skipped=dict(+reading.skipped), mended=dict(+reading.mended),
+                 remarks=tuple(reading.remarks))
+
+
+def _shrunk(left: Sequence[Stay]) -> str:
+    keys = {stay.key for stay in left}
+    return (f"jobs that gave nodes back while they ran: {len(keys)}, as job "
+            f"{min(key.label for key in keys)}; these nodes are theirs until then, their numbers "
+            "of nodes and cores are those of before, and Slurm's own joules leave these nodes out")
 
 
 def _check_clusters(named: set[str], cluster: str, source: str, reading: _Reading) -> None:
@@ -211,7 +224,9 @@ def _add_life(cells: Cells, label: str, times: _Times, reading: _Reading) -> Non
         return
     start_s, end_s, meant = times.settled(reading)
     seen_s = math.nan
-    if state in NOT_ENDED and not (state == "RESIZING" and times.end is not None):
+    if state == RESIZING and not math.isnan(end_s):  # the job goes on, in its next record
+        end_s, seen_s = math.nan, end_s
+    elif state in NOT_ENDED:
         end_s = math.nan
         if times.run_s is not None:
             seen_s = start_s + times.run_s + times.suspended_s

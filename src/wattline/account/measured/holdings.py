@@ -131,9 +131,11 @@ def holdings(
     return Holdings(nodes, unreadable, suspended)
 
 
-def _stay(start_s: float, end_s: float, marked: Times | None) -> Times:
+def _stay(start_s: float, end_s: float, marked: Times | None) -> tuple[float, float]:
     """From when to when a life was on a node: as marked there, else as Slurm tells."""
-    began_s, ended_s = marked or (math.nan, math.nan)
+    began_s, ended_s, told_s = marked or (math.nan, math.nan, math.nan)
+    if math.isnan(ended_s):
+        ended_s = told_s
     if math.isnan(began_s):
         began_s = float(start_s) if math.isnan(ended_s) else min(float(start_s), ended_s)
     return began_s, max(began_s, float(end_s) if math.isnan(ended_s) else ended_s)

@@ -100,6 +100,8 @@ class Stay:
     begin_s: float = float("nan")
     end_s: float = float("nan")
     """NaN where nobody marked it: then Slurm's time counts."""
+    told_s: float = float("nan")
+    """When Slurm says that the life gave the node back and went on; NaN where it did not."""
 
 
 class Kind(StrEnum):

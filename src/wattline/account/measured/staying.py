@@ -12,8 +12,9 @@ from wattline.account.measured.records import Stay
 from wattline.account.measured.settling import Job, chunks
 from wattline.account.measured.tables import lives, stays
 
-Times = tuple[float, float]
-"""Begin and end; NaN where nobody marked it."""
+Times = tuple[float, float, float]
+"""Begin and end, NaN where nobody marked it; and when Slurm says that it was given back."""
+TIMES = ("begin_s", "end_s", "told_s")
 Place = tuple[int, str]
 """The start of a life of a job, and the node."""
 
@@ -24,7 +25,7 @@ def enter_stays(connection: Connection, found: Iterable[Stay]) -> set[Job]:
     for stay in found:
         mine = told.setdefault((stay.key.cluster, stay.key.label), {})
         place = stay.key.start_s, stay.node
-        mine[place] = _merged(mine.get(place), (stay.begin_s, stay.end_s))
+        mine[place] = _merged(mine.get(place), (stay.begin_s, stay.end_s, stay.told_s))
     touched: set[Job] = set()
     for cluster, labels in chunks(told):
         kept = _kept(connection, cluster, labels)
@@ -41,8 +42,8 @@ def enter_stays(connection: Connection, found: Iterable[Stay]) -> set[Job]:
                     new.append({"cluster": cluster, "label": label, "start_s": place[0],
                                 "node": place[1], **after})
                 else:
-                    changed.append({"key": number, "begin": after["begin_s"],
-                                    "end": after["end_s"]})
+                    changed.append({"key": number, **{f"new_{name}": value
+                                                      for name, value in after.items()}})
         _write(connection, new, changed)
     return touched
 
@@ -54,16 +55,16 @@ def _write(
         connection.execute(stays.insert(), new)
     if changed:
         connection.execute(update(stays).where(stays.c.id == bindparam("key")).values(
-            begin_s=bindparam("begin"), end_s=bindparam("end")), changed)
+            {name: bindparam(f"new_{name}") for name in TIMES}), changed)
 
 
 def stays_of(connection: Connection, chosen: ColumnElement[bool]) -> dict[tuple[int, str], Times]:
     """The stays of these lives, by the number of the life and the node."""
     same = and_(*(stays.c[name] == lives.c[name] for name in ("cluster", "label", "start_s")))
-    query = select(lives.c.id, stays.c.node, stays.c.begin_s, stays.c.end_s).join(
+    query = select(lives.c.id, stays.c.node, *(stays.c[name] for name in TIMES)).join(
         stays, same).where(chosen)
-    return {(int(life), str(node)): (_number(begin_s), _number(end_s))
-            for life, node, begin_s, end_s in connection.execute(query)}
+    return {(int(life), str(node)): (_number(begin_s), _number(end_s), _number(told_s))
+            for life, node, begin_s, end_s, told_s in connection.execute(query)}
 
 
 def _kept(
@@ -71,7 +72,7 @@ def _kept(
 ) -> dict[tuple[str, Place], tuple[int | None, Times | None]]:
     query = select(stays).where(stays.c.cluster == cluster, stays.c.label.in_(labels))
     return {(row.label, (int(row.start_s), row.node)):
-            (int(row.id), (_number(row.begin_s), _number(row.end_s)))
+            (int(row.id), (_number(row.begin_s), _number(row.end_s), _number(row.told_s)))
             for row in connection.execute(query)}
 
 
@@ -80,7 +81,8 @@ def _merged(before: Times | None, now: Times) -> Times:
     if before is None:
         return now
     return (min(_known(before[0], now[0]), default=math.nan),
-            min(_known(before[1], now[1]), default=math.nan))
+            min(_known(before[1], now[1]), default=math.nan),
+            min(_known(before[2], now[2]), default=math.nan))
 
 
 def _known(*values: float) -> list[float]:
@@ -89,7 +91,7 @@ def _known(*values: float) -> list[float]:
 
 def _row(times: Times) -> dict[str, float | None]:
     return {name: None if math.isnan(value) else value
-            for name, value in zip(("begin_s", "end_s"), times, strict=True)}
+            for name, value in zip(TIMES, times, strict=True)}
 
 
 def _number(value: float | None) -> float:

@@ -78,6 +78,7 @@ stays = Table(
     Column("start_s", BigInteger, nullable=False),
     Column("node", NAME, nullable=False),
     _number("begin_s"), _number("end_s"),
+    _number("told_s"),  # when Slurm says that a job left the node, and went on without it
     UniqueConstraint("cluster", "label", "start_s", "node"),
 )
 series = Table(

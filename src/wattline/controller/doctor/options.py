@@ -5,6 +5,7 @@ from __future__ import annotations
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.doctor.check import Check, checked
 from wattline.controller.doctor.slurm import Cluster
+from wattline.controller.named_cluster import RENAME, otherwise
 from wattline.live.slurm.reading import licenses
 from wattline.model.units import fold_hosts
 
@@ -20,13 +21,16 @@ def _site_checks(cluster: Cluster, site: SiteConfig | None) -> list[Check]:
         return []
     strange = [name for name in site.node_names if name not in cluster.nodes]
     gone = [name for name in site.partitions if name not in cluster.partitions]
+    said = cluster.option("clustername")
+    misnamed = otherwise(site, said)
     return [
         checked("nodes", not strange, f"Slurm has no {fold_hosts(strange[:1000])}" if strange
                 else f"all {len(site.node_names)} are Slurm's",
                 "let `nodes` of the site's file name nodes as sinfo does"),
         checked("partitions", not gone, f"Slurm has no {', '.join(gone)}" if gone
                 else ", ".join(site.partitions) or "all are managed",
-                f"there are: {', '.join(cluster.partitions)}")]
+                f"there are: {', '.join(cluster.partitions)}"),
+        checked("cluster", not misnamed, misnamed or said, RENAME)]
 
 
 def _backfill(cluster: Cluster) -> Check:

@@ -119,11 +119,27 @@ class Writer:
             self._say_once("accounting", f"{error}; what Slurm accounts for is asked again later")
             return
         self._told.discard("accounting")
-        told = read_sacct(text.encode(), "sacct", cluster=self.cluster, zone="UTC")
+        told = self._as_known(read_sacct(text.encode(), "sacct", cluster=self.cluster, zone="UTC"))
         believed, runaway = self._parted(told.lives, now_s)
         self._say_runaway(runaway)
         self._ledger.enter(replace(told, lives=believed, series=()))
         self.memory.accounted_s, self._accounted = now_s, True
+
+    def _as_known(self, told: Found) -> Found:
+        """What accounting tells, with later sizes of lives that were entered as of these: the
+        record of the first size may be older than what was asked for. A job has one life at a
+        time."""
+        known = self._lives({life.job_id for life in told.lives if life.job_id is not None})
+        over_s = {life.key: life.end_s for life in told.lives if not math.isnan(life.end_s)}
+        first = {life.key: each.key for life in told.lives if life.submit_s == life.key.start_s
+                 for each in known.get(life.job_id or 0, ())
+                 if each.key.label == life.key.label
+                 and each.key.start_s < life.key.start_s
+                 and not over_s.get(each.key, each.end_s) <= life.key.start_s}
+        return replace(told, lives=tuple(
+            replace(life, key=first[life.key], submit_s=math.nan) if life.key in first else life
+            for life in told.lives), stays=tuple(
+            replace(stay, key=first.get(stay.key, stay.key)) for stay in told.stays))
 
     def _parted(
         self, told: Sequence[Life], now_s: float
@@ -131,8 +147,8 @@ class Writer:
         """Lives without those that run by accounting alone, and the jobs of those that have done so
         for long: where slurmctld was killed accounting may never hear of an end, and such a job
         would share the joules of its nodes for ever."""
-        apart = {life.key: life for life in told
-                 if math.isnan(life.end_s) and life.key not in self._running}
+        over = {life.key for life in told if not math.isnan(life.end_s)}
+        apart = {life.key for life in told} - over - self._running
         return (tuple(life for life in told if life.key not in apart),
                 sorted(key.label for key in apart if key.start_s < now_s - BEFORE_S))
 

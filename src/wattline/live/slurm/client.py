@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -64,6 +65,12 @@ class Slurm:
         limits = self._array_limits() if any("_" in job.label and job.held for job in jobs) else {}
         reservations = self._reservations() if any(job.held for job in jobs) else ()
         return Seen(now_s, tuple(jobs), tuple(nodes), limits, reservations)
+
+    def cluster_name(self) -> str:
+        """Slurm's ClusterName, as slurmctld has it."""
+        said = re.search(r"^ClusterName\s*=\s*(\S+)",
+                         self.commands.run("scontrol", "show", "config"), re.MULTILINE)
+        return said.group(1) if said else ""
 
     def _reservations(self) -> tuple[Reservation, ...]:
         return read_reservations(self.commands.run("scontrol", "-o", "show", "reservation"))
