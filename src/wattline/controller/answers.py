@@ -32,6 +32,8 @@ SHARED = {
     "watts": "without the cap it would start now, by Slurm's rules",
     "nodes": "by Slurm's rules its CPUs, memory or devices are not free, or jobs before it have "
              "them",
+    "reservation": "reservations of Slurm's have nodes of its partition, or will before it would "
+                   "end, and on the others there is no room for it now",
     "refused": "the machine file has no place for it",
     "back-off": "a start of it failed, and it is tried again after some seconds",
     "next": "it may begin, and is decided upon at the next look"}

@@ -70,11 +70,12 @@ def where_to(
                            *(each for each in chosen if each in fits), *sorted(fits)])
     if len(order) < len(chosen):
         raise NotFree(f"it asks for {len(chosen):,} nodes of the partition {job.partition}, of "
-                      f"which {len(fits):,} are free{_but(kept)}")
+                      f"which {len(fits):,} are free{but(kept)}")
     return Where(tuple(list(order)[:len(chosen)]), own=bool(own))
 
 
-def _but(kept: Set[int]) -> str:
+def but(kept: Set[int]) -> str:
+    """What to say of nodes that a job does not get."""
     return (f", beside {len(kept):,} that reservations of Slurm's have or will have before it "
             "would end") if kept else ""
 
