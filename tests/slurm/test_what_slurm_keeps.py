@@ -99,6 +99,10 @@ def test_reservations_keep_their_nodes_for_their_own_jobs(bed: Bed, tmp_path: Pa
         assert here.books.power_w >= 4 * 300.0
         assert why(here, site, later) == "reservation"
         assert not runs(bed, later)
+        wide = submit(bed, 900, 200, *OURS, "-N", "4", "-t", "60")
+        cycles(here, lambda: wide in here.watcher.named)
+        assert "maint, proj of Slurm's reservations" in explained(
+            here, site, {"job": wide}).result["sentence"]
 
 
 def test_reservations_keep_their_nodes_where_jobs_share_nodes_too(

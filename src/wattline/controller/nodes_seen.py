@@ -117,10 +117,14 @@ class NodesSeen(BusyNodes):
     def kept_from(self, job: SlurmJob) -> set[str]:
         """Nodes that are reserved for others at some time before a job would end, if it began
         now: Slurm does not start it there."""
+        return {name for each in self.met_by(job) for name in each.nodes}
+
+    def met_by(self, job: SlurmJob) -> list[Reservation]:
+        """Reservations of others that such a job would run into."""
         until_s = self.looked_s + (job.limit_s if job.limit_s > 0 else math.inf)
         own = job.reservation.split(",")
-        return {name for each in self.reservations if each.name not in own
-                and each.meets(self.looked_s, until_s) for name in each.nodes}
+        return [each for each in self.reservations if each.name not in own
+                and each.meets(self.looked_s, until_s)]
 
     def lacks(self, job: SlurmJob, nodes: Collection[str]) -> str:
         """What a job lacks of the nodes of its reservation; empty: nothing."""
