@@ -75,6 +75,17 @@ def test_a_partition_that_shares_nodes_is_named(bed: Bed, site: Path) -> None:
         slurm(bed, "scontrol", "update", "partitionname=batch", "OverSubscribe=EXCLUSIVE")
 
 
+def test_a_partition_of_slurms_that_shares_our_nodes_is_said(bed: Bed, site: Path) -> None:
+    site.write_text(f'{site.read_text()}partitions = ["batch"]\n')
+    slurm(bed, "scontrol", "create", "PartitionName=other", "Nodes=n0006", "OverSubscribe=NO")
+    try:
+        assert wrong(site) == []
+        found, = (check.found for check in doctor(site) if check.name == "whole nodes")
+        assert found == "jobs share nodes of the site in other, which is left to Slurm"
+    finally:
+        slurm(bed, "scontrol", "delete", "PartitionName=other")
+
+
 def test_another_name_than_slurms_is_named_and_keeps_a_controller_from_starting(
     bed: Bed, site: Path
 ) -> None:

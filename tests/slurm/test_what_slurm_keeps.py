@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from tests.slurm.bedside import OURS, runs, slurm, submit, until
 from wattline.controller.answers import explained
 from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.controller import Controller
+from wattline.controller.resting import resting_w
 from wattline.controller.serving import serving
 from wattline.controller.testbed.layout import Bed
 
@@ -21,6 +23,25 @@ partitions = ["batch", "night"]
 cap = 2000
 slurm_conf = "{bed}/etc/slurm.conf"
 folder = "controller"
+"""
+
+
+SHARED = """twin = "twin.toml"
+nodes = "n[0001-0003]"
+partitions = ["shared"]
+cap = 2000
+licences = true
+slurm_conf = "{bed}/etc/slurm.conf"
+folder = "controller"
+"""
+TWIN = """name = "bed"
+[trace]
+file = "none.events"
+[twin]
+slurm_conf = "slurm.conf"
+log = "events"
+idle_w = 90
+cpu_w = 5
 """
 
 
@@ -78,6 +99,42 @@ def test_reservations_keep_their_nodes_for_their_own_jobs(bed: Bed, tmp_path: Pa
         assert here.books.power_w >= 4 * 300.0
         assert why(here, site, later) == "reservation"
         assert not runs(bed, later)
+        wide = submit(bed, 900, 200, *OURS, "-N", "4", "-t", "60")
+        cycles(here, lambda: wide in here.watcher.named)
+        assert "maint, proj of Slurm's reservations" in explained(
+            here, site, {"job": wide}).result["sentence"]
+
+
+def test_reservations_keep_their_nodes_where_jobs_share_nodes_too(
+    bed: Bed, tmp_path: Path
+) -> None:
+    parts = ("Nodes=n[0001-0003]", "OverSubscribe=NO", "MaxTime=60")
+    (tmp_path / "slurm.conf").write_text(
+        f"{bed.configuration.read_text()}PartitionName=shared {' '.join(parts)}\n")
+    (tmp_path / "twin.toml").write_text(TWIN)
+    (tmp_path / "site.toml").write_text(SHARED.format(bed=bed.folder))
+    site = read_configuration(tmp_path / "site.toml")
+    asks = (*OURS, "-p", "shared", "-n", "4")
+    with (made(bed, "PartitionName", "shared", *parts), serving(site, act=True) as here,
+          made(bed, "ReservationName", "maint", "StartTime=now+10minutes", "Duration=60",
+               "Users=root", "Nodes=n0001", "Flags=MAINT"),
+          made(bed, "ReservationName", "proj", "StartTime=now", "Duration=60", "Users=root",
+               "Nodes=n0002")):
+        long = submit(bed, 900, 110, *asks, "-t", "60")
+        wide = submit(bed, 900, 110, *asks, "-N", "2", "-t", "60")
+        member = submit(bed, 900, 110, *asks, "-t", "60", "--reservation=proj")
+        later = submit(bed, 900, 110, *asks, "-t", "5", "--reservation=maint")
+        said = cycles(here, lambda: runs(bed, long) and runs(bed, member))
+        assert (nodes_of(bed, long), nodes_of(bed, member)) == ("n0003", "n0002")
+        assert not [line for line in said if "was told to start and did not" in line]
+        assert (why(here, site, later), why(here, site, wide)) == ("reservation", "reservation")
+        # The books count nothing for a node that takes no jobs but what runs there.
+        cycles(here, lambda: math.isclose(here.books.power_w + resting_w(here.books),
+                                          3 * 90.0 + 2 * 20.0))
+        slurm(bed, "scontrol", "update", "ReservationName=maint", "StartTime=now+90minutes",
+              "Duration=60")
+        cycles(here, lambda: runs(bed, wide))
+        assert nodes_of(bed, wide) == "n[0001,0003]"
 
 
 def test_a_closed_partition_keeps_nobody_else_waiting(bed: Bed, tmp_path: Path) -> None:

@@ -17,8 +17,10 @@ from wattline.books.waiting import joules_left, needed_j, queued_rows, waiting_r
 from wattline.controller.asking import claims_too_little
 from wattline.controller.orders import OrderOutcome
 from wattline.controller.priorities import factors_of, used_until_j
+from wattline.controller.where import of_partition
 from wattline.live.slurm.reading import WAITING, SlurmJob
 from wattline.model.errors import InputError
+from wattline.model.units import fold_hosts
 
 if TYPE_CHECKING:
     from wattline.controller.configuration import SiteConfig
@@ -32,6 +34,8 @@ SHARED = {
     "watts": "without the cap it would start now, by Slurm's rules",
     "nodes": "by Slurm's rules its CPUs, memory or devices are not free, or jobs before it have "
              "them",
+    "reservation": "reservations of Slurm's have nodes of its partition, or will before it would "
+                   "end, and on the others there is no room for it now",
     "refused": "the machine file has no place for it",
     "back-off": "a start of it failed, and it is tried again after some seconds",
     "next": "it may begin, and is decided upon at the next look"}
@@ -64,6 +68,7 @@ def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any
                             "the controller: scontrol resume lets it go on")
     else:
         found = _with_slurms_reason(explain(books, name), told.get(name))
+        found = _with_reservations(controller, found, told.get(name))
         found = _with_claim(controller, found, told.get(name))
     return OrderOutcome(True, found.sentence, found.to_dict())
 
@@ -79,10 +84,37 @@ def _label(controller: Controller, asked: str) -> str:
 
 def _with_slurms_reason(found: Explanation, told: Told | None) -> Explanation:
     """Of a start that failed, why: the books know only that it did."""
-    if found.reason != "back-off" or told is None or not told.why_not:
+    if told is None or not told.why_not:
+        return found
+    if found.reason == "starting" and told.failed:  # Slurm was not asked: it has no such nodes now
+        found = Explanation(found.job, "back-off", "it cannot start just now, and is tried again "
+                            "in some seconds", found.figures)
+    if found.reason != "back-off":
         return found
     return replace(found, sentence=f"{found.sentence} ({told.why_not})",
                    figures={**found.figures, "why_not": told.why_not})
+
+
+def _with_reservations(
+    controller: Controller, found: Explanation, told: Told | None
+) -> Explanation:
+    """Of a job that waits for nodes, or was not started on them, which of them reservations of
+    Slurm's keep from it: the books know none."""
+    row, watcher = None if told is None else told.row, controller.watcher
+    if told is None or row is None or found.reason not in ("nodes", "back-off"):
+        return found
+    allowed = of_partition(watcher, row.partition)
+    kept = [each for each in watcher.met_by(row) if allowed & watcher.numbers_of(each.nodes)]
+    if not kept:
+        return found
+    nodes = sorted(name for name in watcher.kept_from(row)
+                   if watcher.number.get(name) in allowed)
+    names = sorted(each.name for each in kept)
+    reason = "reservation" if told.why_not and found.reason == "back-off" else found.reason
+    return replace(
+        found, reason=reason, sentence=f"{found.sentence}; {fold_hosts(nodes)} are kept from it: "
+        f"{', '.join(names)} of Slurm's reservations have them, or will before it would end",
+        figures={**found.figures, "reservations": names})
 
 
 def _with_claim(controller: Controller, found: Explanation, told: Told | None) -> Explanation:

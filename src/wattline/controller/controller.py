@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wattline.books import Books, Cancelled, Decision, Event, Refused, Started, Submitted
+from wattline.books.waiting import left_w
 from wattline.controller.hands import Hands
 from wattline.controller.kept_jobs import say_unmanaged, tell_users
 from wattline.controller.passing import let_go
@@ -136,7 +137,8 @@ class Controller:
             remarks += self._not_taken()
         self._behind = False
         remarks += self._withdraw(news.withdrawn) + tell_users(self, news)
-        remarks += let_go(self, news.let_go) + let_in(self, news.reserved)
+        remarks += let_go(self, news.let_go)
+        remarks += let_in(self, news.reserved, left_w(self.books.state))
         remarks += self.hands.carry_out(self, decisions, now_s)
         return Cycle(now_s, decisions, (*self._noted(), *remarks))
 

@@ -193,7 +193,7 @@ class Meters:
     def _resting_w(self, now_s: float) -> float:
         """What is kept from the cap for nodes that take no jobs, of those that report."""
         nodes_w = self.nodes_w(now_s)
-        return sum(self.watcher.idle_w(name, self.node_idle_w)
+        return sum(self.watcher.resting_w(name, self.node_idle_w)
                    for name in self.watcher.resting if name in nodes_w)
 
 

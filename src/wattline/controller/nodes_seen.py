@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from wattline.books import Measured, NodesDown, NodesUp
 from wattline.controller.busy_nodes import BusyNodes
@@ -11,8 +11,18 @@ from wattline.controller.node_power import NodePower
 from wattline.controller.nodes_once import NodesOnce
 from wattline.controller.told import News
 from wattline.live.slurm.client import Seen
-from wattline.live.slurm.reading import ACTIVE, STARTING, SlurmJob, SlurmNode
+from wattline.live.slurm.reading import (
+    ACTIVE,
+    BUSY,
+    STARTING,
+    UNUSABLE,
+    SlurmJob,
+    SlurmNode,
+)
 from wattline.live.slurm.reservations import Reservation
+
+OUT_OF_ORDER = UNUSABLE - {"reserved", "maint"}
+"""Nodes of a reservation take its jobs, unless they are this, too."""
 
 
 class NodesSeen(BusyNodes):
@@ -24,13 +34,17 @@ class NodesSeen(BusyNodes):
     def __init__(self, nodes: Sequence[str], power: NodePower | None,
                  watts: Callable[[SlurmJob], float], node_w: float) -> None:
         super().__init__(nodes, power)
+        self.watts = watts
+        """What a job says that it draws; NaN where it says nothing."""
+        self.node_w = node_w
+        """What a node draws with a job that says nothing of its power."""
         self.nodes_seen: tuple[SlurmNode, ...] = ()
         """All nodes of the last look."""
         self.reservations: tuple[Reservation, ...] = ()
         """Of Slurm's, by the last look."""
         self.down: set[str] = set()
         self.resting: set[str] = set()
-        """Those of them that have no job and power, as far as Slurm knows."""
+        """Those of them that draw power beside jobs, as far as Slurm knows."""
         self.dead: set[str] = set()
         """Those of them that Slurm has lost."""
         self.counted_w: Callable[[str], float] = lambda name: math.nan
@@ -58,8 +72,15 @@ class NodesSeen(BusyNodes):
             found.events.append(NodesUp(nodes=self._numbers(self.down - gone)))
             self._came_back()
         self.down = gone
-        self.resting = {node.name for node in seen.nodes if node.name in gone and node.rests}
+        self.resting = {node.name for node in seen.nodes if node.name in gone and self._rests(node)}
         self.dead = {node.name for node in seen.nodes if node.name in gone and node.lost}
+
+    def _rests(self, node: SlurmNode) -> bool:
+        return node.rests
+
+    def resting_w(self, node: str, usual_w: float) -> float:
+        """What a node that takes no jobs draws beside those that it has."""
+        return self.idle_w(node, usual_w)
 
     def _came_back(self) -> None:
         """Nodes are in order again."""
@@ -96,10 +117,31 @@ class NodesSeen(BusyNodes):
     def kept_from(self, job: SlurmJob) -> set[str]:
         """Nodes that are reserved for others at some time before a job would end, if it began
         now: Slurm does not start it there."""
+        return {name for each in self.met_by(job) for name in each.nodes}
+
+    def met_by(self, job: SlurmJob) -> list[Reservation]:
+        """Reservations of others that such a job would run into."""
         until_s = self.looked_s + (job.limit_s if job.limit_s > 0 else math.inf)
         own = job.reservation.split(",")
-        return {name for each in self.reservations if each.name not in own
-                and each.meets(self.looked_s, until_s) for name in each.nodes}
+        return [each for each in self.reservations if each.name not in own
+                and each.meets(self.looked_s, until_s)]
+
+    def lacks(self, job: SlurmJob, nodes: Collection[str]) -> str:
+        """What a job lacks of the nodes of its reservation; empty: nothing."""
+        free = sum(node.name in nodes and BUSY.isdisjoint(node.states)
+                   and OUT_OF_ORDER.isdisjoint(node.states) for node in self.nodes_seen)
+        return "" if free >= job.nodes else (
+            f"it asks for {job.nodes:,} of its reservation {job.reservation}, of which {free:,} "
+            "are free")
+
+    def all_w(self, job: SlurmJob) -> float:
+        """What a waiting job will draw, as licences count it."""
+        watts = self.watts(job)
+        return job.nodes * self.node_w if math.isnan(watts) else watts
+
+    def adds_w(self, job: SlurmJob) -> float:
+        """The same above what its nodes draw without a job, which is kept from the cap already."""
+        return self.all_w(job) - job.nodes * self.power.least_idle_w
 
     def numbers_of(self, names: Iterable[str]) -> set[int]:
         """Those of them that are ours."""

@@ -1,8 +1,9 @@
 """Jobs for a reservation of Slurm's (`--reservation`): Slurm starts them on its nodes.
 
-For the books such nodes take no jobs, and neither do they know whose they are. So these jobs stand
-in no queue: each is released once its reservation holds, enough of its nodes are free and the cap
-has room for its watts. Slurm alone decides which nodes it gets.
+For the books such nodes take no jobs, and neither do they know whose they are; a twin's rules are
+not asked either. So these jobs stand in no queue: each is released once its reservation holds,
+enough of its nodes, or of their CPUs, are free and the cap has room for its watts. Slurm alone
+decides which nodes it gets.
 """
 
 from __future__ import annotations
@@ -12,16 +13,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from wattline.books.waiting import left_w
 from wattline.controller.beginning import Obstacle
 from wattline.controller.nodes_seen import NodesSeen
 from wattline.live.slurm.commands import SlurmError
-from wattline.live.slurm.reading import BUSY, UNUSABLE, WAITING, WATTS, SlurmJob
+from wattline.live.slurm.reading import WAITING, WATTS, SlurmJob
 
 if TYPE_CHECKING:
     from wattline.controller.controller import Controller
-
-_TAKES_NONE = BUSY | (UNUSABLE - {"reserved", "maint"})
+    from wattline.controller.watching import Watcher
 
 
 def kept_by_reservation(watcher: NodesSeen, job: SlurmJob) -> Obstacle | None:
@@ -37,25 +36,28 @@ def kept_by_reservation(watcher: NodesSeen, job: SlurmJob) -> Obstacle | None:
         return Obstacle("reservation", f"its reservation {job.reservation} begins at "
                         f"{at:%Y-%m-%d %H:%M:%S} UTC")
     nodes = frozenset().union(*(each.nodes for each in now))
-    free = sum(node.name in nodes and _TAKES_NONE.isdisjoint(node.states)
-               for node in watcher.nodes_seen)
-    if nodes and free < job.nodes:
-        return Obstacle("nodes", f"it waits for nodes: it asks for {job.nodes:,} of its "
-                        f"reservation {job.reservation}, of which {free:,} are free")
-    return None
+    lacks = watcher.lacks(job, nodes) if nodes else ""
+    return Obstacle("nodes", f"it waits for nodes: {lacks}") if lacks else None
 
 
-def let_in(controller: Controller, jobs: Sequence[SlurmJob]) -> list[str]:
-    """Release those of these jobs for which the cap has room; what is said of it."""
+def coming_w(watcher: Watcher) -> float:
+    """What jobs for reservations will add that were released and do not run yet: no books have
+    it."""
+    return sum(watcher.adds_w(job) for job in watcher.seen
+               if job.reservation and job.state in WAITING and not job.held
+               and job.label in watcher.freed)
+
+
+def let_in(controller: Controller, jobs: Sequence[SlurmJob], left_w: float) -> list[str]:
+    """Release those of these jobs for which the cap has room; what is said of it.
+
+    `left_w` is what the cap leaves above all that runs, or was told to.
+    """
     said: list[str] = []
     watcher = controller.watcher
-    room_w = left_w(controller.books.state) if jobs else 0.0
-    # What was released and does not run yet is in no books.
-    room_w -= sum(_adds_w(controller, job) for job in watcher.seen
-                  if job.reservation and job.state in WAITING and not job.held
-                  and job.label in watcher.freed) if jobs else 0.0
+    room_w = left_w - coming_w(watcher) if jobs else 0.0
     for job in jobs:
-        adds_w = _adds_w(controller, job)
+        adds_w = watcher.adds_w(job)
         if adds_w > room_w:
             watcher.obstacles[job.label] = Obstacle(
                 "watts", f"it waits for watts: on the nodes of its reservation {job.reservation} "
@@ -77,19 +79,9 @@ def _release(controller: Controller, job: SlurmJob) -> list[str]:
     slurm, watcher = controller.slurm, controller.watcher
     try:
         if controller.hands.licences and WATTS not in job.licenses:
-            slurm.license(job, math.ceil(_all_w(controller, job) - 1e-9))
+            slurm.license(job, math.ceil(watcher.all_w(job) - 1e-9))
         slurm.release(job.label, anywhere=watcher.names_nodes(job))
     except SlurmError as error:  # the next look tells whether it is still held
         return [str(error)]
     watcher.freed.add(job.label)
     return [f"job {job.label} goes to Slurm: it is for the reservation {job.reservation}"]
-
-
-def _adds_w(controller: Controller, job: SlurmJob) -> float:
-    """Above what its nodes draw without a job, which is kept from the cap already."""
-    return _all_w(controller, job) - job.nodes * controller.watcher.power.least_idle_w
-
-
-def _all_w(controller: Controller, job: SlurmJob) -> float:
-    watts = controller.watcher.watts(job)
-    return job.nodes * controller.watcher.node_w if math.isnan(watts) else watts

@@ -29,7 +29,7 @@ class RestingNodes:
 
     def events(self, now_s: float) -> list[Event]:
         names = sorted(self.watcher.resting)
-        watts = sum(self.watcher.idle_w(name, self.node_idle_w) for name in names)
+        watts = sum(self.watcher.resting_w(name, self.node_idle_w) for name in names)
         before_w = resting_w(self.books())
         if math.isclose(watts, before_w):
             return []

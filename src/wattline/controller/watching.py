@@ -78,9 +78,6 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
         SeesHolds.__init__(self)
         self.partitions = set(partitions)
         """Those that are managed; jobs of others are counted once they run. Empty: all."""
-        self.watts = watts
-        self.node_w = node_w
-        """What a node draws with a job that says nothing of its power."""
         self.mark = mark
         """Word that a comment of ours begins with; jobs without it are others'. Empty: all."""
         self.decides = decides

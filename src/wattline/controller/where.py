@@ -64,17 +64,20 @@ def where_to(
             if number not in busy and number not in kept and name not in gone}
     taken = [name for name in own if watcher.number.get(name, -1) not in free]
     if taken:
-        raise NotFree(f"it asks for {taken[0]}, which is not free")
+        raise NotFree(f"it asks for {taken[0]}, which " + (
+            "a reservation of Slurm's has or will have before it would end"
+            if watcher.number.get(taken[0]) in kept else "is not free"))
     fits = free & allowed
     order = dict.fromkeys([*(watcher.number[name] for name in own),
                            *(each for each in chosen if each in fits), *sorted(fits)])
     if len(order) < len(chosen):
         raise NotFree(f"it asks for {len(chosen):,} nodes of the partition {job.partition}, of "
-                      f"which {len(fits):,} are free{_but(kept)}")
+                      f"which {len(fits):,} are free{but(kept)}")
     return Where(tuple(list(order)[:len(chosen)]), own=bool(own))
 
 
-def _but(kept: Set[int]) -> str:
+def but(kept: Set[int]) -> str:
+    """What to say of nodes that a job does not get."""
     return (f", beside {len(kept):,} that reservations of Slurm's have or will have before it "
             "would end") if kept else ""
 

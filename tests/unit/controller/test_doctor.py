@@ -7,6 +7,7 @@ import shutil
 import socket
 import time
 from collections import namedtuple
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,25 @@ def test_partitions_whose_jobs_share_nodes_are_named(site: Path) -> None:
     found = option_checks(cluster(partition=shared), read_configuration(site))
     assert wrong(found) == ["partitions"]
     assert found[1].mend == "there are: batch"
+
+
+@pytest.mark.parametrize(("more", "names"), [
+    ("OverSubscribe=NO Nodes=n[0002-0009]", ["whole nodes"]),
+    ("OverSubscribe=YES:4 Nodes=n[0001-0002]", ["whole nodes"]),
+    ("OverSubscribe=EXCLUSIVE Nodes=n[0001-0002]", []),
+    ("OverSubscribe=NO Nodes=n[0003-0009]", []), ("OverSubscribe=NO Nodes=(null)", [])])
+def test_partitions_of_slurms_whose_jobs_share_our_nodes_are_said(
+    site: Path, more: str, names: list[str]
+) -> None:
+    """The controller counts their jobs: it works, and by rougher figures."""
+    there = cluster()
+    found = option_checks(replace(there, partitions={
+        **there.partitions, **dict([_fields(f"PartitionName=debug {more}")])}),
+        read_configuration(site))
+    assert wrong(found) == names
+    assert not [check for check in found if check.must and not check.ok]
+    assert all("in debug, which is left to Slurm" in check.found
+               for check in found if not check.ok)
 
 
 def test_another_cluster_than_slurms_is_named_where_somebody_is_told_its_name(site: Path) -> None:

@@ -77,6 +77,18 @@ def test_a_node_that_is_down_takes_all_its_cpus_with_it() -> None:
     assert looked(SharedWatcher(PARTS), down="g1").events == [NodesDown(nodes=(4, 5, 6, 7))]
 
 
+@pytest.mark.parametrize(("states", "rests_w"), [
+    (("mixed", "reserved"), 50.0), (("mixed", "drain"), 50.0), (("down", "powered_down"), 0.0),
+    (("mixed",), 0.0)])
+def test_a_node_that_takes_no_jobs_draws_idle_power_beside_those_that_it_has(
+    states: tuple[str, ...], rests_w: float
+) -> None:
+    """Of the job the books count its part of it, of two CPUs of four."""
+    watcher = SharedWatcher(PARTS)
+    watcher.news(Seen(0.0, (JOB,), (SlurmNode("n1", states, 4), SlurmNode("g1", ("idle",), 4))))
+    assert sum(watcher.resting_w(name, 0.0) for name in watcher.resting) == rests_w
+
+
 def test_what_a_node_draws_is_divided_among_its_jobs_and_none_of_it_is_lost() -> None:
     watcher = SharedWatcher(PARTS)
     wide, small = replace(JOB, cpus=3), replace(JOB, label="9", job_id=9, cpus=1)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import pytest
 from tests.unit.controller.fakes import FakeSlurm
 
+from wattline.controller.answers import explained
+from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller
 from wattline.controller.watching import PATIENCE_S, Watcher
 from wattline.live.slurm.client import Seen
@@ -88,6 +90,42 @@ def test_without_other_nodes_it_waits_and_says_for_what() -> None:
     here.slurm.now_s = 10.0
     here.cycle()
     assert started(here) == [["n1", "n2", "n3"]]
+
+
+SITE = SiteConfig(nodes="n[1-4]", node_idle_w=90, node_active_w=300, cap=1200)
+
+
+def explains(here: Controller, label: str = "7") -> tuple[str, str]:
+    here.slurm.job = lambda label: next(job for job in here.slurm.jobs if job.label == label)
+    said = explained(here, SITE, {"job": label}).result
+    return said["reason"], said["sentence"]
+
+
+@pytest.mark.parametrize("job", [
+    replace(WAITS, nodes=3), replace(WAITS, required_nodes=("n1",))])
+def test_explain_says_it_at_any_time_and_it_starts_once_the_reservation_is_over(
+    job: SlurmJob
+) -> None:
+    here = controller(job)
+    for at_s in range(20):
+        here.slurm.now_s = float(at_s)
+        here.cycle()
+        reason, sentence = explains(here)
+        assert reason == "reservation"
+        assert "n[1-2] are kept from it: maint of Slurm's reservations" in sentence
+    assert started(here) == []
+    here.slurm.reservations, here.slurm.now_s = (replace(MAINT, end_s=20.0),), 30.0
+    here.cycle()
+    assert len(started(here)) == 1
+
+
+def test_explain_names_a_reservation_that_has_nodes_now() -> None:
+    here = controller(replace(WAITS, nodes=3), reservations=(replace(MAINT, start_s=-5.0),))
+    here.cycle()
+    reason, sentence = explains(here)
+    assert reason == "nodes"
+    assert sentence.startswith("it waits for nodes: it asks for 3 and 2 of 4 are free, 2 down; "
+                               "n[1-2] are kept from it: maint")
 
 
 def test_where_slurm_says_so_all_the_same_it_chooses_itself() -> None:

@@ -6,7 +6,7 @@ from wattline.controller.configuration import SiteConfig
 from wattline.controller.doctor.check import Check, checked
 from wattline.controller.doctor.slurm import Cluster
 from wattline.controller.named_cluster import RENAME, otherwise
-from wattline.live.slurm.reading import licenses
+from wattline.live.slurm.reading import hosts, licenses
 from wattline.model.units import fold_hosts
 
 
@@ -85,14 +85,30 @@ def _whole_nodes(cluster: Cluster, site: SiteConfig | None) -> Check:
     if site is not None and site.parts is not None:
         return checked("whole nodes", True, "jobs share nodes, whose parts the twin has", "")
     linear = cluster.option("selecttype") == "select/linear"
-    managed = [name for name in cluster.partitions
-               if site is None or not site.partitions or name in site.partitions]
-    shared = [name for name in managed
-              if not linear and cluster.partitions[name].get("OverSubscribe") != "EXCLUSIVE"]
+    sharing = [name for name, fields in cluster.partitions.items()
+               if not linear and fields.get("OverSubscribe") != "EXCLUSIVE"]
+    shared = [name for name in sharing
+              if site is None or not site.partitions or name in site.partitions]
+    if not shared and site is not None:
+        foreign = [name for name in sharing if not set(site.node_names).isdisjoint(
+            hosts(cluster.partitions[name].get("Nodes", "")))]
+        if foreign:
+            return _foreign(foreign)
     return checked("whole nodes", not shared, "jobs have nodes to themselves" if not shared else
                    f"jobs share nodes in {', '.join(shared)}",
                    f"set OverSubscribe=EXCLUSIVE of the partition {' and '.join(shared)}, or name "
                    "other `partitions` in the site's file")
+
+
+def _foreign(names: list[str]) -> Check:
+    """Partitions that are left to Slurm, and have nodes of the site that their jobs share."""
+    whose = "which is" if len(names) == 1 else "which are"
+    return checked("whole nodes", False, f"jobs share nodes of the site in {', '.join(names)}, "
+                   f"{whose} left to Slurm",
+                   "it is served: no job of ours starts on a node that they use, their watts count "
+                   "as they say, or as a full node, and joules go by processor time. Where that is "
+                   f"too rough, set OverSubscribe=EXCLUSIVE of {' and '.join(names)}, or give the "
+                   "site a `twin`", must=False)
 
 
 def _submission(cluster: Cluster) -> Check:

@@ -6,7 +6,7 @@ Written down beside what was decided, it gives the same decision again.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -37,6 +37,8 @@ class PicturedJob:
     tres: str = ""
     wish: Mapping[str, Any] = field(default_factory=dict)
     required: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    """Nodes that it must not have, as they are reserved for others before it would end."""
     licenses: Mapping[str, int] = field(default_factory=dict)
     held: Mapping[str, int] = field(default_factory=dict)
     """CPUs by node, of one that runs."""
@@ -61,13 +63,15 @@ class Picture:
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> Picture:
         """From what `to_dict` gave."""
-        jobs = tuple(PicturedJob(**(job | {"required": tuple(job["required"])}))
+        jobs = tuple(PicturedJob(**(job | {name: tuple(job.get(name, ()))
+                                           for name in ("required", "excluded")}))
                      for job in said["jobs"])
         return cls(said["time_s"], said["cap_w"], said["drawn_w"], tuple(said["down"]), jobs)
 
 
 def pictured(
-    job: SlurmJob, wish: Wish, held: Mapping[str, int], start_s: float, load: float
+    job: SlurmJob, wish: Wish, held: Mapping[str, int], start_s: float, load: float,
+    excluded: Iterable[str] = (),
 ) -> PicturedJob:
     """A job of a look at Slurm."""
     named = {name: value for name, value in asdict(wish).items() if name != "eligible_s"}
@@ -76,7 +80,7 @@ def pictured(
     return PicturedJob(
         job.label, job.submit_s, limit_s, job.nodes, max(job.most_nodes, job.nodes), job.cpus,
         job.partition, job.user, job.account, wish.qos, job.nice, job.tres, named,
-        () if held else job.required_nodes,
+        () if held else job.required_nodes, tuple(sorted(excluded)),
         {name: count for name, count in job.licenses.items() if name != WATTS}, dict(held),
         start_s, load)
 
@@ -97,7 +101,7 @@ def asked(job: PicturedJob, base_s: float) -> Asked:
         if found.tasks < 1:
             found.tasks = max(job.cpus // max(found.cpus_per_task, 1), 1)
         found.constraint = str(job.wish["features"])
-        found.require = ",".join(job.required)
+        found.require, found.exclude = ",".join(job.required), ",".join(job.excluded)
     found.exclusive = bool(job.wish.get("exclusive"))
     _devices(job, found)
     _memory(job, found)

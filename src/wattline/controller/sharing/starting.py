@@ -6,25 +6,37 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from wattline.controller.beginning import Obstacles
+from wattline.controller.beginning import Obstacle, Obstacles
 from wattline.controller.elsewhere import part_here
 from wattline.controller.kept_jobs import tell_user, tell_users
 from wattline.controller.lease import ours_and_held
 from wattline.controller.passing import let_go
+from wattline.controller.reserved_jobs import coming_w as reserved_w
+from wattline.controller.reserved_jobs import kept_by_reservation, let_in
 from wattline.controller.sharing.deciding import DECISIONS, Decisions, SharedStart, decided
 from wattline.controller.sharing.picture import Picture, PicturedJob, memory_unread, pictured
 from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.told import News
 from wattline.controller.watching import BACKOFF_S, PATIENCE_S
+from wattline.controller.where import but, of_partition
 from wattline.controller.writings import written
 from wattline.live.slurm.client import NotHeldForUs
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.holding import devices_of
-from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, WATTS, SlurmJob
+from wattline.live.slurm.reading import (
+    ACTIVE,
+    ENDING,
+    NOT_AVAILABLE,
+    STARTING,
+    WAITING,
+    WATTS,
+    SlurmJob,
+)
 from wattline.live.slurm.wishes import Wish
 from wattline.model.errors import InputError
+from wattline.model.units import counted
 from wattline.scenario.twin.section import TwinSection
 
 if TYPE_CHECKING:
@@ -53,6 +65,10 @@ class SharedStarter:
     """Labels of jobs that have waited for us."""
     _may_begin: set[str] = field(default_factory=set)
     """Labels of the jobs of the last look that are ours to start."""
+    _kept_from: dict[str, frozenset[str]] = field(default_factory=dict)
+    """By label nodes that Slurm's reservations have or will have before a job would end."""
+    _anywhere: set[str] = field(default_factory=set)
+    """Labels of jobs that Slurm did not start on nodes of our choice: it chooses the next."""
     _seen: object = None
     _due_s: float = -math.inf
     _said: set[str] = field(default_factory=set)
@@ -72,13 +88,17 @@ class SharedStarter:
         self._came_s = {label: self._came_s.get(label, job.submit_s) if job.restarts
                         else job.submit_s for label, job in seen.items()}
         self._let_go(seen)
-        eligible = list(self._eligible(seen, running))
+        self._kept_from = {}
+        reserved: list[SlurmJob] = []
+        eligible = list(self._eligible(seen, running, reserved))
+        self._let_in(reserved)
         self._may_begin = {job.label for job in eligible}
         waiting = [job for job in eligible
                    if cycle.time_s >= self.not_before_s.get(job.label, -math.inf)]
         now = (frozenset((job.label, self._asks(job)) for job in waiting),
                frozenset(job.label for job in running),
-               frozenset(self.asked), self.cap_w(), frozenset(self.watcher.down))
+               frozenset(self.asked), self.cap_w(), frozenset(self.watcher.down),
+               frozenset(self._kept_from.items()))
         if not waiting or (now == self._seen and cycle.time_s < self._due_s):
             return
         self._seen, self._due_s = now, cycle.time_s + AGAIN_S
@@ -88,9 +108,12 @@ class SharedStarter:
             self.controller.notes.append(f"nothing is started: {error}")
 
     def _eligible(
-        self, seen: Mapping[str, SlurmJob], running: Iterable[SlurmJob]
+        self, seen: Mapping[str, SlurmJob], running: Iterable[SlurmJob], reserved: list[SlurmJob]
     ) -> Iterator[SlurmJob]:
-        """Held jobs of ours that may begin; of the others the watcher knows what keeps them."""
+        """Held jobs of ours that may begin; of the others the watcher knows what keeps them.
+
+        Those that may begin on the nodes of a reservation, by Slurm's choice, go to `reserved`.
+        """
         keeps = Obstacles(self.watcher.seen, self.watcher.looked_s, self.watcher.array_limits,
                           (*(job.label for job in running), *self.asked), self._failed,
                           self.watcher.closed)
@@ -98,14 +121,36 @@ class SharedStarter:
                 if job.held and self.watcher.ours(job) and job.label not in self.watcher.freed)
         news = News()
         for job in sorted(held, key=lambda job: (self._came_s[job.label], job.came[1])):
-            obstacle = keeps.of_new(job)
+            obstacle = keeps.of_new(job) or self._reservations(job)
             tell_user(job, obstacle, self.watcher.kept_before.get(job.label), news)
             if obstacle is None:
                 keeps.tell(job)
-                yield job
+                if job.reservation:
+                    reserved.append(job)
+                else:
+                    yield job
                 continue
             self.watcher.obstacles[job.label] = obstacle
         self.controller.notes += [*news.remarks, *tell_users(self.controller, news)]
+
+    def _reservations(self, job: SlurmJob) -> Obstacle | None:
+        """What of Slurm's reservations keeps a job: its own one, or nodes that others have or will
+        have before it would end."""
+        if job.reservation:
+            return kept_by_reservation(self.watcher, job)
+        allowed = of_partition(self.watcher, job.partition)
+        kept = allowed & self.watcher.numbers_of(self.watcher.kept_from(job))
+        if kept:
+            self._kept_from[job.label] = frozenset(self.watcher.names[number] for number in kept)
+        if len(allowed - kept) >= job.nodes:
+            return None
+        return Obstacle("reservation", f"it asks for {counted(job.nodes, 'node')} of the partition "
+                        f"{job.partition}, of which {len(allowed - kept):,} are left{but(kept)}")
+
+    def _let_in(self, reserved: list[SlurmJob]) -> None:
+        coming_w = sum(start.watts for _, start in self.asked.values())
+        self.controller.notes += let_in(
+            self.controller, reserved, self.cap_w() - self.controller.books.power_w - coming_w)
 
     def _let_go(self, seen: Mapping[str, SlurmJob]) -> None:
         """Release what waited for us until it was moved to a partition of Slurm's."""
@@ -140,9 +185,9 @@ class SharedStarter:
         found = decided(self.section, free, self.site.node_names)
         if any(each.label == label for each in found.starts):
             return "watts"
-        unfit = any(f"({label}" in line or f" {label}," in line or f" {label})" in line
-                    for line in found.unfit)
-        return "refused" if unfit else "nodes"
+        if label in self._kept_from:  # the twin lacks what reservations have for a time
+            return "reservation"
+        return "refused" if any(_names(line, label) for line in found.unfit) else "nodes"
 
     def _decide(self, seen: Mapping[str, SlurmJob], running: list[SlurmJob],
                 waiting: list[SlurmJob], now_s: float) -> None:
@@ -152,13 +197,15 @@ class SharedStarter:
         jobs += [self._running(seen[label], wishes.get(label, Wish()), start, at_s)
                  for label, (at_s, start) in self.asked.items() if label in seen]
         jobs += [pictured(replace(self.watcher.as_asked(job), submit_s=self._came_s[job.label]),
-                          replace(wishes[job.label], dependency=""), {}, 0.0, self._load(job))
+                          replace(wishes[job.label], dependency=""), {}, 0.0, self._load(job),
+                          self._kept_from.get(job.label, ()))
                  for job in waiting if job.label in wishes]
-        coming_w = sum(start.watts for _, start in self.asked.values())
+        coming_w = sum(start.watts for _, start in self.asked.values()) + reserved_w(self.watcher)
         self.last = Picture(now_s, self.cap_w(), self.controller.books.power_w + coming_w,
                             tuple(sorted(self.watcher.down | self.watcher.off)), tuple(jobs))
         found = decided(self.section, self.last, self.site.node_names)
-        self._say_once(f"the twin cannot run {line}" for line in found.unfit)
+        self._say_once(f"the twin cannot run {line}" for line in found.unfit
+                       if not any(_names(line, label) for label in self._kept_from))
         self._say_once(f"the memory of job {job.label} cannot be read and counts as none: {text!r}"
                        for job in jobs if (text := memory_unread(job)))
         if found.starts and self.controller.act:
@@ -179,8 +226,8 @@ class SharedStarter:
         mine = self.watcher.written
         for start in starts:
             job = seen[start.label]
-            own = bool(self.watcher.as_asked(job).required_nodes)
-            mine[job.label] = written(job, mine.get(job.label), () if own else start.nodes,
+            by_slurm = bool(self._wishes(job))
+            mine[job.label] = written(job, mine.get(job.label), () if by_slurm else start.nodes,
                                       len(start.nodes), self._licence(job, start))
         if starts:
             self.controller.hands.keep_written(mine)
@@ -221,9 +268,9 @@ class SharedStarter:
             self.controller.notes.append(f"would {words}")
             return
         self.asked[start.label] = (now_s, start)
-        own = bool(self.watcher.as_asked(job).required_nodes)
+        wishes: dict[str, Any] = self._wishes(job)
         try:
-            self.controller.slurm.start(start.label, start.nodes, as_seen=job, own=own,
+            self.controller.slurm.start(start.label, start.nodes, as_seen=job, **wishes,
                                         licence=self._licence(job, start))
         except SlurmError as error:
             self._fail(start.label, now_s, withdraw=not isinstance(error, NotHeldForUs))
@@ -231,14 +278,24 @@ class SharedStarter:
             return
         self.controller.notes.append(words)
 
+    def _wishes(self, job: SlurmJob) -> dict[str, bool]:
+        """Who names the nodes of a start, where it is not we."""
+        if self.watcher.as_asked(job).required_nodes:
+            return {"own": True}
+        return {"anywhere": True} if job.label in self._anywhere else {}
+
     def _confirm(self, seen: Mapping[str, SlurmJob], now_s: float) -> None:
         """Who runs by now, and who did not start in time."""
+        self._anywhere &= seen.keys()
         for label, (asked_s, _) in list(self.asked.items()):
             job = seen.get(label)
             if job is None or job.state not in WAITING:
                 del self.asked[label]
             elif now_s - asked_s > PATIENCE_S:
                 self._fail(label, now_s, withdraw=True)
+                # A node of our choice may be reserved for others, which a look does not always
+                # show.
+                self._anywhere |= {label} if job.reason.startswith(NOT_AVAILABLE) else set()
                 self.controller.notes.append(f"job {label} was told to start and did not: "
                                              f"{job.reason}")
 
@@ -252,3 +309,8 @@ class SharedStarter:
                 self.controller.slurm.withdraw(label)
         except SlurmError as error:  # it may have begun or gone: the next look will tell
             self.controller.notes.append(str(error))
+
+
+def _names(line: str, label: str) -> bool:
+    """Whether a line of jobs that the twin cannot run has this one."""
+    return f"({label}" in line or f" {label}," in line or f" {label})" in line

@@ -7,16 +7,27 @@ counted twice: the first that are free are taken, so that a restart finds the sa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from wattline.controller.nodes_seen import OUT_OF_ORDER
 from wattline.controller.sharing.parts import Share, SharedParts
 from wattline.controller.told import News, Told
 from wattline.controller.watching import Watcher
 from wattline.live.slurm.client import Seen
 from wattline.live.slurm.holding import Holding, devices_of, evenly
-from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WATTS, SlurmJob
+from wattline.live.slurm.reading import (
+    ACTIVE,
+    BUSY,
+    ENDING,
+    STARTING,
+    WATTS,
+    WITHOUT_POWER,
+    SlurmJob,
+    SlurmNode,
+)
+from wattline.model.units import counted
 
 
 class SharedWatcher(Watcher):
@@ -51,6 +62,13 @@ class SharedWatcher(Watcher):
 
     def idle_w(self, node: str, usual_w: float) -> float:
         return self.parts.nodes[node].idle_w
+
+    def _rests(self, node: SlurmNode) -> bool:
+        """Also with jobs: those have the idle power of their CPUs alone."""
+        return WITHOUT_POWER.isdisjoint(node.states)
+
+    def resting_w(self, node: str, usual_w: float) -> float:
+        return self.parts.nodes[node].idle_w * self._free_of(node) / self.parts.nodes[node].cpus
 
     def counts(self) -> dict[str, int]:
         """Nodes, though the books count CPUs: free are those without a job."""
@@ -137,6 +155,28 @@ class SharedWatcher(Watcher):
             return self.asked_w(job)
         return sum(share.above_w + share.idle_w
                    for share in self._share(self.name(job), job).values())
+
+    def lacks(self, job: SlurmJob, nodes: Collection[str]) -> str:
+        """By CPUs, which jobs of before may have left some of."""
+        free = [self._free_cpus(node) for node in self.nodes_seen
+                if node.name in nodes and OUT_OF_ORDER.isdisjoint(node.states)]
+        if sum(cpus > 0 for cpus in free) >= job.nodes and sum(free) >= job.cpus:
+            return ""
+        return (f"it asks for {job.cpus:,} CPUs on {counted(job.nodes, 'node')} of its reservation "
+                f"{job.reservation}, of which {sum(free):,} are free on "
+                f"{counted(sum(cpus > 0 for cpus in free), 'node')}")
+
+    def _free_cpus(self, node: SlurmNode) -> int:
+        """Of a node that is not ours, all or none are."""
+        if node.name not in self.parts.units:
+            return node.cpus if BUSY.isdisjoint(node.states) else 0
+        return self._free_of(node.name)
+
+    def _free_of(self, node: str) -> int:
+        return sum(unit not in self._used for unit in self.parts.units[node])
+
+    def adds_w(self, job: SlurmJob) -> float:
+        return self.asked_w(job)
 
     def asked_w(self, job: SlurmJob) -> float:
         """What a waiting job would add: what it says, or what its parts may draw."""
