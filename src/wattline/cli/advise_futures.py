@@ -150,8 +150,8 @@ def _policy_live(
 @price_option
 @carbon_option
 @click.option("--price-start", default="", metavar="DATE",
-              help="Date in the tables at which the log's clock stands at 0; by dates where log "
-                   "and table have them, else their first.")
+              help="Date in the tables at which the first job is submitted; by the dates of the "
+                   "log otherwise, and their first where these have none in common.")
 @arrivals_option
 @seed_option
 @scenario_options

@@ -29,7 +29,8 @@ def budget_options(function: Any) -> Any:
         price_option,
         carbon_option,
         click.option("--start", default="", metavar="DATE",
-                     help="Date in the tables at which the period begins; their first otherwise."),
+                     help="Date in the tables at which the period begins; by the dates of the log "
+                          "otherwise, and their first where there is none."),
         click.option("--carbon-weight", type=click.FloatRange(0, 1), default=0.0,
                      show_default=True, help="0 follows the price alone, 1 carbon alone."),
     )

@@ -382,12 +382,8 @@ def _in_cores(trace: Trace, machine: Machine, granularity: str) -> Trace:
 
 
 def _with_date(scenario: Scenario, trace: Trace) -> Scenario:
-    start = trace.header.get("UnixStartTime")
-    if scenario.trace.unix_start_s is not None or start is None:
-        return scenario
-    try:
-        start_s = float(start)
-    except ValueError:
+    start_s = trace.unix_start_s
+    if scenario.trace.unix_start_s is not None or start_s is None:
         return scenario
     if not 0 <= start_s <= MOST_UNIX_S:
         return scenario

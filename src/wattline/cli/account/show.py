@@ -57,10 +57,11 @@ BY = ("user", "account", "partition", "application", "class", "node_class", "nod
               help="Of --by class: a file of views that has the class of each node (node_class).")
 @price_option
 @click.option("--price-start", default="", metavar="DATE",
-              help="Date in the table of prices at which the run's clock stands at 0; its first "
-                   "otherwise.")
+              help="Date in the table of prices at which the first job is submitted; by the dates "
+                   "of the log otherwise, and its first where these have none in common.")
 @click.option("--epoch", type=float, metavar="SECONDS",
-              help="Unix time at which the run's clock stands at 0; 0 otherwise.")
+              help="Unix time at which the run's clock stands at 0; as the log says otherwise, 0 "
+                   "where it does not.")
 @click.option("--replace", is_flag=True,
               help="Delete another run of the same name from the store first.")
 @click.option("--profile", type=click.Path(path_type=Path), metavar="FOLDER",
