@@ -226,6 +226,13 @@ class Ledger:
             return [dict(r._mapping) for r in session.execute(
                 query.order_by(jobs.c.job_id, jobs.c.restart))]
 
+    def submissions(self, run_id: int) -> tuple[float, float]:
+        """When the first and the last job of a run was submitted; 0 in a run without jobs."""
+        asked = select(func.min(jobs.c.submit_s), func.max(jobs.c.submit_s))
+        with self.store.session() as session:
+            first_s, last_s = session.execute(asked.where(jobs.c.run_id == run_id)).one()
+        return float(first_s or 0.0), float(last_s or 0.0)
+
     def unknown(self, run_id: int, column: str, asked: Sequence[Any]) -> list[Any]:
         """Those of the names asked for that no job of the run has in a column."""
         if not asked:

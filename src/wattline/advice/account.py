@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wattline.account.ledger import GROUPS, Chosen, Entered, Ledger
 from wattline.account.store import Store, refuse_missing
 from wattline.analysis import rundir
+from wattline.analysis.describe import unix_start_s
 from wattline.model.errors import InputError, warn
 from wattline.model.progress import Advance, silent
 from wattline.model.run import Run
@@ -92,8 +93,10 @@ def account_run(
     With a folder and a `store` the run is entered first. Only jobs of these numbers, `users` and
     `accounts` count that were in the system between `start` and `end`; with `by` (user, account,
     partition, application, node_class) they are added up. With a `price` (one figure, or a table
-    that begins at `price_start`) each job's joules are charged at the price of their time. With
-    `profile`, power profiles are written into that folder as Slurm's HDF5 files.
+    of them) each job's joules are charged at the price of their time. A table is read by the dates
+    of the log; where these have none in common, it begins with the first submission, or at its date
+    `price_start`. `epoch_s` is the Unix time of the run's second 0, where its log does not say it.
+    With `profile`, power profiles are written into that folder as Slurm's HDF5 files.
 
     >>> import wattline as wl
     >>> trace = wl.generate("lublin", seed=1, jobs=50, nodes=16)
@@ -126,7 +129,8 @@ def account_run(
             remarks += _entry_remarks(entry, name)
             progress(0.5)
             if profile is not None:
-                _write_profiles(read, chosen, Path(profile), epoch_s or 0.0, profile_interval_s,
+                dated_s = unix_start_s(read) if epoch_s is None else epoch_s
+                _write_profiles(read, chosen, Path(profile), dated_s or 0.0, profile_interval_s,
                                 progress)
             run_name = entry.name
         row = ledger.run_of(run_name)
@@ -152,11 +156,14 @@ def _enter(
     from wattline.analysis.pace import mean_frequencies_hz
 
     records = records_of(run, mean_frequencies_hz(run))
+    dated_s = unix_start_s(run) if epoch_s is None else epoch_s
     entered = ledger.add(name, records, machine=run.machine.name, energy_j=run.energy_j,
-                         epoch_s=epoch_s or 0.0, digest=digest, replace=replace_run,
+                         epoch_s=dated_s or 0.0, digest=digest, replace=replace_run,
                          left_out=left_out(run), assumed=run.assumed)
-    if entered.already and epoch_s is not None:
-        ledger.set_epoch(entered.name, epoch_s)
+    # What was said of it before holds, unless it is said anew; 0 is what nobody said.
+    if entered.already and dated_s is not None and (
+            epoch_s is not None or not ledger.run_of(entered.name)["epoch_s"]):
+        ledger.set_epoch(entered.name, dated_s)
     return entered
 
 
@@ -196,6 +203,7 @@ def _nobody(ledger: Ledger, run_id: int, chosen: Chosen) -> list[str]:
 
 
 def _price(price: float | str | None, start: str) -> Signal | None:
+    """What is wrong with a price is found out before anything is read or entered."""
     from wattline.traces.rates import is_flat, price_from
 
     if price is None:
@@ -215,30 +223,26 @@ def _charged(
     from wattline.account.costs import job_costs
     from wattline.account.from_run import MEAN_POWER
     from wattline.account.sacct import life
+    from wattline.traces.dated_tariffs import LogDates, rate_beside, shifted
     from wattline.traces.rates import end_note, is_flat, price_from
-    from wattline.traces.tariffs import FIRST_UNIX_S, currency_of
+    from wattline.traces.tariffs import currency_of
 
-    first_s = min((float(job["start_s"]) for job in found.jobs if job["nodes"]), default=0.0)
-    dated = first_s >= FIRST_UNIX_S and not price_start and not is_flat(rate)
-    if dated:
-        rate = price_from(price, unix=True)
-    _check_overlap(rate, price, first_s)
-    costs = job_costs(ledger, found.run["id"], found.jobs, rate)
+    first_s, last_s = ledger.submissions(found.run["id"])
+    notes: tuple[str, ...] = ()
+    if not price_start:
+        log = LogDates.of(first_s, last_s, found.run["epoch_s"])
+        rate, notes = rate_beside(price, price_from, log, "--price-start DATE")
+    used = [job for job in found.jobs if job["nodes"]]
+    _check_overlap(rate, price, min((job["start_s"] for job in used), default=first_s) - first_s)
+    costs = job_costs(ledger, found.run["id"], found.jobs, shifted(rate, first_s))
     jobs = [job | {"cost": costs[life(job)]} for job in found.jobs]
-    last_s = max((float(job["end_s"]) for job in jobs), default=0.0)
-    notes = [end_note(price, rate, last_s)]
-    if dated:
-        notes.append(f"prices of {price} are those of the log's dates, taken as UTC")
-        if first_s < rate.time_s[0]:
-            notes.append("jobs before its first row are charged at that row's price")
-    elif not is_flat(rate) and not price_start:
-        notes.append(f"the first row of {price} stands for second 0 of the run; "
-                     "--price-start DATE says otherwise")
+    end_s = max((float(job["end_s"]) for job in jobs), default=first_s)
+    notes = (*notes, end_note(price, rate, end_s - first_s))
     rough = sum(job["quality"] == MEAN_POWER for job in jobs)
     if rough and not is_flat(rate):
-        notes.append(f"{counted(rough, 'job')} of {len(jobs):,} charged by mean power: the log of "
-                     "the run does not say when they drew how much")
-    notes.append("costs are those of the joules of jobs; what idle nodes draw is in nobody's")
+        notes += (f"{counted(rough, 'job')} of {len(jobs):,} charged by mean power: the log of "
+                  "the run does not say when they drew how much",)
+    notes += ("costs are those of the joules of jobs; what idle nodes draw is in nobody's",)
     kept = tuple(note for note in notes if note)
     return replace(found, jobs=jobs, price=price, currency=currency_of(rate),
                    cost=sum(costs.values()), price_notes=kept, remarks=(*found.remarks, *kept))
@@ -250,7 +254,7 @@ def _check_overlap(rate: Signal, price: str, first_s: float) -> None:
 
     if not is_flat(rate) and first_s >= 2 * rate.time_s[-1] - rate.time_s[-2]:
         raise InputError(f"--price: {price} ends before the first job begins; another table, or "
-                         "--price-start with the date at which the run's clock stands at 0")
+                         "--price-start with the date at which the first job is submitted")
 
 
 def _totals(

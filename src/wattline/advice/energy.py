@@ -23,7 +23,8 @@ from wattline.policies.admission.adaptive_setup import Strategy
 from wattline.scenario import objects
 from wattline.scenario.machines import machine_from, machine_words
 from wattline.traces import Trace, generate, read
-from wattline.traces.rates import carbon_from, end_note, price_from
+from wattline.traces.dated_tariffs import LogDates, Read, rate_beside
+from wattline.traces.rates import carbon_from, end_note, is_flat, price_from
 from wattline.traces.tariffs import currency_of
 
 if TYPE_CHECKING:
@@ -110,6 +111,8 @@ class _Asked(NamedTuple):
     carbon: Signal | None
     names: tuple[str, str]
     """What price and carbon were called."""
+    laid: tuple[str, ...] = ()
+    """How tables were put beside the time of the period."""
 
     def ends(self, until_s: float, told_s: float = 0.0) -> tuple[str, ...]:
         """A line for each table that ends before a time, unless that was said for another."""
@@ -125,8 +128,9 @@ def plan_energy(
 ) -> EnergyPlan:
     """Plan the power of each slot so that the joules of a period are spent where they cost least.
 
-    `price` (of a kWh) and `carbon` (grams per kWh) are one figure or a table that begins at
-    `start`; `carbon_weight` is 0 for the price alone and 1 for carbon alone.
+    `price` (of a kWh) and `carbon` (grams per kWh) are one figure or a table, in which the period
+    begins at the date `start`, else at the first row; `carbon_weight` is 0 for the price alone and
+    1 for carbon alone.
 
     >>> import wattline as wl
     >>> machine = wl.Machine(nodes=10, node_idle_w=90, node_active_w=300)
@@ -135,11 +139,11 @@ def plan_energy(
     (48.0, 9.6, 'EUR')
     """
     known = machine_from(machine)
-    asked = _asked(energy, period, price, carbon, start, carbon_weight)
+    asked = _asked(energy, period, price, carbon, start, carbon_weight, None)
     budget = asked.budget
     found = plan_of(budget, known.power_w_idle, known.power_w_max)
     ends = [*found.time_s[1:].tolist(), budget.end_s]
-    remarks = asked.ends(budget.end_s)
+    remarks = (*asked.laid, *asked.ends(budget.end_s))
     warn(remarks)
     return EnergyPlan(
         budget.energy_j, found.integral(budget.start_s, budget.end_s), currency_of(asked.price),
@@ -160,7 +164,8 @@ def try_budget(
     """Run jobs under an energy budget, and beside it under a constant cap of the same energy.
 
     Sizes of `trace` are cores. Without one, so many `jobs` are generated. `strategy` is what nodes
-    do to draw less: idle, shut, dvfs or mix.
+    do to draw less: idle, shut, dvfs or mix. Tables of prices and carbon are read by the dates of
+    the log; where these have none in common, they begin with the first submission, or at `start`.
 
     >>> import wattline as wl
     >>> machine = wl.Machine(nodes=10, node_idle_w=90, node_active_w=300)
@@ -169,16 +174,17 @@ def try_budget(
     0.0
     """
     known = machine_from(machine)
-    asked = _asked(energy, period, price, carbon, start, carbon_weight)
+    table, log, remarks = _jobs(trace, jobs, seed, known)
+    asked = _asked(energy, period, price, carbon, start, carbon_weight, log)
     budget = asked.budget
     budget.checked(known.power_w_idle, known.power_w_max)
     how = Strategy.parse(strategy)
-    table, remarks = _jobs(trace, jobs, seed, known)
     progress(0.1)
     found = compare(table, known, budget, strategy=how)
     length_s = max(run.end_s for run in found.runs.values()) - found.budget.start_s
     later = asked.ends(length_s, budget.end_s) if length_s > budget.end_s else ()
-    said = (*asked.ends(budget.end_s), *remarks, *later, *budget_lines(found.runs["budget"]))
+    said = (*asked.laid, *asked.ends(budget.end_s), *remarks, *later,
+            *budget_lines(found.runs["budget"]))
     warn(said)
     return BudgetTrial(budget, found, figures(found, asked.price, asked.carbon),
                        currency_of(asked.price), machine_words(known), said)
@@ -186,35 +192,57 @@ def try_budget(
 
 def _asked(
     energy: float | str, period: float | str, price: float | str | None,
-    carbon: float | str | None, start: str, carbon_weight: float,
+    carbon: float | str | None, start: str, carbon_weight: float, log: LogDates | None,
 ) -> _Asked:
-    cents = None if price in (None, "") else price_from(str(price), start=start)
-    grams = None if carbon in (None, "") else carbon_from(str(carbon), start=start)
+    cents, of_cents = _rate(price, price_from, start, log)
+    grams, of_grams = _rate(carbon, carbon_from, start, log)
     weight = carbon_weight if cents is not None else 1.0
     if weight > 0 and grams is None and cents is not None:
         raise InputError("--carbon-weight is above 0, but there is no --carbon")
     joules = parse_energy(energy) if isinstance(energy, str) else float(energy)
     period_s = parse_duration(period) if isinstance(period, str) else float(period)
     budget = EnergyBudget(joules, 0.0, period_s, cost_of(cents, grams, weight))
-    return _Asked(budget, cents, grams, (str(price), str(carbon)))
+    return _Asked(budget, cents, grams, (str(price), str(carbon)), (*of_cents, *of_grams))
+
+
+def _rate(
+    given: float | str | None, read: Read, start: str, log: LogDates | None
+) -> tuple[Signal | None, tuple[str, ...]]:
+    """What was given from the beginning of the period on, and how a table was put there."""
+    if given in (None, ""):
+        return None, ()
+    text = str(given)
+    if log is not None and not start:
+        return rate_beside(text, read, log, "--start DATE")
+    found = read(text, start=start)
+    return found, () if start or is_flat(found) else (
+        f"{text}: its first row is taken for the beginning; --start DATE says otherwise",)
 
 
 def _jobs(
     trace: Trace | JobTable | str | Path | None, count: int, seed: int, machine: Machine
-) -> tuple[JobTable, tuple[str, ...]]:
-    """The log's jobs, or generated ones whose sizes are nodes; and what was dropped."""
+) -> tuple[JobTable, LogDates | None, tuple[str, ...]]:
+    """The log's jobs and dates, or generated ones whose sizes are nodes; and what was dropped."""
     cores = machine.class_of(0).cores
     if trace is None:
         made = generate("lublin", seed=seed, jobs=count, nodes=machine.node_count).jobs
-        return made.with_columns(procs=made.procs * cores), ()
-    if isinstance(trace, (Trace, JobTable)):
-        return (trace.jobs if isinstance(trace, Trace) else trace), ()
+        return made.with_columns(procs=made.procs * cores), None, ()
+    if isinstance(trace, JobTable):
+        return trace, _dates(trace, None), ()
+    if isinstance(trace, Trace):
+        return trace.jobs, _dates(trace.jobs, trace.unix_start_s), ()
     log = read(Path(trace), machine_procs=machine.node_count * cores)
     dropped = log.cleaning.count("too_large")
     lines = () if not dropped else (
         f"{dropped:,} job{'' if dropped == 1 else 's'} of the log dropped: larger than "
         f"{machine.node_count:,} nodes of {counted(cores, 'core')} (--nodes, --cores)",)
-    return log.jobs, lines
+    return log.jobs, _dates(log.jobs, log.unix_start_s), lines
+
+
+def _dates(jobs: JobTable, unix_start_s: float | None) -> LogDates | None:
+    if not len(jobs):
+        return None
+    return LogDates.of(float(jobs.submit_s[0]), float(jobs.submit_s[-1]), unix_start_s)
 
 
 def _cost(plan: Signal, tariff: Signal | None, budget: EnergyBudget) -> float | None:

@@ -79,13 +79,8 @@ def finest_s(runs: Mapping[str, Run]) -> float | None:
 
 
 def power(runs: Mapping[str, Run]) -> Chart:
-    caps: list[tuple[str, Signal]] = []
-    for name, run in runs.items():
-        if run.cap_w is not None and not any(_equal(run.cap_w, cap) for _, cap in caps):
-            caps.append((name, run.cap_w))
     axis = time_axis(runs)
-    named = [{"name": "power cap" if len(caps) == 1 else f"cap of {name}", **_cap(cap, axis)}
-             for name, cap in caps]
+    named = [{**known, **_cap(cap_w, axis)} for known, cap_w in _caps(runs)]
     return _over_time("power", "Power over time", "power", runs, series.power_steps, caps=named)
 
 
@@ -103,9 +98,8 @@ def durations(runs: Mapping[str, Run]) -> Chart:
     for name, run in runs.items():
         share, power_w = series.duration_curve(series.power_steps(run))
         curves.append({"name": name, "x": _rounded(share), "y": _rounded(power_w)})
-    caps_w = sorted({float(run.cap_w.value[0]) for run in runs.values()
-                     if run.cap_w is not None and np.unique(run.cap_w.value).size == 1})
-    caps = [{"name": "power cap", "edge": [0, 1], "mean": [cap_w]} for cap_w in caps_w]
+    caps = [{**known, "edge": [0, 1], "mean": [float(cap_w.value[0])]}
+            for known, cap_w in _caps(runs) if np.unique(cap_w.value).size == 1]
     return Chart("power-duration", "For how much of the time power is how high", {
         "kind": "share", "quantity": "power", "dated": False, "range": [0, 1], "runs": curves,
         "caps": caps})
@@ -140,16 +134,16 @@ def job_map(name: str, run: Run, found: series.JobMap, runs: Mapping[str, Run],
 
 def use_by_size(name: str, run: Run, runs: Mapping[str, Run]) -> Chart:
     """Units in use over time, stacked by the size of the jobs, the largest jobs on top."""
-    from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
     edge_s, layers = series.use_by_size(run, SPANS_BY_SIZE)
     axis = time_axis(runs)
-    shades = colormaps["cividis"](np.linspace(0.98, 0.05, max(len(layers), 1)))
+    shades = zip(*(plots.size_shades(len(layers), dark=dark) for dark in (False, True)),
+                 strict=True)
     edge, unit = _regular(edge_s, axis), plots.unit_word(run)
     piled = [{"name": f"jobs of {label} {unit if label == '1' else f'{unit}s'}",
-              "colour": to_hex(shade), "edge": edge, "mean": _rounded(units)}
-             for shade, (label, units) in zip(shades, layers, strict=False)]
+              "colour": to_hex(light), "dark": to_hex(dark), "edge": edge, "mean": _rounded(units)}
+             for (light, dark), (label, units) in zip(shades, layers, strict=True)]
     return Chart(name, "What the machine was used for", {
         "kind": "time", "form": "stack", "quantity": "count", "dated": axis.dated,
         "top": 1.04 * run.units, "runs": piled[::-1]})
@@ -176,6 +170,26 @@ def _packed(found: series.Band, span_s: float, axis: TimeAxis) -> dict[str, Any]
 def _regular(edge_s: FloatArray, axis: TimeAxis, span_s: float | None = None) -> dict[str, float]:
     return {"from": axis.x(float(edge_s[0])), "to": axis.x(float(edge_s[-1])),
             "span": float(edge_s[1] - edge_s[0]) if span_s is None else span_s}
+
+
+def _caps(runs: Mapping[str, Run]) -> list[tuple[dict[str, Any], Signal]]:
+    """The caps that differ: each with its name, and the first run of those that it is of.
+
+    One cap has a colour of its own; where there are several, each has that of its run.
+    """
+    found: list[tuple[Signal, dict[int, str]]] = []
+    for number, (name, run) in enumerate(runs.items()):
+        if run.cap_w is None:
+            continue
+        of = next((of for cap_w, of in found if _equal(run.cap_w, cap_w)), None)
+        if of is None:
+            found.append((run.cap_w, {number: name}))
+        else:
+            of[number] = name
+    if len(found) == 1:
+        return [({"name": "power cap"}, found[0][0])]
+    return [({"name": f"cap of {', '.join(of.values())}", "run": next(iter(of))}, cap_w)
+            for cap_w, of in found]
 
 
 def _cap(cap_w: Signal, axis: TimeAxis) -> dict[str, Any]:

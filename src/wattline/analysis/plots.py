@@ -173,16 +173,25 @@ def placed_jobs(run: Run, found: series.JobMap, users: Sequence[int]) -> Figure:
     return figure
 
 
-def use_by_size(run: Run) -> Figure:
-    """Units in use over time, stacked by the size of the jobs."""
+def size_shades(layers: int, *, dark: bool = False) -> FloatArray:
+    """Colours of jobs from the smallest to the largest, which differ most from the paper.
+
+    On white and on the page's dark paper, all have a contrast of at least 3 to 1 to it.
+    """
     from matplotlib import colormaps
 
+    found: FloatArray = colormaps["cividis"](np.linspace(*((0.4, 1.0) if dark else (0.6, 0.0)),
+                                                         layers))
+    return found
+
+
+def use_by_size(run: Run) -> Figure:
+    """Units in use over time, stacked by the size of the jobs."""
     edge_s, layers = series.use_by_size(run, _SPANS_ALONE)
     clock = clock_of({"": run})
     figure, (axes,) = sheet()
     below = np.zeros(edge_s.size - 1)
-    colours = colormaps["cividis"](np.linspace(0.98, 0.05, max(len(layers), 1)))
-    for colour, (label, units) in zip(colours, layers, strict=False):
+    for colour, (label, units) in zip(size_shades(len(layers)), layers, strict=True):
         shade(axes, below, below + units, clock.x(edge_s), facecolor=colour, label=label)
         below = below + units
     axes.axhline(run.units, color=INK, linewidth=0.8)

@@ -10,6 +10,7 @@ import click
 
 from wattline.cli import advise_futures
 from wattline.cli.choices import Group, ScenarioCommand
+from wattline.cli.finite import FiniteRange
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.rate_options import carbon_option, price_option
 from wattline.cli.scenario_options import (
@@ -128,7 +129,7 @@ def _print_caps(advice: CapAdvice, plot: str | None) -> None:
 @click.option("--model", metavar="FILE", help="Models of `wattline fit`.")
 @click.option("--store", metavar="URL|FILE", help="A store with claims or configurations.")
 @click.option("--nodes", type=click.IntRange(min=1), metavar="N", help="Only on so many nodes.")
-@click.option("--beta", type=click.FloatRange(0, 1), default=0.5, show_default=True,
+@click.option("--beta", type=FiniteRange(0, 1), default=0.5, show_default=True,
               help="How run time is assumed to follow frequency: f^-beta.")
 @price_option
 @carbon_option

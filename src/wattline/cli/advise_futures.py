@@ -18,6 +18,7 @@ from wattline.cli.advise_live import (
     rounds_option,
 )
 from wattline.cli.choices import Choice, ScenarioCommand
+from wattline.cli.finite import FiniteRange
 from wattline.cli.live_options import live_options, which
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.rate_options import carbon_option, price_option
@@ -68,7 +69,7 @@ seed_option = click.option("--draw-seed", "seed", type=click.IntRange(0), defaul
               help="What is to be small.")
 @click.option("--limit", "limits", multiple=True, metavar="CONSTRAINT",
               help="Like 'power_w.peak <= 3e6'.")
-@click.option("--risk", type=click.FloatRange(0, 1), default=0.1, show_default=True,
+@click.option("--risk", type=FiniteRange(0, 1), default=0.1, show_default=True,
               help="With which probability a limit may be broken.")
 @arrivals_option
 @seed_option
@@ -150,8 +151,8 @@ def _policy_live(
 @price_option
 @carbon_option
 @click.option("--price-start", default="", metavar="DATE",
-              help="Date in the tables at which the log's clock stands at 0; by dates where log "
-                   "and table have them, else their first.")
+              help="Date in the tables at which the first job is submitted; by the dates of the "
+                   "log otherwise, and their first where these have none in common.")
 @arrivals_option
 @seed_option
 @scenario_options

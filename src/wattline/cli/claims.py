@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from wattline.cli.choices import Group
+from wattline.cli.finite import FINITE, FiniteRange
 from wattline.cli.live_options import live_options, which
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.errors import InputError
@@ -117,7 +118,7 @@ def verify(source: Path, store: str, as_json: bool) -> None:
 @click.option("--store", required=True, metavar="URL|FILE", help="SQL store that keeps the claims.")
 @click.option("--ledger", default="", metavar="URL|FILE",
               help="Store whose ledger has the jobs. [default: the same]")
-@click.option("--coverage", type=float, default=0.9, show_default=True, metavar="X",
+@click.option("--coverage", type=FINITE, default=0.9, show_default=True, metavar="X",
               help="Least share of a measured job's time of which the joules are known.")
 @click.option("--class", "classes", multiple=True, metavar="PARTITION=CLASS",
               help="Class of the nodes of a partition; otherwise it is called like it.")
@@ -147,7 +148,7 @@ def learn(store: str, ledger: str, coverage: float, classes: tuple[str, ...],
 @click.option("--objective", default="energy", show_default=True, metavar="energy|time|edp[:W]")
 @click.option("--free", multiple=True, metavar="CLASS=N", help="Free nodes; all classes otherwise.")
 @click.option("--nodes", type=click.IntRange(min=1), default=1, show_default=True)
-@click.option("--caution", type=click.FloatRange(min=0), default=0.0, show_default=True,
+@click.option("--caution", type=FiniteRange(min=0), default=0.0, show_default=True,
               help="Standard errors added to what an uncertain claim promises.")
 @json_option
 def choose(application: str, store: str, as_json: bool, **options: Any) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from wattline.cli.choices import Choice, PolicyOption
+from wattline.cli.finite import FINITE, FiniteRange
 
 if TYPE_CHECKING:
     from wattline.scenario.model import Scenario
@@ -20,10 +21,10 @@ _OPTIONS = (
                    type=click.Path(path_type=Path)),
     click.option("--workload", help="A shipped workload: W1 to W14 or MOC."),
     click.option("--servers", type=int, help="Servers of the cluster."),
-    click.option("--utilisation", type=float, help="Share of the servers that jobs keep busy."),
+    click.option("--utilisation", type=FINITE, help="Share of the servers that jobs keep busy."),
     click.option("--level", type=Choice(["tight", "medium", "loose"]),
                  help="How strict the QoS thresholds are."),
-    click.option("--burst", type=float, metavar="JOBS",
+    click.option("--burst", type=FINITE, metavar="JOBS",
                  help="Jobs that arrive together in the mean; 1 (the default): Poisson arrivals."),
     click.option("--below-idle/--no-below-idle", default=None,
                  help="Allow bids whose target goes below the idle machine."),
@@ -40,9 +41,9 @@ _OPTIONS = (
                  help="When the contract begins by their clock, like 2026-07-01T12:00:00Z."),
     click.option("--events-cap", metavar="POWER",
                  help="The usual cap, of which their levels are shares (the machine's peak)."),
-    click.option("--pue", type=float, metavar="RATIO",
+    click.option("--pue", type=FINITE, metavar="RATIO",
                  help="Power of the facility over that of its servers (1)."),
-    click.option("--meter-noise", type=float, metavar="SHARE",
+    click.option("--meter-noise", type=FINITE, metavar="SHARE",
                  help="Standard deviation of the meter's readings, of the power (0)."),
     click.option("--latency", metavar="TIME",
                  help="From a change of the signal till caps and starts follow it (0s)."),
@@ -55,14 +56,14 @@ _OPTIONS = (
     click.option("--sleep/--no-sleep", default=None, help="Let idle servers be switched off."),
     click.option("--feedback/--no-feedback", default=None,
                  help="Correct wrong profiles by measured power and progress."),
-    click.option("--mislabelled", type=float, metavar="SHARE",
+    click.option("--mislabelled", type=FINITE, metavar="SHARE",
                  help="Share of the jobs that carry a wrong type."),
     click.option("--seed", type=click.IntRange(min=0), help="Seed of arrivals and signal."),
     click.option("--rounds", type=click.IntRange(min=1),
                  help="Simulations that the descent may use (400; aqa, qosg a quarter more)."),
     click.option("--forecast", type=click.IntRange(min=0), metavar="HOURS",
                  help="Plan the bid on so many other hours instead of the hour itself (bid: 30)."),
-    click.option("--hold", type=click.FloatRange(0, 1), metavar="SHARE",
+    click.option("--hold", type=FiniteRange(0, 1), metavar="SHARE",
                  help="Share of the forecast hours that must meet all constraints, each by itself "
                       "(bid: 0.9); 0: all of them together must."),
     click.option("--check", type=click.IntRange(min=0), metavar="HOURS",

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from wattline.cli.choices import Choice, Group
+from wattline.cli.finite import FiniteRange
 from wattline.cli.live_options import live_options, needed, not_live, which
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.rate_options import carbon_option, price_option
@@ -29,8 +30,9 @@ def budget_options(function: Any) -> Any:
         price_option,
         carbon_option,
         click.option("--start", default="", metavar="DATE",
-                     help="Date in the tables at which the period begins; their first otherwise."),
-        click.option("--carbon-weight", type=click.FloatRange(0, 1), default=0.0,
+                     help="Date in the tables at which the period begins; by the dates of the log "
+                          "otherwise, and their first where there is none."),
+        click.option("--carbon-weight", type=FiniteRange(0, 1), default=0.0,
                      show_default=True, help="0 follows the price alone, 1 carbon alone."),
     )
     for option in reversed(options):

@@ -1,4 +1,4 @@
-"""Numbers of options: click's own ranges let `nan` pass, which is in no range."""
+"""Numbers of options: click's own let `nan` pass, which is in no range, and `inf`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,31 @@ from typing import Any
 import click
 
 
+class FiniteNumber(click.types.FloatParamType):
+    """A number, neither `nan` nor `inf`."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        return _finite(self, super().convert(value, param, ctx), param, ctx)
+
+
 class FiniteRange(click.FloatRange):
     """A number within bounds, neither `nan` nor `inf`."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        found: float = super().convert(value, param, ctx)
-        if not math.isfinite(found):
-            self.fail(f"{value} is not a finite number", param, ctx)
-        return found
+        return _finite(self, super().convert(value, param, ctx), param, ctx)
+
+
+FINITE = FiniteNumber()
+
+
+def _finite(
+    kind: click.ParamType[float], found: float, param: click.Parameter | None,
+    ctx: click.Context | None,
+) -> float:
+    if not math.isfinite(found):
+        kind.fail(f"{found} is not a finite number", param, ctx)
+    return found

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from wattline.cli.choices import Choice, Group
+from wattline.cli.finite import FINITE
 from wattline.cli.network_load import load
 from wattline.cli.network_nodes import nodes
 from wattline.cli.output import json_option, print_json, print_table
@@ -68,7 +69,7 @@ def show(machine: str, svg: Path | None, as_json: bool) -> None:
 @click.option("--machine", help="A machine; it stands before that of the file of jobs.")
 @click.option("--routing", type=Choice(["minimal", "valiant", "adaptive", "ugal"]),
               default="adaptive", show_default=True, help="How messages find their way.")
-@click.option("--threshold", type=float,
+@click.option("--threshold", type=FINITE,
               help="Adaptive routing with --packets: a detour needs more than so many times the "
                    "room of the direct way (2).")
 @click.option("--mapping", type=Choice(["random", "linear"]), default="random", show_default=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from wattline.cli.choices import Choice
+from wattline.cli.finite import FINITE
 from wattline.cli.output import json_option, print_json, print_table, progress
 
 
@@ -17,7 +18,7 @@ from wattline.cli.output import json_option, print_json, print_table, progress
               default="adaptive", show_default=True, help="How messages find their way.")
 @click.option("--model", type=Choice(["flow", "packet"]), default="packet", show_default=True,
               help="By flows that share links fairly, or packet by packet.")
-@click.option("--threshold", type=float,
+@click.option("--threshold", type=FINITE,
               help="Adaptive routing, packet by packet: a detour needs more than so many times the "
                    "room of the direct way (2).")
 @click.option("--messages", type=click.IntRange(min=1), default=200, show_default=True,

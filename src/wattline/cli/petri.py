@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from wattline.cli.choices import Choice, Group
+from wattline.cli.finite import FINITE
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
 from wattline.model.progress import Advance
@@ -43,23 +44,23 @@ def _workload_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--cap", metavar="WATTS|PART|FILE",
                      help="Watts, like 3.2MW, a part (up to 1) of full power, or a CSV file of "
                           "seconds,watts from the first submission on; default 0.7."),
-        click.option("--node-active-w", type=float, default=100.0, show_default=True,
+        click.option("--node-active-w", type=FINITE, default=100.0, show_default=True,
                      help="Power of a busy node where the log has none."),
-        click.option("--idle-fraction", type=float, default=0.3, show_default=True,
+        click.option("--idle-fraction", type=FINITE, default=0.3, show_default=True,
                      help="Idle power of a node relative to that."),
-        click.option("--wait-time", "wait_time_s", type=float, default=30_000.0, show_default=True,
+        click.option("--wait-time", "wait_time_s", type=FINITE, default=30_000.0, show_default=True,
                      help="Seconds in the wait queue before a job blocks all others."),
         click.option("--wait-slots", type=click.IntRange(min=0), default=10, show_default=True,
                      help="Length of the wait queue."),
-        click.option("--latency", "latency_s", type=float, default=0.0, show_default=True,
+        click.option("--latency", "latency_s", type=FINITE, default=0.0, show_default=True,
                      help="Seconds for which a change of frequency stops running jobs (dvfs)."),
         click.option("--levels", metavar="F,F,...", help="Relative frequencies, rising (dvfs); "
                                                          "default 0.5,0.6,0.7,0.8,0.9,1."),
-        click.option("--alpha", type=float, default=2.0, show_default=True,
+        click.option("--alpha", type=FINITE, default=2.0, show_default=True,
                      help="Power of a core ~ frequency^alpha (dvfs)."),
-        click.option("--beta", type=float, default=0.5, show_default=True,
+        click.option("--beta", type=FINITE, default=0.5, show_default=True,
                      help="Run time ~ frequency^-beta (dvfs)."),
-        click.option("--core-share", type=float, default=0.65, show_default=True,
+        click.option("--core-share", type=FINITE, default=0.65, show_default=True,
                      help="Part of a job's power that follows the frequency (dvfs)."),
         click.option("--cap-counts", type=Choice(["machine", "jobs"]), default="machine",
                      show_default=True, help="What the cap limits: idle nodes too, or jobs only."),

@@ -8,6 +8,7 @@ import click
 
 from wattline.cli.choices import Choice
 from wattline.cli.configuration_source import map_option
+from wattline.cli.finite import FINITE
 from wattline.cli.output import json_option, print_json, print_table
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _MOST_SHOWN = 4
               help="Rated maximum of a high-end node.")
 @click.option("--node-power-min", required=True, metavar="WATTS", help="Idle power of an older "
               "node.")
-@click.option("--cost-ratio", type=float, metavar="R",
+@click.option("--cost-ratio", type=FINITE, metavar="R",
               help="Effective price of a high-end node over that of an older one.")
 @click.option("--rack", metavar="N,RACK,NEW,OLD",
               help="Instead of --cost-ratio: nodes in a rack, price of an empty rack, of a new and "

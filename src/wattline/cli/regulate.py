@@ -9,6 +9,7 @@ import click
 
 from wattline.analysis.folders import run_folder
 from wattline.cli.contract_options import contract_options, say_unused, scenario_from
+from wattline.cli.finite import FiniteRange
 from wattline.cli.other_hours import (
     print_bound,
     print_facility,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
                    "closed_form, empirical, exhaustive, heuristic, range, adaptive (anew every "
                    "hour), dayahead (by the prices of the hours).")
 @click.option("--weights", metavar="W,W,...", help="Weights of the types, in their order.")
-@click.option("--start-share", type=click.FloatRange(0, 1), metavar="SHARE",
+@click.option("--start-share", type=FiniteRange(0, 1), metavar="SHARE",
               help="Of a given bid, or beside a limit: share of the jobs' power range at which "
                    "starts are planned (1).")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR",

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import click
 
 from wattline.cli.choices import Choice, PolicyOption
+from wattline.cli.finite import FINITE
 from wattline.model.errors import InputError
 
 
@@ -54,8 +55,8 @@ FIELDS: dict[str, tuple[str, Any, str]] = {
               "seconds,watts, or none."),
     "--watch-cap": ("power.watch_cap", Text("WATTS|PERCENT|FILE"),
                     "The same, only to measure the time above it."),
-    "--alpha": ("power.alpha", float, "Power of a core ~ frequency^alpha."),
-    "--beta": ("power.beta", float, "Run time ~ frequency^-beta."),
+    "--alpha": ("power.alpha", FINITE, "Power of a core ~ frequency^alpha."),
+    "--beta": ("power.beta", FINITE, "Run time ~ frequency^-beta."),
     "--idle-fraction": ("power.idle_fraction", Text("PART"),
                         "Idle power as a part of active power."),
     "--map": ("trace.map", Text("NAME|FILE"),

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from wattline.cli.choices import Group
+from wattline.cli.finite import FiniteRange
 from wattline.cli.live_options import USUAL
 from wattline.cli.output import json_option, print_json, print_table, progress
 
@@ -24,7 +25,7 @@ tokens_file = click.option("--tokens", "file", type=FILE, default=TOKENS, show_d
 @click.option("--live", is_flag=True, help="The machine whose controller runs now.")
 @click.option("--config", type=FILE, metavar="FILE",
               help=f"With --live: the controller's file. [default: {USUAL}]")
-@click.option("--speed", type=click.FloatRange(min=0, max=1e6), metavar="X",
+@click.option("--speed", type=FiniteRange(min=0, max=1e6), metavar="X",
               help="Seconds of the machine per second. [default: 60 of the demo, 0 of a run]")
 @click.option("--at", metavar="TIME",
               help="Of a run: where it stands, like 36h. [default: its end]")

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from wattline.cli.choices import Choice
+from wattline.cli.finite import FiniteRange
 from wattline.cli.output import json_option, print_json, print_table, progress
 
 
@@ -25,7 +26,7 @@ from wattline.cli.output import json_option, print_json, print_table, progress
               help="Random workloads to run packet by packet as well (20; 5 with --quick).")
 @click.option("--checkpoint", type=click.Path(dir_okay=False, path_type=Path),
               help="Keep runs of random workloads in this file, and go on from those it has.")
-@click.option("--node-gbit-s", type=click.FloatRange(min=0, min_open=True), default=8.0,
+@click.option("--node-gbit-s", type=FiniteRange(min=0, min_open=True), default=8.0,
               show_default=True, help="Bandwidth of the node links, which the document leaves out.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--workers", type=click.IntRange(min=1), default=2, show_default=True)

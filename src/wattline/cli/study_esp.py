@@ -8,6 +8,7 @@ import click
 
 from wattline.analysis.folders import run_folder
 from wattline.cli.choices import Choice
+from wattline.cli.finite import FiniteRange
 from wattline.cli.output import json_option, print_json, print_table, progress
 
 
@@ -15,9 +16,9 @@ from wattline.cli.output import json_option, print_json, print_table, progress
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--mix", type=Choice(["light", "esp2"]), default="light", show_default=True,
               help="Eight profiles (one per size), or the benchmark's fourteen types.")
-@click.option("--boot", "boot_s", type=click.FloatRange(min=0), default=120.0, show_default=True,
+@click.option("--boot", "boot_s", type=FiniteRange(min=0), default=120.0, show_default=True,
               help="Seconds that a node needs to boot, at its idle power.")
-@click.option("--shutdown", "shutdown_s", type=click.FloatRange(min=0), default=60.0,
+@click.option("--shutdown", "shutdown_s", type=FiniteRange(min=0), default=60.0,
               show_default=True, help="Seconds that a node needs to shut down.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",
               help="Write the power and utilisation curves here.")

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from wattline.analysis.folders import run_folder
+from wattline.cli.finite import FiniteRange
 from wattline.cli.output import json_option, print_json, print_table
 
 
@@ -15,7 +16,7 @@ from wattline.cli.output import json_option, print_json, print_table
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--seeds", type=click.IntRange(min=1), default=20, show_default=True,
               help="So many seeds from --seed on, over which users and orders are compared.")
-@click.option("--beta", type=click.FloatRange(0, 1), default=0.7, show_default=True,
+@click.option("--beta", type=FiniteRange(0, 1), default=0.7, show_default=True,
               help="Run time follows frequency^-beta.")
 @click.option("--half-life", default="1d", show_default=True, metavar="TIME")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",

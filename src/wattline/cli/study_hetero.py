@@ -8,19 +8,20 @@ from typing import Any
 import click
 
 from wattline.analysis.folders import run_folder
+from wattline.cli.finite import FiniteRange
 from wattline.cli.output import json_option, print_json, print_table, progress
 
 
 @click.command("hetero")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
               help="Of the larger batch.")
-@click.option("--start", "start_s", type=click.FloatRange(min=0), default=None, metavar="SECONDS",
+@click.option("--start", "start_s", type=FiniteRange(min=0), default=None, metavar="SECONDS",
               help="Before the first jobs of a load start; inferred otherwise.")
-@click.option("--gap", "gap_s", type=click.FloatRange(min=0), default=None, metavar="SECONDS",
+@click.option("--gap", "gap_s", type=FiniteRange(min=0), default=None, metavar="SECONDS",
               help="Between two jobs of a submitting thread; inferred otherwise.")
-@click.option("--xeon-idle-w", type=click.FloatRange(min=0), default=None,
+@click.option("--xeon-idle-w", type=FiniteRange(min=0), default=None,
               help="Idle power of the Xeon node; inferred otherwise.")
-@click.option("--cap-latency", "cap_latency_s", type=click.FloatRange(min=0), default=0.0,
+@click.option("--cap-latency", "cap_latency_s", type=FiniteRange(min=0), default=0.0,
               show_default=True, metavar="SECONDS",
               help="After a start until its cap takes effect; 0.31 explains sz-load.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",

@@ -9,6 +9,7 @@ import click
 
 from wattline.analysis.folders import run_folder
 from wattline.cli.choices import Choice
+from wattline.cli.finite import FiniteRange
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
 
@@ -17,7 +18,7 @@ from wattline.model.errors import InputError
 @click.option("--trace", type=click.Path(path_type=Path),
               help="Job log; by default a generated one of four months.")
 @click.option("--nodes", type=click.IntRange(min=1), help="Nodes of the machine (with --trace).")
-@click.option("--node-active-w", type=click.FloatRange(min=0, min_open=True),
+@click.option("--node-active-w", type=FiniteRange(min=0, min_open=True),
               help="Power of a busy node where the log has none (with --trace); default 62.")
 @click.option("--jobs", type=click.IntRange(min=100),
               help="Length of the generated log; default 16,044 jobs, four months.")

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from wattline.analysis.folders import run_folder
 from wattline.cli.choices import Choice
+from wattline.cli.finite import FiniteRange
 from wattline.cli.output import json_option, print_json, print_table, progress
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ PARTS = ("thresholds", "default", "workloads", "large", "hours", "long")
               help="Let AQA bid for targets below the idle machine, as the published bids do.")
 @click.option("--forecast", type=click.IntRange(min=0), default=0, metavar="HOURS",
               help="Let AQA plan on so many other hours instead of the first, in the 14 workloads.")
-@click.option("--hold", type=click.FloatRange(0, 1), default=0.0, metavar="SHARE",
+@click.option("--hold", type=FiniteRange(0, 1), default=0.0, metavar="SHARE",
               help="Share of these that must meet all constraints, each by itself.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--seeds", type=click.IntRange(min=1), default=1, show_default=True,

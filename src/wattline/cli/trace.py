@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from wattline.cli.choices import Choice, Group
+from wattline.cli.finite import FINITE
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.units import counted, format_duration, joules_text
 
@@ -84,8 +85,8 @@ def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same trace.")
 @click.option("--jobs", type=int, help="Number of jobs.")
 @click.option("--nodes", type=int, help="Size of the machine.")
-@click.option("--load", type=float, help="Offered load (lublin, poisson).")
-@click.option("--days", type=float, help="Length of the period (leadership).")
+@click.option("--load", type=FINITE, help="Offered load (lublin, poisson).")
+@click.option("--days", type=FINITE, help="Length of the period (leadership).")
 @click.option("--arrivals", type=Choice(["hours", "sessions"]),
               help="By the hours of the day alone, or in sessions of users (leadership).")
 @click.option("--estimates", is_flag=True, help="Requests as users write them (lublin).")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wattline.cli.choices import Group
+from wattline.cli.finite import FINITE
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.errors import InputError
 from wattline.model.units import counted, plain_number
@@ -27,9 +28,9 @@ def machine_options(function: Any) -> Any:
         click.option("--nodes", type=click.IntRange(min=1), default=5040, show_default=True),
         click.option("--cores", type=click.IntRange(min=1), default=16, show_default=True,
                      help="Cores of a node."),
-        click.option("--node-idle-w", type=float, default=112.0, show_default=True),
-        click.option("--node-active-w", type=float, default=352.0, show_default=True),
-        click.option("--node-off-w", type=float, default=14.0, show_default=True),
+        click.option("--node-idle-w", type=FINITE, default=112.0, show_default=True),
+        click.option("--node-active-w", type=FINITE, default=352.0, show_default=True),
+        click.option("--node-off-w", type=FINITE, default=14.0, show_default=True),
         click.option("--nodes-per-rack", type=click.IntRange(min=0), default=72,
                      show_default=True),
     )

@@ -29,7 +29,7 @@ ANY = Colour("ANY")
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class PlaceEntry(_Strict):

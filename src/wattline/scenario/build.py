@@ -252,6 +252,7 @@ def read_trace(scenario: Scenario) -> Trace:
             given["jobs"] = section.jobs
         return generate(section.generate, seed=section.seed, **given)
     assert section.file is not None
+    _refuse_unkept(section.file)
     trace = read(
         log_path(section.file), column_map=section.map, strict=section.strict, size=section.size,
         unit="cores" if scenario.machine.granularity == "core" else "nodes",
@@ -259,6 +260,20 @@ def read_trace(scenario: Scenario) -> Trace:
     if section.jobs is None or section.jobs >= len(trace.jobs):
         return trace
     return trace.first(section.jobs)
+
+
+def _refuse_unkept(file: Path) -> None:
+    """Say where the jobs are that a saved run got in Python, under a name that no file has."""
+    folder = file.parent
+    if file.exists() or not (folder / "manifest.json").is_file():
+        return
+    from wattline.analysis.rundir import is_run
+
+    if is_run(folder):
+        raise InputError(
+            f"{file}: there is no such file: the jobs of the run {folder} were given in Python, "
+            f"and stand in its jobs.parquet; simulate('{folder / 'scenario.toml'}', "
+            f"trace=open_run('{folder}').jobs) repeats it")
 
 
 def make_machine(scenario: Scenario, trace: Trace | None = None) -> Machine:
@@ -382,12 +397,8 @@ def _in_cores(trace: Trace, machine: Machine, granularity: str) -> Trace:
 
 
 def _with_date(scenario: Scenario, trace: Trace) -> Scenario:
-    start = trace.header.get("UnixStartTime")
-    if scenario.trace.unix_start_s is not None or start is None:
-        return scenario
-    try:
-        start_s = float(start)
-    except ValueError:
+    start_s = trace.unix_start_s
+    if scenario.trace.unix_start_s is not None or start_s is None:
         return scenario
     if not 0 <= start_s <= MOST_UNIX_S:
         return scenario

@@ -30,7 +30,8 @@ from wattline.traces.files import log_name
 from wattline.traces.frames import is_table
 
 Source = str | Path | Scenario | Trace | JobTable | Any
-"""A scenario file, a log, a scenario, or jobs: a trace or a table of pandas or Arrow."""
+"""A scenario file, a log, a scenario, or jobs: a trace, a table of pandas or Arrow, a dict of
+columns."""
 CAPS = ("power.cap", "power.watch_cap")
 PolicyChoice = str | Mapping[str, Any] | PolicyObject | Declaration | Chosen
 
@@ -95,7 +96,7 @@ def _field(name: str, value: Any) -> tuple[str, Any]:
 def _is_scenario(given: Source) -> bool:
     if isinstance(given, (str, Path)):
         return str(given).startswith("bundled:") or not is_log(given)
-    return isinstance(given, (Scenario, Mapping))
+    return isinstance(given, (Scenario, Mapping)) and not is_table(given)
 
 
 def _source(trace: Source) -> str:
@@ -108,8 +109,8 @@ def _source(trace: Source) -> str:
         return "jobs"
     if is_table(trace):
         return "table"
-    raise InputError(f"jobs are a log's name, a Trace, a JobTable or a table of pandas or Arrow, "
-                     f"not {type(trace).__name__}")
+    raise InputError("jobs are a log's name, a Trace, a JobTable, a table of pandas or Arrow or a "
+                     f"dict of columns, not {type(trace).__name__}")
 
 
 def _scenario(

@@ -48,24 +48,16 @@ class Readers(Outside):
         tables were: a sentence each."""
 
     def tariff(self, file: str, start: str) -> Signal:
-        from wattline.traces.dated_tariffs import tariff_beside
+        from wattline.traces.dated_tariffs import LogDates, tariff_beside
         from wattline.traces.tariffs import read_tariff
 
-        if start:
+        if start or not len(self.jobs):
             return read_tariff(Path(file), start=start)
-        found, said = tariff_beside(Path(file), *self._submissions_unix_s())
+        log = LogDates.of(float(self.jobs.submit_s[0]), float(self.jobs.submit_s[-1]),
+                          self.scenario.trace.unix_start_s)
+        found, said = tariff_beside(Path(file), log, "policy.power.start")
         self.assumed += said
         return found
-
-    def _submissions_unix_s(self) -> tuple[float | None, float | None]:
-        """The dates of the first and the last submission; None where the log has none."""
-        from wattline.traces.tariffs import FIRST_UNIX_S
-
-        if not len(self.jobs):
-            return None, None
-        first_s, last_s = float(self.jobs.submit_s[0]), float(self.jobs.submit_s[-1])
-        unix_s = 0.0 if first_s >= FIRST_UNIX_S else self.scenario.trace.unix_start_s or None
-        return (None, None) if unix_s is None else (unix_s + first_s, unix_s + last_s)
 
     def shares(self, file: str, users: Sequence[str]) -> Any:
         from wattline.account.fairshare import ShareTree, read_shares

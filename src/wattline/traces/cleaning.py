@@ -128,7 +128,16 @@ def clean(
     filled = ~known(raw.requested_s)[order]
     if filled.any():
         logged[REQUEST_FILLED] = np.where(filled, 1.0, np.nan)
-    return Trace(jobs, dict(raw.header), report, source, logged)
+    return Trace(jobs, dict(raw.header), report, source, logged, _blamed(raw, source))
+
+
+def _blamed(raw: RawJobs, source: str) -> tuple[str, ...]:
+    """Which cells kept rows from being read."""
+    if not raw.bad_cells:
+        return ()
+    more = len(raw.unreadable) - len(raw.bad_cells)
+    rest = f", and {more:,} more cannot be read" if more > 0 else ""
+    return (f"{source}: {', '.join(raw.bad_cells)}{rest}",)
 
 
 def _restarts(raw: RawJobs, tally: _Tally) -> IntArray:

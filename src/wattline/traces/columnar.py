@@ -10,6 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import numpy.typing as npt
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
@@ -21,6 +22,7 @@ from wattline.traces.column_map import TARGETS, ColumnEntry, ColumnMap, built_in
 from wattline.traces.convert import Converter, slurm_state
 from wattline.traces.raw import (
     CODES,
+    OWN_COLUMNS,
     RawJobs,
     encode,
     known,
@@ -37,8 +39,9 @@ from wattline.traces.tables import (
     read_parquet,
 )
 
-OWN_COLUMNS = {"submit_s", "run_s", "procs"}
-"""A table with these columns is one that we wrote; it needs no map."""
+Mask = npt.NDArray[np.bool_]
+MOST_BLAMED = 3
+"""Of so many rows that cannot be read it is said why."""
 
 
 def parse(data: bytes, source: str, column_map: ColumnMap | None, *, parquet: bool) -> RawJobs:
@@ -82,8 +85,9 @@ def to_raw(table: Table, column_map: ColumnMap, source: str) -> RawJobs:
     names: dict[str, tuple[str, ...]] = dict(table.names)
     codes = {name: reader.codes(name, names) for name in CODES}
     job_id, preceding = reader.ids()
-    for sizes in (requested_procs, allocated_procs, reader.numbers("restart")):
-        reader.convert.bad |= ~np.isnan(sizes) & (sizes != np.floor(sizes))
+    for target in ("requested_procs", "allocated_procs", "restart"):
+        sizes = reader.numbers(target)
+        reader.refuse(target, ~np.isnan(sizes) & (sizes != np.floor(sizes)))
     restart = reader.numbers("restart")
     frequency, unclear_rows = reader.frequencies()
     good = ~reader.convert.bad
@@ -98,11 +102,13 @@ def to_raw(table: Table, column_map: ColumnMap, source: str) -> RawJobs:
                 **{name: hz[good] for name, hz in frequency.items()}},
         restart=np.nan_to_num(restart[good]).astype(np.int64) if known(restart).any() else None,
         unreadable=tuple(sorted([*table.unreadable, *table.line[~good].tolist()])),
+        bad_cells=tuple(reader.bad_cells),
         unclear_frequency=tuple(table.line[unclear_rows].tolist()),
     )
     if count and not good.any():
+        why = f": {', '.join(reader.bad_cells)}" if reader.bad_cells else ""
         raise InputError(f"no row of the table could be read through the map '{column_map.name}'; "
-                         "check its units and formats")
+                         f"check its units and formats{why}")
     return raw
 
 
@@ -116,6 +122,8 @@ class _Reader:
         self.zone = ZoneInfo(column_map.timezone)
         self.convert = Converter(self.rows)
         self.done: dict[str, FloatArray] = {}
+        self.bad_cells: list[str] = []
+        """Where the first rows that cannot be read have what."""
 
     def numbers(self, target: str) -> FloatArray:
         if target not in self.done:
@@ -124,8 +132,23 @@ class _Reader:
                     TARGETS[target] != "instant"):
                 raise InputError(f"the column {entry.column} has dates, and {target} is none: "
                                  "dates belong to submit_s, start_s and end_s")
+            before = self.convert.bad.copy()
             self.done[target] = unknown(self.rows) if entry is None else self._convert(entry)
+            self._blame(target, self.convert.bad & ~before)
         return self.done[target]
+
+    def refuse(self, target: str, rows: Mask) -> None:
+        """Leave out rows whose number is none for this column."""
+        self._blame(target, rows & ~self.convert.bad)
+        self.convert.bad |= rows
+
+    def _blame(self, target: str, rows: Mask) -> None:
+        entry = self.entries.get(target)
+        for row in np.flatnonzero(rows)[: MOST_BLAMED - len(self.bad_cells)].tolist():
+            assert entry is not None
+            cell = str(self._cells(entry)[row])[:40]
+            self.bad_cells.append(f"{self.table.counts} {self.table.line[row]} has {cell!r} in "
+                                  f"{entry.column or target}")
 
     def sized(self, target: str, size: FloatArray) -> FloatArray:
         """A power or energy of the whole job."""

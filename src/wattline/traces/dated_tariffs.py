@@ -1,50 +1,86 @@
-"""A table of prices or intensities beside a log: where both have dates, by these."""
+"""A table of prices or intensities beside a log: where both have dates, by these.
+
+One rule for everything that lays a table beside a log: budgets, accounts, advice and web pages.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
-from wattline.traces.tariffs import NoDates, read_tariff
+from wattline.traces.rates import is_flat
+from wattline.traces.tariffs import FIRST_UNIX_S, NoDates, read_tariff
 
-SAY_OTHERWISE = "say otherwise with policy.power.start"
+Read = Callable[..., Signal]
+"""Reads a figure or a table; its option `unix` asks for Unix times."""
+
+
+@dataclass(frozen=True)
+class LogDates:
+    """The first and the last submission on the log's clock, and where that clock stands at 0."""
+
+    first_s: float
+    last_s: float
+    epoch_s: float | None
+    """Unix time of second 0; None where nobody knows its dates."""
+
+    @classmethod
+    def of(cls, first_s: float, last_s: float, unix_start_s: float | None) -> LogDates:
+        """Large seconds are Unix times themselves, and logs without a date say 1970."""
+        epoch_s = 0.0 if first_s >= FIRST_UNIX_S else unix_start_s or None
+        return cls(first_s, last_s, epoch_s)
 
 
 def tariff_beside(
-    path: Path, first_unix_s: float | None, last_unix_s: float | None
+    path: Path, log: LogDates, otherwise: str
 ) -> tuple[Signal, tuple[str, ...]]:
-    """The table from the first submission on, and how the dates of both were put together.
+    """`rate_beside` for a table alone, of prices or of intensities, that `otherwise` moves."""
+    return rate_beside(str(path), lambda _, **how: read_tariff(path, **how), log, otherwise)
 
-    The log's first and last submission are Unix times, None where it has no date. A table that has
-    no time in common with the log begins with it, as prices of one year beside jobs of another.
+
+def rate_beside(
+    text: str, read: Read, log: LogDates, otherwise: str = ""
+) -> tuple[Signal, tuple[str, ...]]:
+    """A figure, or a table from the first submission on, and how the dates of both were joined.
+
+    A table that has no time in common with the log begins with it, as prices of one year beside
+    jobs of another. `otherwise` is the setting, if any, that names the first submission's date in
+    the table.
     """
+    moved = f"; {otherwise} says otherwise" if otherwise else ""
     try:
-        dated = read_tariff(path, unix=True)
+        dated = read(text, unix=True)
     except NoDates:
-        return read_tariff(path), ()
+        table = read(text)
+        return table, () if is_flat(table) else (
+            f"{text}: has no dates: its first row is taken for the first submission{moved}",)
+    if is_flat(dated):
+        return shifted(dated, -float(dated.time_s[0])), ()
     begin_s, end_s = float(dated.time_s[0]), float(dated.time_s[-1])
-    if first_unix_s is None or last_unix_s is None:
-        return _from(dated, begin_s), (
-            f"{path}: has dates and the log has none: its first row ({_date(begin_s)}) is taken "
-            f"for the first submission; {SAY_OTHERWISE}",)
-    log = f"the log ({_date(first_unix_s)} to {_date(last_unix_s)})"
+    as_first = f"its first row ({_date(begin_s)}) is taken for the first submission{moved}"
+    if log.epoch_s is None:
+        return shifted(dated, -begin_s), (f"{text}: has dates and the log has none: {as_first}",)
+    first_unix_s, last_unix_s = log.epoch_s + log.first_s, log.epoch_s + log.last_s
+    said = f"the log ({_date(first_unix_s)} to {_date(last_unix_s)})"
     if end_s < first_unix_s or begin_s > last_unix_s:
-        return _from(dated, begin_s), (
-            f"{path}: has no time in common with {log}: its first row ({_date(begin_s)}) is taken "
-            f"for the first submission; {SAY_OTHERWISE}",)
+        return shifted(dated, -begin_s), (f"{text}: has no time in common with {said}: {as_first}",)
     if begin_s > first_unix_s:
-        raise InputError(f"{path}: begins at {_date(begin_s)}, after the beginning of {log}; add "
-                         "what holds before, or give policy.power.start, the date in the table "
-                         "at which the first job is submitted")
-    return _from(dated, first_unix_s), (
-        f"{path}: read by the dates of the log, as UTC where they name no offset: the first "
+        told = (f", or give {otherwise}, the date in the table at which the first job is submitted"
+                if otherwise else "")
+        raise InputError(f"{text}: begins at {_date(begin_s)}, after the beginning of {said}; add "
+                         f"what holds before{told}")
+    return shifted(dated, -first_unix_s), (
+        f"{text}: read by the dates of the log, as UTC where they name no offset: the first "
         f"submission is at {_date(first_unix_s)}",)
 
 
-def _from(dated: Signal, unix_s: float) -> Signal:
-    return Signal(dated.time_s - unix_s, dated.value, dated.unit)
+def shifted(rate: Signal, by_s: float) -> Signal:
+    """The same values so much later."""
+    return Signal(rate.time_s + by_s, rate.value, rate.unit)
 
 
 def _date(unix_s: float) -> str:

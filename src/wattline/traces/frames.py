@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.traces.cleaning import Size, clean
+from wattline.traces.raw import OWN_COLUMNS
 from wattline.traces.trace import Trace
 
 TABLE = "table"
@@ -19,8 +20,9 @@ OF_RUNS = {"start_s", "end_s", "nodes", "energy_j", "outcome", "after_row", "con
 
 
 def is_table(given: object) -> bool:
-    """Whether this is a table of pandas, Arrow or polars, or a mapping of columns."""
-    return hasattr(given, "__arrow_c_stream__") or type(given).__module__.startswith("pandas.")
+    """Whether this is a table of pandas, Arrow or polars, or a dict of columns."""
+    return (hasattr(given, "__arrow_c_stream__") or type(given).__module__.startswith("pandas.")
+            or (isinstance(given, Mapping) and bool(OWN_COLUMNS & set(given))))
 
 
 def trace_of(
@@ -47,7 +49,7 @@ def trace_of(
 
     try:
         table = _with_dependencies(pa.table(given))
-        missing = columnar.OWN_COLUMNS - set(table.column_names)
+        missing = OWN_COLUMNS - set(table.column_names)
         content = pa.BufferOutputStream()
         pq.write_table(table, content)
     except (pa.ArrowException, TypeError, ValueError) as error:
@@ -64,7 +66,7 @@ def trace_of(
     if unread:
         said = (f"{TABLE}: column{'s' * (len(unread) > 1)} {', '.join(unread)} "
                 f"{'are' if len(unread) > 1 else 'is'} not known and not used")
-        return replace(read, remarks=(said,))
+        return replace(read, remarks=(*read.remarks, said))
     return read
 
 

@@ -34,8 +34,10 @@ def price_from(text: str, *, start: str = "", unix: bool = False) -> Signal:
     found = _ONE.fullmatch(text.strip())
     number = _number(found)
     if found is None or number is None:
+        point = f"; write {text.replace(',', '.')}, with a point" if text.count(",") == 1 and (
+            _ONE.fullmatch(text.strip().replace(",", "."))) else ""
         raise InputError(f"--price: '{text}' is neither the price of a kWh, like 0.12 or 0.12EUR, "
-                         "nor a table that is there")
+                         f"nor a table that is there{point}")
     sign = (found["sign"] or "").upper()
     if sign and sign not in CODES and sign not in SIGNS:
         raise InputError(f"--price: '{found['sign']}' is no currency; write its code, like "

@@ -21,6 +21,8 @@ UNFINISHED = -2
 """Status of a job that was waiting when the log was written."""
 RUNNING = -3
 """Status of a job that was running then."""
+OWN_COLUMNS = {"submit_s", "run_s", "procs"}
+"""A table with these columns is one that we wrote; it needs no map."""
 COUNTS = "Counts"
 """In a header: whether sizes of jobs are `nodes` or `cores`, where the log says which."""
 
@@ -50,6 +52,8 @@ class RawJobs:
     """How often each job had been started before, where the log says so."""
     unreadable: tuple[int, ...] = ()
     """Lines that could not be read at all."""
+    bad_cells: tuple[str, ...] = ()
+    """Of these in tables, which cell of which row is to blame: a few words each."""
     unclear_frequency: tuple[int, ...] = ()
     """Lines of jobs that ask for a frequency that cannot be understood."""
 

@@ -39,6 +39,8 @@ class Table:
     header: Mapping[str, str] = field(default_factory=dict)
     dates: frozenset[str] = frozenset()
     """Columns of points in time, which are seconds since 1970 here."""
+    counts: str = "line"
+    """What `line` numbers: lines of a file, or rows of a table, both from 1 on."""
 
 
 def csv_names(data: bytes, column_map: ColumnMap | None, source: str) -> list[str]:
@@ -140,7 +142,7 @@ def read_parquet(data: bytes, wanted: list[str], source: str) -> Table:
         raise InputError(f"{source}: the table has no rows")
     line: npt.NDArray[np.int64] = np.arange(1, table.num_rows + 1, dtype=np.int64)
     own = _own_metadata((table.schema.metadata or {}).get(METADATA, b""))
-    return Table(columns, line, (), own[0], own[1], dates)
+    return Table(columns, line, (), own[0], own[1], dates, "row")
 
 
 def _cells(column: Any) -> Cells:

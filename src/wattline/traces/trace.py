@@ -88,6 +88,14 @@ class Trace:
     def __len__(self) -> int:
         return len(self.jobs)
 
+    @property
+    def unix_start_s(self) -> float | None:
+        """The Unix time of the log's second 0 by its header; None where that says none."""
+        try:
+            return float(self.header["UnixStartTime"])
+        except (KeyError, ValueError):
+            return None
+
     def __repr__(self) -> str:
         count = len(self.jobs)
         return f"Trace({self.source!r}: {count:,} job{'' if count == 1 else 's'})"

@@ -67,6 +67,17 @@ def test_one_cap_is_drawn_once_and_no_limit_is_a_gap(run: Run) -> None:
     assert names == ["cap of a", "cap of b"]
 
 
+def test_several_caps_are_told_apart_by_name_and_run_in_both_charts(run: Run) -> None:
+    low, high = (replace(run, cap_w=Signal.constant(cap_w, "W")) for cap_w in (2e3, 3e3))
+    runs = {"free": run, "a": high, "b": low, "c": replace(high)}
+    for chart in (charts.power(runs), charts.durations(runs)):
+        assert [(cap["name"], cap["run"], cap["mean"]) for cap in chart.spec["caps"]] == [
+            ("cap of a, c", 1, [3000]), ("cap of b", 2, [2000])]
+    (alone,) = charts.durations({"a": high}).spec["caps"]
+    assert alone["name"] == "power cap"
+    assert "run" not in alone  # a colour that is no run's
+
+
 def test_a_cap_of_many_steps_is_bounded_and_keeps_its_lowest(run: Run) -> None:
     times = np.linspace(0, run.end_s, 9000)
     watts = np.where(np.arange(9000) == 4321, 1500.0, 2500.0 + np.arange(9000) % 2)
@@ -132,3 +143,13 @@ def test_texts_and_lines_stand_out_from_the_paper(theme: str) -> None:
     lines = [colours[f"series-{number}"] for number in range(7)]
     assert all(contrast(line, colours["paper"]) >= 3 for line in lines), lines
     assert all(one != other for one, other in itertools.combinations(lines, 2))
+
+
+@pytest.mark.parametrize(("theme", "name"), [("light", "colour"), ("dark", "dark")])
+def test_the_largest_jobs_stand_out_most_from_the_paper(run: Run, theme: str, name: str) -> None:
+    paper = themes()[theme]["paper"]
+    layers = charts.use_by_size("use", run, {"x": run}).spec["runs"]
+    found = [contrast(layer[name], paper) for layer in layers]
+    assert len(found) > 2
+    assert min(found) >= 3
+    assert found == sorted(found, reverse=True)

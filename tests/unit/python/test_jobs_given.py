@@ -33,10 +33,10 @@ def test_a_scenario_in_the_first_place_is_a_scenario() -> None:
 
 
 @pytest.mark.parametrize("table", [
-    pd.DataFrame(COLUMNS), pa.table(COLUMNS),
+    pd.DataFrame(COLUMNS), pa.table(COLUMNS), COLUMNS,
     wl.JobTable.build(**{name: values for name, values in COLUMNS.items() if name != "user"},
                       user=[0, 1, 0], names={"user": ("ann", "bob")}),
-], ids=["pandas", "arrow", "jobs"])
+], ids=["pandas", "arrow", "dict", "jobs"])
 def test_a_table_is_a_trace(table: object) -> None:
     run = wl.simulate(table, machine=MACHINE)
     assert run.schedule.start_s.tolist() == [0.0, 100.0, 20.0]
@@ -51,6 +51,46 @@ def test_a_table_is_cleaned_as_a_file_is() -> None:
     assert any("requested time" in line for line in run.remarks)
     with pytest.raises(wl.InputError, match="requested time"):
         wl.simulate(rows, machine=MACHINE, trace__strict=True)
+
+
+def test_a_dict_that_lacks_a_column_of_jobs_is_told_which() -> None:
+    with pytest.raises(wl.InputError, match="a table of jobs needs the column procs"):
+        wl.simulate({"submit_s": [0], "run_s": [5]}, machine=MACHINE)
+
+
+@pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+@pytest.mark.parametrize(("column", "values", "said"), [
+    ("procs", [1.5, 2, 3], "table: row 1 has '1.5' in procs"),
+    ("procs", ["2", "x", "3"], "table: row 2 has 'x' in procs"),
+    ("run_s", [1.0, np.inf, np.inf], "table: row 2 has 'inf' in run_s, row 3 has 'inf' in run_s"),
+])
+def test_rows_that_cannot_be_read_are_named_with_the_cell(
+    column: str, values: list[object], said: str
+) -> None:
+    run = wl.simulate(pd.DataFrame({**COLUMNS, column: values}), machine=MACHINE)
+    assert said in run.remarks
+    assert any("not a job record" in line for line in run.remarks)
+
+
+def test_of_many_rows_that_cannot_be_read_a_few_are_named() -> None:
+    rows = pd.DataFrame({"submit_s": 0.0, "run_s": 5.0, "requested_s": 5.0,
+                         "procs": [1.5] * 7 + [2.0]})
+    assert wl.traces.trace_of(rows).remarks == (
+        "table: row 1 has '1.5' in procs, row 2 has '1.5' in procs, row 3 has '1.5' in procs, and "
+        "4 more cannot be read",)
+    with pytest.raises(wl.InputError, match=r"no row of the table .*: row 1 has '1.5' in procs"):
+        wl.traces.trace_of(rows[:7])
+
+
+def test_a_saved_run_of_jobs_in_memory_says_how_it_is_repeated(tmp_path: Path) -> None:
+    run = wl.simulate(pd.DataFrame(COLUMNS), machine=MACHINE)
+    folder = run.save(tmp_path / "kept")
+    scenario = folder / "scenario.toml"
+    with pytest.raises(wl.InputError, match=r"given in Python.*trace=open_run\(.*\)\.jobs"):
+        wl.simulate(scenario)
+    again = wl.simulate(scenario, trace=wl.open_run(folder).jobs)
+    assert again.energy_j == run.energy_j
+    assert again.schedule.start_s.tolist() == run.schedule.start_s.tolist()
 
 
 def test_the_table_of_a_run_is_a_trace_again_with_its_dependencies() -> None:

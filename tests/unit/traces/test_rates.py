@@ -43,6 +43,13 @@ def test_what_is_no_price_is_told_what_one_looks_like(text):
         price_from(text)
 
 
+def test_a_comma_is_named():
+    with pytest.raises(InputError, match=r"write 0\.12EUR, with a point"):
+        price_from("0,12EUR")
+    with pytest.raises(InputError, match=r"a table that is there$"):
+        price_from("dear,very")
+
+
 def test_a_table_that_ends_too_early_is_named():
     table = Signal.from_steps([(0, 1.0), (3600, 2.0)])
     assert end_note("p.csv", table, 7200) == ""

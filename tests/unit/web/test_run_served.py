@@ -61,7 +61,7 @@ def test_a_table_of_prices_makes_joules_dear_when_they_are(folder: Path, tmp_pat
     assert sum(row["cost"]["amount"] for row in app.get("/api/accounts", by="user")["rows"]) == (
         pytest.approx(sum(line["amount"] for line in bill["lines"][:-1])))
     said = " ".join(app.get("/api/about")["assumptions"])
-    assert "the first row of" in said
+    assert "has no dates: its first row is taken for the first submission" in said
     assert "mean power" in said
     first = app.get("/api/jobs", sort="start_s", descending=False)["jobs"][0]["id"]
     assert app.get(f"/api/jobs/{first}")["cost"]["amount"] == 0

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray, Signal
+from wattline.traces.dated_tariffs import LogDates, Read, rate_beside, shifted
 from wattline.traces.rates import is_flat
-from wattline.traces.tariffs import FIRST_UNIX_S, NoDates
-
-Read = Callable[..., Signal]
 
 
 @dataclass(frozen=True)
@@ -20,14 +18,8 @@ class Clock:
     """The seconds that futures are counted in."""
 
     now_s: float
-    epoch_s: float | None
-    """Unix time of its second 0; None where nobody knows its dates."""
-
-    @classmethod
-    def of(cls, now_s: float, unix_start_s: float | None) -> Clock:
-        """That of a log or of a live machine; large seconds are Unix times themselves."""
-        # Logs whose beginning nobody knows say that it was in 1970.
-        return cls(now_s, 0.0 if now_s >= FIRST_UNIX_S else unix_start_s or None)
+    log: LogDates | None
+    """What it is the clock of; None on a live machine, whose seconds are Unix times."""
 
 
 @dataclass(frozen=True)
@@ -60,52 +52,36 @@ class Rate:
 
 
 def rate_on(clock: Clock, given: float | str | None, read: Read, start: str = "") -> Rate | None:
-    """One figure, or a table on the clock: by dates where both have them, else from second 0 on.
+    """One figure, or a table on the clock: by dates where both have them.
 
-    `start` is the date in the table at which the clock stands at 0.
+    `start` is the date in the table at which the first job is submitted.
     """
     if given is None:
         return None
     text = str(given)
-    if start:
-        found = Rate(read(text, start=start), text)
-        if is_flat(found.signal):
-            raise InputError("--price-start goes with a table; one figure holds at any time")
-    else:
-        found = _dated(clock, text, read) or _from_zero(text, read)
+    found = _told(clock, text, read, start) if start else _laid(clock, text, read)
     first_s, end_s = _covered(found.signal)
     if not first_s <= clock.now_s < end_s:
         raise InputError(f"{text}: has nothing of this instant; give another table, or with "
-                         "--price-start the date in it at which the clock stands at 0")
+                         "--price-start the date in it at which the first job is submitted")
     return found
 
 
-def _dated(clock: Clock, text: str, read: Read) -> Rate | None:
-    """By its dates; None where it has none of this time and another reading is possible."""
-    if clock.epoch_s is None:
-        return None
-    must = clock.epoch_s == 0.0
-    try:
-        table = read(text, unix=True)
-    except NoDates:
-        if must:
-            raise
-        return None
+def _told(clock: Clock, text: str, read: Read, start: str) -> Rate:
+    table = read(text, start=start)
     if is_flat(table):
-        return Rate(table, text)
-    first_s, end_s = _covered(table)
-    if not must and not first_s <= clock.now_s + clock.epoch_s < end_s:
-        return None
-    on_clock = Signal(table.time_s - clock.epoch_s, table.value, table.unit)
-    return Rate(on_clock, text, (f"{text}: by its dates, taken as UTC",))
+        raise InputError("--price-start goes with a table; one figure holds at any time")
+    if clock.log is None:
+        raise InputError("--price-start goes with a log; a live machine has its own dates")
+    return Rate(shifted(table, clock.log.first_s), text)
 
 
-def _from_zero(text: str, read: Read) -> Rate:
-    table = read(text)
-    notes = () if is_flat(table) else (
-        f"the first row of {text} stands for second 0 of the log; --price-start DATE says "
-        "otherwise",)
-    return Rate(table, text, notes)
+def _laid(clock: Clock, text: str, read: Read) -> Rate:
+    if clock.log is not None:
+        table, notes = rate_beside(text, read, clock.log, "--price-start DATE")
+        return Rate(shifted(table, clock.log.first_s), text, notes)
+    table = read(text, unix=True)
+    return Rate(table, text, () if is_flat(table) else (f"{text}: by its dates, taken as UTC",))
 
 
 def _covered(rate: Signal) -> tuple[float, float]:

@@ -22,6 +22,7 @@ from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 from wattline.model.units import counted, parse_duration
 from wattline.scenario.in_python import Source
+from wattline.traces.dated_tariffs import LogDates
 from wattline.traces.rates import carbon_from, price_from
 from wattline.traces.tariffs import currency_of
 
@@ -82,8 +83,8 @@ def advise_start(
     number that Slurm gave it. Jobs are run ahead with run times drawn from the history, under the
     policy that is there. `price` is that of a kWh (`0.25`, `"0.25EUR"`) or a table of prices,
     `carbon` grams per kWh or a table: each draw pays for the hours in which it runs. Tables are
-    read by their dates where log and table have them, else from the log's second 0 on, at which
-    `price_start` names a date of theirs.
+    read by their dates where log and table have some in common, else from the first submission
+    on, of which `price_start` names the date in them.
 
     >>> import wattline as wl
     >>> trace = wl.generate("lublin", seed=6, jobs=80, nodes=32)
@@ -103,13 +104,15 @@ def advise_start(
     if live is not None:
         stood = stand_live(live, horizon_s, arrivals, history, allow_code=allow_code)
         now, row, state = stood.now, stood.row_of(job), WAITING
-        clock = Clock(now.moment.now_s, epoch_s=0.0)
+        clock = Clock(now.moment.now_s, None)
     else:
         assert at is not None
         ready = planned(scenario, given, allow_code)
         now = stand_at(ready, instant_s(at, ready), horizon_s, arrivals)
         row, state = _row_of(now, job, arrivals)
-        clock = Clock.of(now.moment.now_s, ready.scenario.trace.unix_start_s)
+        submit_s, now_s = ready.jobs.submit_s, now.moment.now_s
+        clock = Clock(now_s, LogDates.of(float(submit_s[0]), max(float(submit_s[-1]), now_s),
+                                         ready.scenario.trace.unix_start_s))
     money = rate_on(clock, price, price_from, price_start)
     grams = rate_on(clock, carbon, carbon_from, price_start)
     moment = now.moment

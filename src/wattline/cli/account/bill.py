@@ -9,6 +9,7 @@ import click
 
 from wattline.cli.account.options import clusters_option, store_option, zone_option
 from wattline.cli.account.show import names
+from wattline.cli.finite import FINITE
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.cli.rate_options import carbon_option, price_option
 from wattline.cli.simulating import warn_assumed
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
               help="2026-10, 2026-Q4, 2026, 2026-10-05, or FROM..TO with both of them in it.")
 @price_option
 @carbon_option
-@click.option("--pue", type=float, default=1.0, show_default=True, metavar="X",
+@click.option("--pue", type=FINITE, default=1.0, show_default=True, metavar="X",
               help="What the building draws per joule of the machines.")
 @click.option("--meter", default="", metavar="NAME,...",
               help="The feeds whose meters close the bill; the nodes' meters otherwise.")

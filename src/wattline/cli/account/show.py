@@ -11,6 +11,7 @@ from wattline.analysis.folders import run_folder as folder_to_write
 from wattline.cli.account.measured import show_measured
 from wattline.cli.account.options import clusters_option, zone_option
 from wattline.cli.choices import Choice
+from wattline.cli.finite import FINITE
 from wattline.cli.output import (
     json_option,
     print_json,
@@ -57,15 +58,16 @@ BY = ("user", "account", "partition", "application", "class", "node_class", "nod
               help="Of --by class: a file of views that has the class of each node (node_class).")
 @price_option
 @click.option("--price-start", default="", metavar="DATE",
-              help="Date in the table of prices at which the run's clock stands at 0; its first "
-                   "otherwise.")
-@click.option("--epoch", type=float, metavar="SECONDS",
-              help="Unix time at which the run's clock stands at 0; 0 otherwise.")
+              help="Date in the table of prices at which the first job is submitted; by the dates "
+                   "of the log otherwise, and its first where these have none in common.")
+@click.option("--epoch", type=FINITE, metavar="SECONDS",
+              help="Unix time at which the run's clock stands at 0; as the log says otherwise, 0 "
+                   "where it does not.")
 @click.option("--replace", is_flag=True,
               help="Delete another run of the same name from the store first.")
 @click.option("--profile", type=click.Path(path_type=Path), metavar="FOLDER",
               help="Write the power profiles of the jobs as Slurm's HDF5 files.")
-@click.option("--profile-interval", type=float, default=30.0, show_default=True, metavar="SECONDS")
+@click.option("--profile-interval", type=FINITE, default=30.0, show_default=True, metavar="SECONDS")
 @json_option
 def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) -> None:
     """Print jobs with the joules that they used: of RUN, or of the store, measured or simulated.

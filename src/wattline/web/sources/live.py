@@ -24,7 +24,7 @@ from wattline.web.sources import live_course, live_jobs, live_joules, live_parts
 from wattline.web.sources.acting import ACTIONS, checked
 from wattline.web.sources.live_ledger import LedgerPages
 from wattline.web.sources.part_alarms import part_alarms
-from wattline.web.sources.rates import rates_from
+from wattline.web.sources.rates import live_rates
 from wattline.web.sources.shape import (
     About,
     AccountTable,
@@ -70,8 +70,7 @@ class LiveSource:
             str(self.config): "the site's file", str(self.folder): "the controller's folder",
             self.site.ledger: "the ledger", self.site.cap_file: "of the site"})
         self.stale_after_s, self.clock = stale_after_s, clock
-        now_s = clock()
-        self.rates = rates_from(price, carbon, epoch_s=0.0, from_s=now_s, until_s=now_s)
+        self.rates = live_rates(price, carbon, clock())
         # Second 0 is the midnight before last, so that what jobs did lately has times above 0 and
         # a server that is started again the same day counts alike.
         self.epoch_s = math.floor(clock() / DAY_S - 1) * DAY_S

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wattline.model.signal import FloatArray, Signal
+from wattline.traces.dated_tariffs import LogDates, Read, rate_beside, shifted
 from wattline.traces.rates import carbon_from, is_flat, price_from
 from wattline.traces.tariffs import J_PER_KWH, currency_of
 from wattline.web.sources.shape import Cost
@@ -81,33 +82,47 @@ class Rates:
         return said
 
 
-def rates_from(price: float | str | None, carbon: float | str | None, *, epoch_s: float | None,
-               from_s: float, until_s: float) -> Rates:
-    """Figures or tables for a source whose second 0 is at `epoch_s`, and of which `from_s` to
-    `until_s` is shown; without an epoch a table begins at `from_s`."""
+def live_rates(price: float | str | None, carbon: float | str | None, now_s: float) -> Rates:
+    """Figures, or tables whose dates are those of a machine that runs now."""
+    return _rates(price, carbon, now_s, now_s, _by_dates)
+
+
+def log_rates(
+    price: float | str | None, carbon: float | str | None, log: LogDates, until_s: float
+) -> Rates:
+    """Figures, or tables beside the log of a run that lasts until then."""
+
+    def beside(text: str, reader: Read) -> tuple[Signal, tuple[str, ...]]:
+        found, said = rate_beside(text, reader, log)
+        return shifted(found, log.first_s), said
+
+    return _rates(price, carbon, log.first_s, until_s, beside)
+
+
+def _rates(
+    price: float | str | None, carbon: float | str | None, from_s: float, until_s: float,
+    lay: Callable[[str, Read], tuple[Signal, tuple[str, ...]]],
+) -> Rates:
     said: list[str] = []
 
-    def read(given: float | str | None, reader: Callable[..., Signal]) -> Signal | None:
+    def read(given: float | str | None, reader: Read) -> Signal | None:
         if given is None:
             return None
-        table = reader(str(given))
-        return table if is_flat(table) else _placed(str(given), table, reader)
-
-    def _placed(text: str, table: Signal, reader: Callable[..., Signal]) -> Signal:
-        if epoch_s is None:
-            said.append(f"the first row of {text} stands for the start, which has no date")
-            table = Signal(table.time_s + from_s, table.value, table.unit)
-        else:
-            said.append(f"values of {text} are those of their dates, in UTC")
-            dated = reader(text, unix=True)
-            table = Signal(dated.time_s - epoch_s, dated.value, dated.unit)
-        if table.time_s[0] > from_s:
-            said.append(f"before the first row of {text}, its value stands")
-        if _end_s(table) < until_s:
-            said.append(f"after the last row of {text}, its value stands")
+        table, how = lay(str(given), reader)
+        said.extend(how)
+        if not is_flat(table) and table.time_s[0] > from_s:
+            said.append(f"before the first row of {given}, its value stands")
+        if not is_flat(table) and _end_s(table) < until_s:
+            said.append(f"after the last row of {given}, its value stands")
         return table
 
     return Rates(read(price, price_from), read(carbon, carbon_from), tuple(said))
+
+
+def _by_dates(text: str, reader: Read) -> tuple[Signal, tuple[str, ...]]:
+    table = reader(text, unix=True)
+    return table, () if is_flat(table) else (
+        f"values of {text} are those of their dates, in UTC",)
 
 
 def _end_s(table: Signal) -> float:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import numpy as np
+
 from wattline.model.errors import InputError
 from wattline.model.run import Run
 from wattline.model.signal import Signal
-from wattline.traces.tariffs import FIRST_UNIX_S
-from wattline.web.sources.rates import rates_from
+from wattline.traces.dated_tariffs import LogDates
+from wattline.web.sources.rates import log_rates
 from wattline.web.sources.replaying import started
 from wattline.web.sources.run_index import RunIndex
 from wattline.web.sources.run_source import RunSource
@@ -34,8 +36,9 @@ def open_run_folder(
             if speed else f"the run stands still {begins_s:g} s after its start"
             + (", at its end" if at_s is None else ""))
     unix_start_s = _unix_start_s(run)
-    epoch_s = 0.0 if run.start_s >= FIRST_UNIX_S else unix_start_s
-    rates = rates_from(price, carbon, epoch_s=epoch_s, from_s=run.start_s, until_s=run.end_s)
+    submit_s = run.jobs.submit_s if len(run.jobs) else np.array([run.start_s])
+    log = LogDates.of(float(submit_s[0]), float(submit_s[-1]), unix_start_s)
+    rates = log_rates(price, carbon, log, run.end_s)
     return RunSource(RunIndex(run), clock, SourceName("run", run.name, speed), rates,
                      unix_start_s=unix_start_s, assumptions=(said,),
                      target_w=_target_w(Path(folder)))

@@ -60,6 +60,7 @@
       this.readout = element("p", "readout");
       this.readout.setAttribute("aria-live", "polite");
       this.legend = element("ul", "legend");
+      this.swatches = [];
       this.values = this.runs.map((run, number) => this.legendRow(run, number));
       this.capValues = this.caps.map((cap) => this.capRow(cap));
       this.place.append(tools, this.canvas, this.readout, this.legend);
@@ -69,7 +70,7 @@
       const row = element("li", ""), toggle = button("", `Hide or show ${run.name}`,
         () => this.toggle(number, toggle));
       toggle.setAttribute("aria-pressed", "true");
-      toggle.append(this.swatch(run.colour || `var(--series-${number % COLOURS})`), run.name);
+      toggle.append(this.swatch(() => this.runColour(run, number)), run.name);
       const value = element("span", "value");
       row.append(toggle, value);
       this.legend.append(row);
@@ -78,17 +79,33 @@
 
     capRow(cap) {
       const row = element("li", ""), name = element("span", "cap");
-      name.append(this.swatch("var(--cap)"), cap.name);
+      name.append(this.swatch(() => {
+        const colour = this.capColour(cap);
+        return `repeating-linear-gradient(90deg, ${colour} 0 5px, transparent 5px 8px)`;
+      }), cap.name);
       const value = element("span", "value");
       row.append(name, value);
       this.legend.append(row);
       return value;
     }
 
+    /** A sample of a colour, which is asked for again when the theme changes. */
     swatch(colour) {
       const made = element("i", "swatch");
-      made.style.background = colour;
+      const paint = () => { made.style.background = colour(); };
+      this.swatches.push(paint);
+      paint();
       return made;
+    }
+
+    runColour(run, number) {
+      if (!run.colour) return w.theme.colour(`series-${number % COLOURS}`);
+      return w.theme.current() === "dark" ? run.dark : run.colour;
+    }
+
+    /** Of several caps each has the colour of its run, and is dashed. */
+    capColour(cap) {
+      return w.theme.colour(cap.run === undefined ? "cap" : `series-${cap.run % COLOURS}`);
     }
 
     toggle(number, toggle) {
@@ -160,8 +177,7 @@
     }
 
     seriesOf(run, number) {
-      const stroke = run.colour ? w.theme.colour("soft")
-        : w.theme.colour(`series-${number % COLOURS}`);
+      const stroke = run.colour ? w.theme.colour("soft") : this.runColour(run, number);
       const show = this.visible[number];
       const paths = uPlot.paths.stepped({ align: 1 });
       const edge = { show, paths, stroke: "transparent", width: 0, points: { show: false } };
@@ -169,8 +185,8 @@
       // The first lines are wider, so that they are seen behind later ones that coincide.
       const width = run.colour ? 0.5
         : this.runs.length === 1 ? 1.6 : Math.max(1.4, 2.8 - 0.6 * number);
-      return [{ show, paths, stroke, dash, width, points: { show: false }, fill: run.colour },
-        edge, edge];
+      return [{ show, paths, stroke, dash, width, points: { show: false },
+        fill: run.colour && this.runColour(run, number) }, edge, edge];
     }
 
     bands() {
@@ -186,8 +202,8 @@
       const root = getComputedStyle(document.documentElement);
       const size = Math.round(0.8 * parseFloat(root.fontSize));
       const width = this.canvas.clientWidth;
-      const cap = { stroke: w.theme.colour("cap"), dash: [7, 5], width: 1.6,
-        paths: uPlot.paths.stepped({ align: 1 }), points: { show: false } };
+      const cap = (each) => ({ stroke: this.capColour(each), dash: [7, 5], width: 1.6,
+        paths: uPlot.paths.stepped({ align: 1 }), points: { show: false } });
       return {
         width, height: Math.round(Math.max(16 * size, Math.min(0.36 * width, 33 * size))),
         legend: { show: false },
@@ -199,7 +215,7 @@
         },
         axes: [w.axes.along(spec.kind, spec.dated, size), w.axes.upright(spec.quantity, size)],
         series: [{}, ...this.runs.flatMap((run, i) => this.seriesOf(run, i)),
-          ...this.caps.map(() => cap)],
+          ...this.caps.map(cap)],
         bands: this.bands(),
         cursor: {
           y: false, points: { show: false }, drag: { x: true, y: false, setScale: false },
@@ -218,6 +234,7 @@
 
     build() {
       if (this.plot) this.plot.destroy();
+      this.swatches.forEach((paint) => paint());
       this.plot = new uPlot(this.options(), this.data(), this.canvas);
       this.plot.over.addEventListener("dblclick", () => this.view.showAll());
       this.told();

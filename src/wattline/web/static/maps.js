@@ -6,7 +6,7 @@
       super(place, { ...spec, runs: [] }, view);
       this.legend.append(...spec.colours.map(([colour, name]) => {
         const row = document.createElement("li");
-        row.append(this.swatch(colour), name);
+        row.append(this.swatch(() => colour), name);
         return row;
       }));
       const image = new Image();

@@ -38,5 +38,5 @@
     changed(button);
   }
 
-  w.theme = { start, colour, onChange: (listener) => listeners.push(listener) };
+  w.theme = { start, colour, current, onChange: (listener) => listeners.push(listener) };
 })(wattline);
