@@ -1,7 +1,8 @@
 """Nodes of one class for a job that knows which it likes best: that one first, then the next.
 
 Within a class nodes are chosen as ever; those of all others are shut meanwhile. All nodes of such
-a job are of one class, so that it is known how long it takes there and what it draws.
+a job are of one class, so that it is known how long it takes there and what it draws. Where a cap
+leaves a class no room any more, the job no longer waits for it: see options_left.py.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ def place_by_class(st: Books, entry: int, ended: int, bank: int) -> bool:
     last = option + ask.options
     if option == last:
         return _place_on_any(st, entry, ended, bank)
+    now_s = st.clock[0].now_s
     found = False
     while option < last and not found:
-        found = place_on_class(st, entry, option, ended, bank)
+        if st.option_after_s[option] < now_s <= st.option_until_s[option]:
+            found = place_on_class(st, entry, option, ended, bank)
         option += 1
     return found
 

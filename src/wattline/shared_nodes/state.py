@@ -384,7 +384,10 @@ class Books(KernelArrays):
     option_w: Any
     option_row: Any  # its row in the request
     option_left: Any  # scratch of options_left.py
-    option_alone_w: Any
+    option_alone_w: Any  # of the whole machine with the job alone on it
+    option_after_s: Any  # between which times it is chosen
+    option_until_s: Any
+    fall_s: Any  # when a class ceases to be chosen by jobs of the queue
     shut_nodes: Any  # scratch: those of other classes; `open_nodes` with them
     were_open: Any
     # Allocations and what is written down.
