@@ -8,9 +8,8 @@ leaves a class no room any more, the job no longer waits for it: see options_lef
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.choosing import choose
-from wattline.shared_nodes.fitting import gather_copies
-from wattline.shared_nodes.placing import place_after, place_now
+from wattline.shared_nodes.affordable import place_affordable
+from wattline.shared_nodes.placing import place_on_any
 from wattline.shared_nodes.state import Books
 
 
@@ -21,7 +20,9 @@ def place_by_class(st: Books, entry: int, ended: int, bank: int) -> bool:
     option = ask.first_option
     last = option + ask.options
     if option == last:
-        return _place_on_any(st, entry, ended, bank)
+        if st.rules[0].budgeted != 0:
+            return place_affordable(st, entry, ended, bank)
+        return place_on_any(st, entry, ended, bank)
     now_s = st.clock[0].now_s
     found = False
     while option < last and not found:
@@ -42,7 +43,7 @@ def place_on_class(st: Books, entry: int, option: int, ended: int, bank: int) ->
     shut = _shut_others(st, entry, st.option_kind[option])
     if ended >= 0:
         _list_open(st)
-    found = _place_on_any(st, entry, ended, bank)
+    found = place_on_any(st, entry, ended, bank)
     for index in range(shut):
         st.mask[st.shut_nodes[index]] = True
     if ended >= 0:
@@ -50,15 +51,6 @@ def place_on_class(st: Books, entry: int, option: int, ended: int, bank: int) ->
             st.open_nodes[index] = st.were_open[index]
         clock.masked = masked
     return found
-
-
-@kernel_part
-def _place_on_any(st: Books, entry: int, ended: int, bank: int) -> bool:
-    if bank != 0:
-        return gather_copies(st, entry) and choose(st, st.entry[entry].job)
-    if ended >= 0:
-        return place_after(st, entry, ended)
-    return place_now(st, entry)
 
 
 @kernel_part
