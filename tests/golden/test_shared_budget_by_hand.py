@@ -107,6 +107,72 @@ def test_a_job_that_is_put_on_dear_nodes_alone_is_told_so() -> None:
     assert found.state.tolist() == [RAN, NEVER]
     assert REASONS[found.reason[1]] == (
         "no period of the energy budget has the joules for it on the nodes that it would get")
+    assert (found.alone_w[1], found.alone_s[1]) == (80.0, 600.0)
+
+
+ALONE: dict[str, Any] = {"tasks": 1, "min_nodes": 1, "exclusive": True}
+"""Whole nodes for 600 s: 24,000 J on one of 4 CPUs, 48,000 J on one of 8."""
+CHARGED_J = 30_000.0
+"""Enough for one of 4 CPUs, where the period of the start pays."""
+
+
+def charged(on: SharedMachine, energy_j: float = CHARGED_J) -> JouleBudget:
+    return joules(on, energy_j, 1000.0, carry="charge-now")
+
+
+def nodes_of(found: Schedule, job: int) -> list[int]:
+    return found.allocation_node[found.allocation_job == job].tolist()
+
+
+@pytest.mark.parametrize("scheduler", ["builtin", "backfill"])
+def test_nodes_that_no_period_has_the_joules_for_are_passed_over(scheduler: str) -> None:
+    """The large node comes first by its weight. A job that does not need it whole gets it."""
+    on = machine(2, cpus=np.array([8, 4]), weight=np.array([1, 2]))
+    rules = replace(PROMPT, scheduler=scheduler)
+    found = schedule(on, charged(on), ALONE, {"tasks": 1, "submit_s": 1.0}, rules=rules)
+    assert found.state.tolist() == [RAN, RAN]
+    assert [nodes_of(found, job) for job in (0, 1)] == [[1], [0]]
+    assert found.alone_w.tolist() == [40.0, 10.0]
+    rich = schedule(on, charged(on, 50_000.0), ALONE, rules=rules)
+    assert nodes_of(rich, 0) == [0]
+
+
+@pytest.mark.parametrize("scheduler", ["builtin", "backfill"])
+def test_a_cheap_node_that_sleeps_is_woken_where_those_awake_are_too_dear(scheduler: str) -> None:
+    """Nodes sleep after 30 s, but for a large one, which would be taken first for that."""
+    on = machine(3, cpus=np.array([4, 8, 8]), weight=np.array([1, 2, 2]))
+    rules = replace(PROMPT, scheduler=scheduler, suspend_time_s=30.0, resume_timeout_s=60.0,
+                    suspend_excluded=("n2",))
+    jobs = ({"tasks": 1, "run_s": 1.0, "limit_s": 60.0}, {**ALONE, "submit_s": 200.0})
+    assert nodes_of(simulate_shared(on, requests(on, *jobs), rules), 1) == [2]
+    found = schedule(on, charged(on), *jobs, rules=rules)
+    assert nodes_of(found, 1) == [0]
+    assert 260.0 <= found.start_s[1] <= 264.0
+
+
+@pytest.mark.parametrize(("scheduler", "start_s"), [("builtin", 500.0), ("backfill", 1000.0)])
+def test_a_cheap_node_is_waited_for_while_the_dear_ones_are_free(
+    scheduler: str, start_s: float
+) -> None:
+    """It is taken until 500 s by a job of 5,000 J. Backfill lets one of 12,000 J pass, after which
+    the next period has to pay."""
+    on = machine(2, cpus=np.array([4, 8]), weight=np.array([1, 2]))
+    found = schedule(on, charged(on), {"tasks": 1, "run_s": 500.0, "limit_s": 500.0},
+                     {**ALONE, "submit_s": 10.0}, {"tasks": 2, "submit_s": 20.0},
+                     rules=replace(PROMPT, scheduler=scheduler, bf_interval_s=30.0))
+    assert nodes_of(found, 1) == [0]
+    assert start_s <= found.start_s[1] <= start_s + 60.0
+
+
+def test_of_several_nodes_only_as_many_are_dear_as_a_period_has_joules_for() -> None:
+    """Three nodes of 8 CPUs come first, which are 144,000 J, two of them and one of 4 120,000 J,
+    one and two 96,000 J."""
+    on = machine(5, cpus=np.array([8, 8, 8, 4, 4]), weight=np.array([1, 1, 1, 2, 2]))
+    three = {**ALONE, "tasks": 3, "min_nodes": 3, "max_nodes": 3}
+    for energy_j, nodes in ((150_000.0, [0, 1, 2]), (130_000.0, [1, 2, 3]), (100_000.0, [2, 3, 4])):
+        found = schedule(on, charged(on, energy_j), three)
+        assert sorted(nodes_of(found, 0)) == nodes
+    assert schedule(on, charged(on, 90_000.0), three).state.tolist() == [REFUSED]
 
 
 def test_the_cheap_half_of_a_period_is_waited_for() -> None:

@@ -160,6 +160,59 @@ def test_a_class_that_no_cap_has_room_for_is_none() -> None:
     assert REASONS[none.reason[0]] == "the power cap leaves no room for it"
 
 
+def fallen(*steps: tuple[float, float]) -> Signal:
+    return Signal(*(np.array(column) for column in zip(*steps, strict=True)), "W")
+
+
+@pytest.mark.parametrize("scheduler", ["builtin", "backfill"])
+def test_a_class_that_a_fallen_cap_has_no_room_for_is_none_from_then_on(scheduler: str) -> None:
+    """From 4,000 s on there is room for the second class alone. Who comes before 400 s has the
+    first one for all of its limit; who comes later takes the second at once."""
+    on = machine(4)
+    jobs = ({**NODE, "submit_s": 390.0}, {**NODE, "submit_s": 410.0},
+            {**NODE, "submit_s": 5000.0})
+    asked = choosing(requests(on, *jobs), *[[FAST, THRIFTY]] * 3)
+    rules = Rules(scheduler=scheduler, kill_late_s=0.0)
+    found = schedule(on, asked, rules, cap=fallen((0.0, 1000.0), (4000.0, 450.0)))
+    assert [nodes_of(found, job) for job in range(3)] == [[0], [2], [2]]
+    assert found.start_s.tolist() == [390.0, 410.0, 5000.0]
+
+
+@pytest.mark.parametrize("scheduler", ["builtin", "backfill"])
+def test_who_waits_for_a_class_goes_on_when_its_last_start_has_passed(scheduler: str) -> None:
+    """The nodes of the first class are taken until 700 s, those of the second free. The patient job
+    waits for the first until it could not end there before the cap falls: 4,000 - 3,600 s."""
+    on = machine(4)
+    long = {**NODE, "run_s": 700.0, "limit_s": 700.0}
+    asked = choosing(requests(on, long, long, {**NODE, "submit_s": 1.0}),
+                     [(0, 700.0, 160.0)], [(0, 700.0, 160.0)], [FAST, THRIFTY], patience=0.5)
+    rules = Rules(scheduler=scheduler, kill_late_s=0.0, bf_interval_s=30.0)
+    found = schedule(on, asked, rules, cap=fallen((0.0, 1000.0), (4000.0, 450.0)))
+    assert nodes_of(found, 2) == [2]
+    assert 400.0 < found.start_s[2] <= 460.0
+
+
+def test_a_class_is_waited_for_where_the_cap_rises_again_for_long_enough() -> None:
+    """Above 460 W is the cap from 600 to 1,200 s only, then from 9,000 s on."""
+    on = machine(4)
+    steps = ((0.0, 450.0), (600.0, 1000.0), (1200.0, 450.0), (9000.0, 1000.0))
+    asked = choosing(requests(on, NODE), [FAST, THRIFTY])
+    found = schedule(on, asked, cap=fallen(*steps))
+    assert (found.start_s[0], nodes_of(found, 0)) == (9000.0, [0])
+    found = schedule(on, asked, cap=fallen(*steps[:3]))
+    assert (found.start_s[0], nodes_of(found, 0)) == (0.0, [2])
+
+
+def test_a_thriftier_setting_of_a_class_serves_where_the_better_has_no_room_any_more() -> None:
+    """Of the first class there are two settings, of 160 W and of 140 W on a node."""
+    on = machine(4)
+    asked = choosing(requests(on, NODE, {**NODE, "submit_s": 5000.0}),
+                     *[[FAST, (0, 900.0, 140.0)]] * 2)
+    found = schedule(on, asked, cap=fallen((0.0, 1000.0), (4000.0, 450.0)))
+    assert (found.end_s - found.start_s).tolist() == [600.0, 900.0]
+    assert found.option.tolist() == [0, 3]
+
+
 def test_the_next_class_serves_where_a_part_of_the_machine_is_full() -> None:
     """A limit on the first class has room for one job beside idle nodes."""
     on = machine(4)

@@ -178,3 +178,14 @@ def test_backfill_plans_in_whole_minutes_of_unix_time() -> None:
     found = [starts(machine(1), *jobs, rules=Rules(unix_start_s=unix_s))[2]
              for unix_s in (0.0, 10.0, 50.0)]
     assert found == [30.0, 30.0, 1200.0]
+
+
+def test_a_node_that_a_job_has_alone_has_cpus_for_all_tasks_of_a_node() -> None:
+    """Three tasks of two CPUs on each of two nodes: not on that of 4 CPUs, which comes first."""
+    on = machine(3, cpus=np.array([4, 8, 8]))
+    job = {"tasks": 6, "tasks_per_node": 3, "cpus_per_task": 2, "exclusive": True, "min_nodes": 2,
+           "max_nodes": 3}
+    more = {**job, "tasks": 9, "min_nodes": 3}
+    found = simulate_shared(on, requests(on, job, more), Rules())
+    assert found.allocation_node.tolist() == [1, 2]
+    assert REASONS[found.reason[1]] == "no node has what it asks for"

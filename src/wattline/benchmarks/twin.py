@@ -5,17 +5,27 @@ from __future__ import annotations
 import resource
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from wattline.benchmarks._measuring import public_log
 from wattline.model.progress import Advance
 from wattline.model.signal import Signal
+from wattline.physics.budget import EnergyBudget
+from wattline.policies.admission.budget_setup import slot_tables
 
 if TYPE_CHECKING:
+    from wattline.shared_nodes.joule_budget import JouleBudget
     from wattline.shared_nodes.machine import SharedMachine
+    from wattline.shared_nodes.outcome import Schedule
+
+DAY_S = 86_400.0
 
 SITE = "slurm_sites/medium/slurm.conf"
 WEEK = "slurm_sites/medium/workload_week.events.xz"
 CAPPED_PART = 0.8
 """Of what all parts of the site draw at most: the cap of the week under a cap."""
+BUDGET_PART = 0.7
+"""Of the joules above idle power that a day of the free week draws: the budget of each day."""
 LARGE_JOBS, LARGE_LOAD = 300_000, 0.8
 CROWDED_JOBS, CROWDED_LOAD = 100_000, 0.95
 """Parts of all CPU hours that jobs ask for: at the second hundreds wait, and all are planned."""
@@ -23,7 +33,7 @@ CROWDED_JOBS, CROWDED_LOAD = 100_000, 0.95
 
 def measure(progress: Advance) -> dict[str, Any]:
     """Seconds in the engine, warm: a week of a public site (where the log is), the same week under
-    a cap, a large machine, and the same machine crowded.
+    an energy budget and under a cap, a large machine, and the same machine crowded.
 
     Processor time (`_cpu_s`) tells what the engine takes where others use the machine too.
     """
@@ -38,6 +48,9 @@ def measure(progress: Advance) -> dict[str, Any]:
         simulate_shared(*week)  # compiles, or loads what was compiled
         runs = [simulate_shared(*week) for _ in range(3)]
         figures |= _speed("week", len(week[1].submit_s), runs)
+        found = simulate_shared(*week, budget=_budget(week[0], runs[0]))
+        figures |= _speed("budget_week", len(week[1].submit_s), [found])
+        figures["budget_week_part"] = BUDGET_PART
         runs = [simulate_shared(*week, cap=_cap(week[0])) for _ in range(2)]
         figures |= _speed("capped_week", len(week[1].submit_s), runs)
         figures["capped_week_cap_part"] = CAPPED_PART
@@ -65,10 +78,27 @@ def _speed(name: str, jobs: int, runs: list[Any]) -> dict[str, float]:
             f"{name}_engine_cpu_s": cpu_s, f"{name}_jobs_per_cpu_s": jobs / cpu_s}
 
 
-def _cap(machine: SharedMachine) -> Signal:
+def _most_w(machine: SharedMachine) -> float:
     nodes = machine.nodes
     most_w = nodes.idle_w + nodes.cpus * nodes.cpu_w + (nodes.gres * nodes.gres_w).sum(axis=1)
-    return Signal.constant(CAPPED_PART * float(most_w.sum()), "W")
+    return float(most_w.sum())
+
+
+def _cap(machine: SharedMachine) -> Signal:
+    return Signal.constant(CAPPED_PART * _most_w(machine), "W")
+
+
+def _budget(machine: SharedMachine, free: Schedule) -> JouleBudget:
+    """Days that each have a part of what the machine draws above idle power on a mean day."""
+    from wattline.shared_nodes.joule_budget import JouleBudget
+
+    idle_w = float(machine.nodes.idle_w.sum())
+    power_w = np.average(free.event_power_w[:-1], weights=np.diff(free.event_time_s))
+    start_s = float(free.event_time_s[0])
+    asked = EnergyBudget((idle_w + BUDGET_PART * float(power_w - idle_w)) * DAY_S, start_s,
+                         start_s + DAY_S, Signal.constant(1.0))
+    return JouleBudget(asked.energy_j, start_s, DAY_S, idle_w, _most_w(machine),
+                       **slot_tables(asked, 1))
 
 
 def _week() -> Any:

@@ -128,7 +128,8 @@ def _print(found: TwinCheck) -> None:
     print_table(["by", "name", "jobs", "simulated", "logged"], rows, "mean wait")
     for title, lines in (("assumed", found.assumed), ("not modelled", found.not_modelled),
                          ("unknown", found.unknown), ("contradiction", found.contradictions),
-                         ("does not fit", found.unfit), ("left out", found.left_out)):
+                         ("does not fit", found.unfit), ("of what-ifs", found.came_of),
+                         ("left out", found.left_out)):
         for line in lines:
             click.echo(f"note: {title}: {line}")
     for rule, jobs in found.filled["rules"].items():

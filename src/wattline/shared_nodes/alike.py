@@ -35,7 +35,8 @@ def keep_plan(st: Books, entry: int, steps: int, place: int, window_s: float) ->
     rules = st.rules[0]
     row = st.entry[entry]
     if steps > len(st.step) or rules.bounded != 0 or not is_for_one_on_tree(st, row.job) or (
-            rules.capped != 0 and row.same_w == 0) or st.ask[row.job].options > 0:
+            rules.capped != 0 and row.same_w == 0) or (
+            st.ask[row.job].options > 0 or row.dear != 0):
         return
     clock.kept_steps = steps
     clock.kept_place = place

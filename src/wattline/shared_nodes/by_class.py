@@ -1,15 +1,15 @@
 """Nodes of one class for a job that knows which it likes best: that one first, then the next.
 
 Within a class nodes are chosen as ever; those of all others are shut meanwhile. All nodes of such
-a job are of one class, so that it is known how long it takes there and what it draws.
+a job are of one class, so that it is known how long it takes there and what it draws. Where a cap
+leaves a class no room any more, the job no longer waits for it: see options_left.py.
 """
 
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.choosing import choose
-from wattline.shared_nodes.fitting import gather_copies
-from wattline.shared_nodes.placing import place_after, place_now
+from wattline.shared_nodes.affordable import place_affordable
+from wattline.shared_nodes.placing import place_on_any
 from wattline.shared_nodes.state import Books
 
 
@@ -20,10 +20,14 @@ def place_by_class(st: Books, entry: int, ended: int, bank: int) -> bool:
     option = ask.first_option
     last = option + ask.options
     if option == last:
-        return _place_on_any(st, entry, ended, bank)
+        if st.rules[0].budgeted != 0:
+            return place_affordable(st, entry, ended, bank)
+        return place_on_any(st, entry, ended, bank)
+    now_s = st.clock[0].now_s
     found = False
     while option < last and not found:
-        found = place_on_class(st, entry, option, ended, bank)
+        if st.option_after_s[option] < now_s <= st.option_until_s[option]:
+            found = place_on_class(st, entry, option, ended, bank)
         option += 1
     return found
 
@@ -39,7 +43,7 @@ def place_on_class(st: Books, entry: int, option: int, ended: int, bank: int) ->
     shut = _shut_others(st, entry, st.option_kind[option])
     if ended >= 0:
         _list_open(st)
-    found = _place_on_any(st, entry, ended, bank)
+    found = place_on_any(st, entry, ended, bank)
     for index in range(shut):
         st.mask[st.shut_nodes[index]] = True
     if ended >= 0:
@@ -47,15 +51,6 @@ def place_on_class(st: Books, entry: int, option: int, ended: int, bank: int) ->
             st.open_nodes[index] = st.were_open[index]
         clock.masked = masked
     return found
-
-
-@kernel_part
-def _place_on_any(st: Books, entry: int, ended: int, bank: int) -> bool:
-    if bank != 0:
-        return gather_copies(st, entry) and choose(st, st.entry[entry].job)
-    if ended >= 0:
-        return place_after(st, entry, ended)
-    return place_now(st, entry)
 
 
 @kernel_part

@@ -9,6 +9,7 @@ import numpy as np
 
 from wattline.shared_nodes.machine import FloatArray, IntArray, SharedMachine
 from wattline.shared_nodes.same_rows import same_rows
+from wattline.shared_nodes.state import NEVER_S
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,8 @@ def option_arrays(machine: SharedMachine, options: ClassOptions | None) -> dict[
         return {"kind_of_node": none, "option_kind": none.copy(), "option_row": none.copy(),
                 "option_left": none.copy(), "shut_nodes": none.copy(), "were_open": none.copy(),
                 **{name: nothing.copy() for name in (
-                    "option_score", "option_claimed_s", "option_s", "option_w", "option_alone_w")}}
+                    "option_score", "option_claimed_s", "option_s", "option_w", "option_alone_w",
+                    "option_after_s", "option_until_s", "fall_s")}}
     count, nodes = len(options.kind), len(machine.nodes.names)
     return {
         "kind_of_node": options.class_of_node.astype(np.int64),
@@ -50,7 +52,8 @@ def option_arrays(machine: SharedMachine, options: ClassOptions | None) -> dict[
         "option_claimed_s": options.claimed_s.astype(np.float64),
         "option_s": options.run_s.astype(np.float64),
         "option_w": options.power_per_node_w.astype(np.float64),
-        "option_alone_w": np.zeros(count),
+        "option_alone_w": np.zeros(count), "option_after_s": np.full(count, -NEVER_S),
+        "option_until_s": np.full(count, NEVER_S), "fall_s": np.zeros(0),
         "shut_nodes": np.zeros(nodes, np.int64), "were_open": np.zeros(nodes, np.int64),
     }
 

@@ -73,17 +73,14 @@ def _with_devices(st: Books, job: int, place: int, cpus: int) -> int:
 def _in_tasks(st: Books, job: int, cpus: int) -> int:
     """Rounded down to whole tasks, and to the tasks that the job wants on each node."""
     ask = st.ask[job]
-    if cpus < 1:
+    wanted = ask.tasks_per_node * ask.cpus_per_task
+    if cpus < max(wanted, 1):
         return 0
     if ask.exclusive != 0:
         return int(cpus)
-    cpus -= cpus % ask.cpus_per_task
-    if ask.tasks_per_node > 0:
-        wanted = ask.tasks_per_node * ask.cpus_per_task
-        if cpus < wanted:
-            return 0
-        cpus = wanted
-    return int(cpus)
+    if wanted > 0:
+        return int(wanted)
+    return int(cpus - cpus % ask.cpus_per_task)
 
 
 @kernel_part

@@ -45,6 +45,8 @@ def _what_is_missing(st: Books, job: int) -> int:
         if st.rules[0].enforce_limits != 0 and not may_run(st, entry):
             reason = max(reason, OVER_GROUP_LIMIT)
         elif not _has_nodes(st, entry):
+            if _has_dear_nodes(st, entry):
+                return NO_JOULES_THERE
             reason = max(reason, NO_FREE_NODES)
         elif st.rules[0].enforce_limits != 0 and not _may_have_picked(st, entry):
             return OVER_JOB_LIMIT
@@ -54,6 +56,7 @@ def _what_is_missing(st: Books, job: int) -> int:
                 st, entry, NOW, st.clock[0].now_s, 0, 0):
             return OVER_PART
         elif st.rules[0].budgeted != 0 and _lacks_joules(st, st.entry[entry].job):
+            _note_joules(st, entry)
             return NO_JOULES_THERE
         elif st.rules[0].capped != 0:
             return OVER_CAP
@@ -81,6 +84,28 @@ def _has_nodes(st: Books, entry: int) -> bool:
     if len(st.resv) > 0:
         open_nodes(st, entry, STARTED)
     return bool(found)
+
+
+@kernel_part
+def _has_dear_nodes(st: Books, entry: int) -> bool:
+    """Whether there are nodes for the job that no period has the joules for."""
+    if st.entry[entry].dear == 0:
+        return False
+    st.entry[entry].dear = 0
+    found = _has_nodes(st, entry)
+    if found:
+        _note_joules(st, entry)
+    return found
+
+
+@kernel_part
+def _note_joules(st: Books, entry: int) -> None:
+    """Write down what the job would need on the nodes that were picked."""
+    job = st.entry[entry].job
+    first = st.ask[job].first_entry
+    for other in range(first, first + st.ask[job].entries):
+        st.alone_w[other] = picked_watts(st, job, 0)
+        st.alone_s[other] = longest_s(st, job)
 
 
 @kernel_part

@@ -74,7 +74,7 @@ def _events(st: Books) -> int:
     """How much has happened but for slots: none of these ever becomes less."""
     clock = st.clock[0]
     return int(clock.next_submit + clock.next_outage + clock.next_return + clock.next_cap
-               + clock.next_resv + clock.moved + clock.done)
+               + clock.next_resv + clock.next_fall + clock.moved + clock.done)
 
 
 @kernel_part

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from wattline.physics.budget_terms import CHARGE_NOW
-from wattline.shared_nodes.machine import FloatArray, IntArray
+from wattline.shared_nodes.machine import FloatArray, IntArray, Nodes
+from wattline.shared_nodes.same_rows import same_rows
 from wattline.shared_nodes.state_joules import JouleBook, Page
 
 PAGES = 64
@@ -41,12 +42,12 @@ class JouleBudget:
     """...and the time that they take counts as the job's."""
 
 
-def joule_arrays(budget: JouleBudget | None, entries: int) -> dict[str, Any]:
+def joule_arrays(budget: JouleBudget | None, entries: int, nodes: Nodes) -> dict[str, Any]:
     """The book before anything was drawn; without a budget all of it is empty."""
     if budget is None:
         return {"book": JouleBook.table(0), "page": Page.table(0), "slot_edge_s": np.zeros(0),
                 "slot_order": np.zeros(0, np.int64), "slot_first": np.zeros(0, np.int64),
-                "alone_w": np.zeros(0), "alone_s": np.zeros(0)}
+                "alone_w": np.zeros(0), "alone_s": np.zeros(0), "watt_kind": np.zeros(0, np.int64)}
     book: Any = JouleBook.table(1)
     for name in ("start_s", "length_s", "energy_j", "min_w", "max_w", "carry", "unspent"):
         book[name] = getattr(budget, name)
@@ -58,4 +59,14 @@ def joule_arrays(budget: JouleBudget | None, entries: int) -> dict[str, Any]:
             "slot_edge_s": budget.edge_s.astype(np.float64),
             "slot_order": budget.order.astype(np.int64),
             "slot_first": budget.first.astype(np.int64),
-            "alone_w": np.full(entries, np.inf), "alone_s": np.zeros(entries)}
+            "alone_w": np.full(entries, np.inf), "alone_s": np.zeros(entries),
+            "watt_kind": _kinds(nodes), "shut_nodes": np.zeros(len(nodes.names), np.int64),
+            "were_open": np.zeros(len(nodes.names), np.int64)}
+
+
+def _kinds(nodes: Nodes) -> IntArray:
+    """Numbers of nodes on which a job that is alone draws the same."""
+    of_devices = np.broadcast_to(nodes.gres_w, nodes.gres.shape)
+    number, _ = same_rows(nodes.idle_w, nodes.cpu_w, nodes.cpus, nodes.threads_per_core,
+                          *nodes.gres.T, *of_devices.T)
+    return np.asarray(number, np.int64)

@@ -93,6 +93,8 @@ def _next_time(st: Books) -> float:
             next_s = min(next_s, st.cap_s[clock.next_cap])
         if clock.next_resv < len(st.resv_s):
             next_s = min(next_s, st.resv_s[clock.next_resv])
+        if clock.next_fall < len(st.fall_s):
+            next_s = min(next_s, st.fall_s[clock.next_fall])
     if (waits or clock.pending > 0) and clock.next_return < len(st.back_s):
         next_s = min(next_s, st.back_s[clock.next_return])
     if st.rules[0].budgeted != 0:
@@ -137,6 +139,9 @@ def _happen(st: Books) -> None:
         clock.next_resv += 1
         something_changed(st)
         hold_jobs_of_ended(st)
+    while clock.next_fall < len(st.fall_s) and st.fall_s[clock.next_fall] <= now_s:
+        clock.next_fall += 1
+        something_changed(st)
     while clock.next_submit < len(st.ask) and st.ask[clock.next_submit].submit_s <= now_s:
         submit_job(st, clock.next_submit)
         clock.next_submit += 1

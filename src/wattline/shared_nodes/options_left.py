@@ -1,37 +1,33 @@
-"""Which classes of node a job chooses among: known before the simulation, of each job.
+"""Which classes of node a job chooses among, and when: known before the simulation, of each job.
 
 Those that could run it on the empty machine. Of these it passes over, as long as others are left,
 those on which it is known to take longer than its limit, and those on which it would be above the
-highest cap even alone. Then those that score worse than the best of the rest by more than the
-patience. A job of which none could run all gets nodes of any class.
+cap even alone: from when on no later step of the cap has room for it for as long as its limit. Then
+those that score worse than the best of the rest by more than the patience. A job of which none
+could run all gets nodes of any class.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from wattline.model.kernel import kernel, kernel_part
 from wattline.shared_nodes.by_class import place_on_class
+from wattline.shared_nodes.cap import ROUNDING_W
+from wattline.shared_nodes.machine import FloatArray
 from wattline.shared_nodes.offers import offers_now
+from wattline.shared_nodes.planned_times import JUST_AFTER_S
 from wattline.shared_nodes.power import picked_watts
 from wattline.shared_nodes.state import NEVER_S, Books
 
 NOW = -1
-ROUNDING = 1e-9
-
-
-def most_room_w(st: Books) -> float:
-    """Watts that the highest cap has for one job, beside idle nodes unless these may sleep."""
-    if st.rules[0].capped == 0:
-        return NEVER_S
-    asleep = st.rules[0].suspend_time_s >= 0.0
-    idle_w = 0.0 if asleep else float(st.node_idle_w.sum())
-    return float(st.cap_w.max()) * (1.0 + ROUNDING) - idle_w
 
 
 @kernel
-def leave_options(st: Books, patience: float, room_w: float) -> None:
-    """Leave each job the options that it chooses among; `room_w` is `most_room_w`."""
+def leave_options(st: Books, patience: float) -> None:
+    """Leave each job the options that it chooses among, and between which times."""
     for node in range(st.rules[0].nodes):
         st.mask[node] = True
     for job in range(len(st.ask)):
@@ -39,22 +35,32 @@ def leave_options(st: Books, patience: float, room_w: float) -> None:
             _leave_fitting(st, job)
             first = st.ask[job].first_option
             last = first + st.ask[job].options
-            left = st.option_left[first:last]
-            _keep_up_to(left, st.option_claimed_s[first:last], _longest_s(st, job))
-            _keep_up_to(left, st.option_alone_w[first:last], room_w)
+            shortest_s, longest_s = _limits(st, job)
+            _keep_up_to(st.option_left[first:last], st.option_claimed_s[first:last], longest_s)
+            if st.rules[0].capped != 0:
+                _end_under_cap(st, job, shortest_s)
             if patience > 0.0:
-                score = st.option_score[first:last]
-                _keep_up_to(left, score, _least(left, score) + patience)
+                _begin_by_patience(st, job, patience)
             _close_ranks(st, job)
 
 
+def falls_of(st: Books) -> FloatArray:
+    """When jobs cease to choose a class, at which those that wait are looked at again."""
+    first, count = np.asarray(st.ask["first_option"]), np.asarray(st.ask["options"])
+    shift = np.repeat(first - (np.cumsum(count) - count), count)
+    times_s = np.unique(st.option_until_s[shift + np.arange(count.sum())])
+    return np.asarray(times_s[times_s < NEVER_S] + JUST_AFTER_S)
+
+
 @kernel_part
-def _longest_s(st: Books, job: int) -> float:
-    longest_s = 0.0
+def _limits(st: Books, job: int) -> tuple[float, float]:
+    """The shortest and the longest limit of a job in any of its partitions."""
+    shortest_s, longest_s = NEVER_S, 0.0
     first = st.ask[job].first_entry
     for entry in range(first, first + st.ask[job].entries):
+        shortest_s = min(shortest_s, st.entry[entry].limit_s)
         longest_s = max(longest_s, st.entry[entry].limit_s)
-    return longest_s
+    return shortest_s, longest_s
 
 
 @kernel_part
@@ -68,27 +74,81 @@ def _leave_fitting(st: Books, job: int) -> None:
             if st.option_left[option] == 0 and st.entry[entry].fits != 0 and (
                     offers_now(st, entry) and place_on_class(st, entry, option, NOW, 0)):
                 st.option_left[option] = 1
-                st.option_alone_w[option] = picked_watts(st, job, 0)
+                st.option_alone_w[option] = picked_watts(st, job, 0) + _least_idle_w(st)
     ask.node_w = own_w
+
+
+@kernel_part
+def _least_idle_w(st: Books) -> float:
+    """Idle power of the machine with the picked nodes awake and as many others asleep as may be."""
+    total_w = 0.0
+    asleep = st.rules[0].suspend_time_s >= 0.0
+    for node in range(st.rules[0].nodes):
+        if not asleep or not st.node_sleeper[node]:
+            total_w += st.node_idle_w[node]
+    for place in range(st.clock[0].picked):
+        if asleep and st.node_sleeper[st.pick[place]]:
+            total_w += st.node_idle_w[st.pick[place]]
+    return total_w
+
+
+@kernel_part
+def _end_under_cap(st: Books, job: int, limit_s: float) -> None:
+    """Until when each option is one: those that have room last stay, come what may."""
+    rules = st.rules[0]
+    first = st.ask[job].first_option
+    last = first + st.ask[job].options
+    lasts_s = limit_s + rules.over_limit_s
+    if rules.suspend_time_s >= 0.0:
+        lasts_s += rules.resume_timeout_s
+    last_s = -NEVER_S
+    for option in range(first, last):
+        until_s = _last_start_s(st, st.option_alone_w[option], lasts_s)
+        st.option_until_s[option] = until_s
+        if st.option_left[option] != 0:
+            last_s = max(last_s, until_s)
+    for option in range(first, last):
+        if st.option_until_s[option] >= last_s:
+            st.option_until_s[option] = NEVER_S
+
+
+@kernel_part
+def _last_start_s(st: Books, watts: float, lasts_s: float) -> float:
+    """The last time from which on the cap is above so many watts for so long; NEVER_S: always."""
+    end_s = NEVER_S
+    for step in range(len(st.cap_s) - 1, -1, -1):
+        if st.cap_w[step] + ROUNDING_W < watts:
+            end_s = st.cap_s[step]
+        elif end_s >= NEVER_S:
+            return NEVER_S
+        elif step == 0 or end_s - lasts_s >= st.cap_s[step]:
+            return float(end_s - lasts_s)
+    return -NEVER_S
+
+
+@kernel_part
+def _begin_by_patience(st: Books, job: int, patience: float) -> None:
+    """An option that scores worse than another by more than the patience comes after its end."""
+    first = st.ask[job].first_option
+    last = first + st.ask[job].options
+    for option in range(first, last):
+        for other in range(first, last):
+            if st.option_left[other] != 0 and (
+                    st.option_score[other] + patience < st.option_score[option]):
+                st.option_after_s[option] = max(
+                    st.option_after_s[option], st.option_until_s[other])
 
 
 @kernel_part
 def _keep_up_to(left: Any, value: Any, most: float) -> None:
     """Leave only those with a value of at most so much, where there is one."""
-    if _least(left, value) > most:
-        return
-    for index in range(len(left)):
-        if value[index] > most:
-            left[index] = 0
-
-
-@kernel_part
-def _least(left: Any, value: Any) -> float:
     least = NEVER_S
     for index in range(len(left)):
         if left[index] != 0:
             least = min(least, value[index])
-    return least
+    for index in range(len(left)):
+        if least <= most < value[index]:
+            left[index] = 0
 
 
 @kernel_part
@@ -98,14 +158,19 @@ def _close_ranks(st: Books, job: int) -> None:
     first = ask.first_option
     count = 0
     for option in range(first, first + ask.options):
-        is_new = st.option_left[option] != 0
+        until_s = st.option_until_s[option]
+        is_new = st.option_left[option] != 0 and until_s > max(
+            st.option_after_s[option], ask.submit_s)
         for other in range(first, first + count):
-            is_new = is_new and st.option_kind[other] != st.option_kind[option]
+            is_new = is_new and not (st.option_kind[other] == st.option_kind[option]
+                                     and st.option_until_s[other] >= until_s)
         if is_new:
             to = first + count
             st.option_kind[to] = st.option_kind[option]
             st.option_row[to] = st.option_row[option]
             st.option_s[to] = st.option_s[option]
             st.option_w[to] = st.option_w[option]
+            st.option_after_s[to] = st.option_after_s[option]
+            st.option_until_s[to] = until_s
             count += 1
     ask.options = count

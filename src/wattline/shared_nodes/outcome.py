@@ -94,7 +94,8 @@ class Schedule:
     above_cap_s: float
     alone_w: FloatArray
     """Under an energy budget: what each request would add to the empty machine, in the partition
-    where it is least (infinite where it does not fit)..."""
+    where it is least (infinite where it does not fit), or on the nodes that are too dear for it if
+    these were all that was left..."""
     alone_s: FloatArray
     """...and how long it may last there."""
     charged_period: IntArray

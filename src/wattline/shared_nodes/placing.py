@@ -5,12 +5,22 @@ from __future__ import annotations
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.by_devices import see_devices_of
 from wattline.shared_nodes.choosing import choose
-from wattline.shared_nodes.fitting import enough, gather, has_required
+from wattline.shared_nodes.fitting import enough, gather, gather_copies, has_required
 from wattline.shared_nodes.later import copy_after
 from wattline.shared_nodes.offers import cpus_after, cpus_needed, slot_of
 from wattline.shared_nodes.one_node import NOT_ONE, PICKED, pick_one_node
 from wattline.shared_nodes.only_node import is_for_one_node, pick_node_after, pick_node_now
 from wattline.shared_nodes.state import Books
+
+
+@kernel_part
+def place_on_any(st: Books, entry: int, ended: int, bank: int) -> bool:
+    """Choose nodes: now (`ended` below 0), after the ends of running jobs, or in the copy."""
+    if bank != 0:
+        return gather_copies(st, entry) and choose(st, st.entry[entry].job)
+    if ended >= 0:
+        return place_after(st, entry, ended)
+    return place_now(st, entry)
 
 
 @kernel_part

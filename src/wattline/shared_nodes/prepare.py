@@ -136,7 +136,7 @@ def make_books(
     arrays |= option_arrays(machine, options)
     arrays |= _world(outages, cap)
     arrays |= empty_room(cap, len(ask), len(entry), len(arrays["held_w"]))
-    arrays |= joule_arrays(budget, len(entry))
+    arrays |= joule_arrays(budget, len(entry), machine.nodes)
     arrays |= bound_arrays(machine.nodes, bounds, len(arrays["row_node"]), len(arrays["held_w"]))
     let_idle_nodes_sleep(arrays["clock"], arrays["timers"], arrays["node_sleeper"],
                          machine.nodes.names, rules)

@@ -16,7 +16,7 @@ from wattline.shared_nodes.joule_budget import JouleBudget
 from wattline.shared_nodes.joules_alone import turn_away_without_joules
 from wattline.shared_nodes.loop import advance
 from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
-from wattline.shared_nodes.options_left import leave_options, most_room_w
+from wattline.shared_nodes.options_left import falls_of, leave_options
 from wattline.shared_nodes.out_of_reach import within_reach
 from wattline.shared_nodes.outages import Outages
 from wattline.shared_nodes.outcome import Schedule
@@ -56,7 +56,8 @@ def simulate_shared(
     started, started_cpu = time.perf_counter(), time.thread_time()
     refuse_what_never_fits(books)
     if requests.options is not None:
-        leave_options(books, requests.options.patience, most_room_w(books))
+        leave_options(books, requests.options.patience)
+        books = books.with_arrays(fall_s=falls_of(books))
     if bounds:
         refuse_over_bounds(books)
     if budget is not None:

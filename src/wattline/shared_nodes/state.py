@@ -375,6 +375,7 @@ class Books(KernelArrays):
     slot_first: Any  # of each period, and one past the last slot of all
     alone_w: Any  # entries: added by the job on the empty machine, and for how long
     alone_s: Any
+    watt_kind: Any  # same number: a job alone on the node draws the same
     # Classes of node that jobs choose among: see class_options.py.
     kind_of_node: Any
     option_kind: Any
@@ -384,8 +385,11 @@ class Books(KernelArrays):
     option_w: Any
     option_row: Any  # its row in the request
     option_left: Any  # scratch of options_left.py
-    option_alone_w: Any
-    shut_nodes: Any  # scratch: those of other classes; `open_nodes` with them
+    option_alone_w: Any  # of the whole machine with the job alone on it
+    option_after_s: Any  # between which times it is chosen
+    option_until_s: Any
+    fall_s: Any  # when a class ceases to be chosen by jobs of the queue
+    shut_nodes: Any  # scratch: those of other classes, or too dear; `open_nodes` with them
     were_open: Any
     # Allocations and what is written down.
     row_w: Any  # added by the job

@@ -83,6 +83,7 @@ class Clock(Record):
     stale: int  # entries of the queue that no longer wait
     next_reset: int
     next_resv: int
+    next_fall: int
     reserved: int  # spans of nodes that the site has reserved, which come first
     closed: int
     full: int  # the limit of a part that the last choice would pass

@@ -28,6 +28,7 @@ class Entry(Record):
     own_user: int
     least_w: float  # under a cap: it never adds less, see least_watts.py
     same_w: int  # the same on each of its nodes, of which it has one
+    dear: int  # some of its nodes may be too dear for a budget: see affordable.py
 
 
 class Wait(Record):

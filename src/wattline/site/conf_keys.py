@@ -145,7 +145,8 @@ SCHEDULER_NOT_MODELLED: Mapping[str, str] = {
     "bf_max_job_user_part": "only so many jobs of a user in a partition are looked at",
     "bf_min_prio_reserve_extra": "",
     "bf_node_space_size": "a cycle plans for at most so many different times",
-    "bf_running_job_reserve": "running jobs reserve whole nodes",
+    "bf_running_job_reserve": "jobs that run on whole nodes hold them in plans to the end of a "
+                              "step of bf_resolution, where here plans count from their limits",
     "bf_topopt_enable": "backfill waits for better places",
     "bf_topopt_iterations": "how long backfill waits for better places",
     "bf_window_linear": "running jobs are let end in steps of so many seconds when a start is "

@@ -84,6 +84,8 @@ class TwinCheck:
     assumed: tuple[str, ...]
     filled: Mapping[str, Any]
     unfit: tuple[str, ...]
+    came_of: tuple[str, ...]
+    """What came of the file's what-ifs: classes that claims chose, what parts drew at most."""
     left_out: tuple[str, ...]
     contradictions: tuple[str, ...]
     unknown: tuple[str, ...]
@@ -105,7 +107,8 @@ class TwinCheck:
             "start_error_s": None if self.start_error_s is None else dict(self.start_error_s),
             "phases": dict(self.phases), "assumed": list(self.assumed),
             "filled": dict(self.filled), "unfit": list(self.unfit),
-            "left_out": list(self.left_out), "contradictions": list(self.contradictions),
+            "came_of": list(self.came_of), "left_out": list(self.left_out),
+            "contradictions": list(self.contradictions),
             "unknown": list(self.unknown), "verdict": self.verdict,
         }
 
@@ -149,14 +152,16 @@ def check_twin(
     ready = plan(scenario)
     assert isinstance(ready, TwinPlan)
     count = phases_of(phases, len(ready.jobs))
-    runs = []
+    runs, told = [], []
     shifts = phase_shifts(ready, count)
     for number, shift_s in enumerate(shifts):
-        runs.append(ready.simulated(shift_s))
+        run, of_jobs = ready.simulated_and_told(shift_s)
+        runs.append(run)
+        told.append(of_jobs)
         if progress is not None:
             progress((number + 1) / len(shifts))
-    found = _compared(ready, runs, shifts)
-    warn((*found.unfit, *found.left_out))
+    found = _compared(ready, runs, told[0], shifts)
+    warn((*found.unfit, *found.came_of, *found.left_out))
     return found
 
 
@@ -176,7 +181,9 @@ def phase_shifts(ready: TwinPlan, count: int) -> list[float]:
     return [ready.scenario.twin.phase_s + number * whole_s / count for number in range(count)]
 
 
-def _compared(ready: TwinPlan, runs: Sequence[Run], shifts: Sequence[float]) -> TwinCheck:
+def _compared(
+    ready: TwinPlan, runs: Sequence[Run], of_jobs: Sequence[str], shifts: Sequence[float]
+) -> TwinCheck:
     site = ready.site
     assert site is not None
     run, jobs = runs[0], ready.jobs
@@ -206,7 +213,8 @@ def _compared(ready: TwinPlan, runs: Sequence[Run], shifts: Sequence[float]) -> 
          "most": max((each for each in spread if each is not None), default=None)},
         int((~run.ran).sum()), not_run_reasons(run), sum(killed.counts().values()),
         lists.not_modelled, lists.assumed, filled,
-        (*site.made.unfit, *run.remarks, *killed.lines()), site.log.left_out,
+        (*site.made.unfit, *of_jobs, *killed.lines()),
+        tuple(line for line in run.remarks if line not in of_jobs), site.log.left_out,
         lists.contradictions, lists.unknown,
         said_of_what_ifs(ready) + _verdict(
             means, (error, moving), errors, spread, run, filled, killed), series, run)

@@ -50,7 +50,8 @@ def test_a_number_of_nodes_that_none_can_be_is_refused(text: str, said: str) -> 
     assert node_range("1-3", "line") == (1, 3)
 
 
-@pytest.mark.parametrize("options", ["-n 0", "-c 0", "-N 0", "-N 3-1", "--exclusive=nobody"])
+@pytest.mark.parametrize("options", [
+    "-n 0", "-c 0", "-N 0", "--ntasks-per-node=0", "-N 3-1", "--exclusive=nobody"])
 def test_a_submission_that_sbatch_would_refuse_names_its_line(
     options: str, tmp_path: Path
 ) -> None:

@@ -39,6 +39,21 @@ def test_a_setting_without_effect_is_listed(tmp_path: Path, said: str) -> None:
     assert not any("fairshare" in line.lower() for line in twin.not_modelled)
 
 
+@pytest.mark.parametrize("given", [
+    "bf_licenses", "bf_running_job_reserve", "bf_licenses,bf_running_job_reserve",
+    "bf_running_job_reserve,bf_licenses"])
+def test_what_planning_for_licences_implies_is_listed_once(tmp_path: Path, given: str) -> None:
+    (tmp_path / "slurm.conf").write_text(
+        CONF.replace("bf_node_space_size=900", f"bf_interval=60,{given}"))
+    (tmp_path / "e.events").write_text(
+        "-dt 0 -e submit_batch_job | -n 1 -t 1 -sim-walltime 1 x\n")
+    twin = wl.make_twin(tmp_path / "slurm.conf", events=tmp_path / "e.events")
+    said = [line for line in twin.not_modelled if "bf_running_job_reserve" in line]
+    assert len(said) == 1
+    assert "jobs that run on whole nodes hold them" in said[0]
+    assert ("which bf_licenses implies" in said[0]) == (given == "bf_licenses")
+
+
 @pytest.mark.parametrize(("gres", "said"), [
     ("gpu:a:2,shard:8", 1), ("gpu:2,mps:200", 1), ("gpu:2,shard:8,mps:200", 2), ("gpu:2", 0),
     ("shard:8", 0), ("fpga:1", 0)])

@@ -230,3 +230,24 @@ def test_the_live_controller_refuses_them(tmp_path: Path) -> None:
         "[policy]\n", '[policy]\nplacement = "claims"\nconfigure = "claims"\n'))
     with pytest.raises(wl.InputError, match="claims choose the class of node in simulations alone"):
         read_section(str(twin))
+
+
+def test_the_check_says_apart_which_classes_claims_chose(tmp_path: Path) -> None:
+    """A job of the log asks for more than any node has; that alone does not fit."""
+    twin = made(tmp_path, row(1, "sim", "b1"), row(2, "sim", "x1", cpus=99))
+    twin.write_text(twin.read_text().replace("[policy]\n", (
+        '[policy]\nplacement = "claims"\nconfigure = {name = "claims", claims = "claims.csv", '
+        'objective = "time"}\n')))
+    found = CliRunner().invoke(cli, ["twin", "check", str(twin), "--phases", "1"])
+    assert found.exit_code == 0, found.output
+    lines = [line for line in found.output.splitlines() if line.startswith("note: ")]
+    assert [line for line in lines if "claims chose the node class" in line] == [
+        "note: of what-ifs: claims chose the node class of 1 jobs: slow 0, fast 1; 1 of them got "
+        "the one that is best for them"]
+    assert any(line.startswith("note: does not fit: 1 job") and line.endswith("(2)")
+               for line in lines)
+    told = json.loads(CliRunner().invoke(
+        cli, ["twin", "check", str(twin), "--phases", "1", "--json"]).stdout)
+    assert [line.partition(":")[0] for line in told["came_of"]] == [
+        "claims chose the node class of 1 jobs"]
+    assert not any("claims" in line for line in told["unfit"])

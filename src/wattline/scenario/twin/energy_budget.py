@@ -29,10 +29,14 @@ from wattline.scenario.model import Scenario
 from wattline.scenario.policies import Readers
 from wattline.scenario.refusals import needs_text
 from wattline.shared_nodes import outcome
+from wattline.shared_nodes.giving_up import NO_JOULES_THERE
 from wattline.shared_nodes.joule_budget import JouleBudget
 from wattline.shared_nodes.joules_alone import NO_JOULES
 
 BUDGET = "budget"
+WITHOUT_JOULES = (NO_JOULES, NO_JOULES_THERE)
+WAITS = "waits"
+"""In the queue for ever: only nodes that are too dear for it are left."""
 IDLE = ("the energy budget is kept by not starting jobs: on shared nodes they run at full speed "
         "(policy.power.strategy = idle)")
 
@@ -92,8 +96,10 @@ def what_it_kept(budget: JouleBudget, found: outcome.Schedule, run: Run) -> dict
 
 def said_of_room(kept: Mapping[str, Any]) -> tuple[str, ...]:
     """What the first job needs that no period has room for, and what there is."""
-    return tuple(f"energy budget: job {job['job_id']}: {needs_text(job)}"
-                 for job in kept.get("no_room", ())[:1])
+    return tuple(
+        f"energy budget: job {job['job_id']}: "
+        f"{'on the nodes that it would get, ' if job['state'] == WAITS else ''}{needs_text(job)}"
+        for job in kept.get("no_room", ())[:1])
 
 
 def _without_room(
@@ -103,7 +109,13 @@ def _without_room(
     """
     most_j = most_given_j(budget)
     needs = ((row, most_needed_j(budget, float(found.alone_w[row]), float(found.alone_s[row])))
-             for row in np.flatnonzero(found.reason == NO_JOULES).tolist())
+             for row in np.flatnonzero(np.isin(found.reason, WITHOUT_JOULES)).tolist())
     return [{**named(run, row), "needs_j": needed_j, "gives_j": most_j,
-             "state": "refused" if found.state[row] == outcome.REFUSED else "held"}
-            for row, needed_j in needs if needed_j > most_j]
+             "state": _state(found, row)} for row, needed_j in needs
+            if needed_j > most_j or _state(found, row) == WAITS]
+
+
+def _state(found: outcome.Schedule, row: int) -> str:
+    if found.reason[row] == NO_JOULES_THERE:
+        return WAITS
+    return "refused" if found.state[row] == outcome.REFUSED else "held"

@@ -41,13 +41,6 @@ def apply_options(job: Asked, options: Options, where: str) -> list[str]:
     return unread
 
 
-def _count(field: str, what: str) -> _Put:
-    def put(job: Asked, value: str, where: str) -> None:
-        setattr(job, field, count(value, what, where))
-
-    return put
-
-
 def _text(field: str) -> _Put:
     return lambda job, value, where: setattr(job, field, value.strip())
 
@@ -146,7 +139,7 @@ def _licences(job: Asked, value: str, where: str) -> None:
 _READERS: dict[str, _Put] = {
     "time": _time, "nodes": _nodes, "ntasks": _at_least_one("tasks", "ntasks"),
     "ntasks-per-gpu": _at_least_one("tasks_per_gpu", "ntasks-per-gpu"),
-    "ntasks-per-node": _count("tasks_per_node", "ntasks-per-node"),
+    "ntasks-per-node": _at_least_one("tasks_per_node", "ntasks-per-node"),
     "cpus-per-task": _at_least_one("cpus_per_task", "cpus-per-task"),
     "mem": _memory("memory_per_node_mb", "mem"),
     "mem-per-cpu": _memory("memory_per_cpu_mb", "mem-per-cpu"),

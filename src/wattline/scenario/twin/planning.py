@@ -91,24 +91,30 @@ class TwinPlan(Plan):
         self, phase_s: float, progress: Callable[[float], None] | None = None
     ) -> Run:
         """One run with the scheduler's loop shifted by so much."""
+        return self.simulated_and_told(phase_s, progress)[0]
+
+    def simulated_and_told(
+        self, phase_s: float, progress: Callable[[float], None] | None = None
+    ) -> tuple[Run, tuple[str, ...]]:
+        """The same, and which of its remarks are of jobs that did not run as others."""
         assert self.site is not None
         found = _simulate(self.site, self.slurm, self.cap_w, phase_s, self.parts, self.budget,
                           progress)
         run = run_of(found, self.jobs, self.site.machine, self.machine, self.rules.cap_w,
                      found.engine_s)
         kept = {} if self.budget is None else what_it_kept(self.budget, found, run)
+        of_jobs = (*turned_away(found, self.site.made.requests), *said_of_room(kept))
         run = replace(run, notes={**run.notes, **_reasons(found),
                                   **(budget_notes(kept) if kept else {})}, budget=kept,
                       reservations=reserved_watts(self.scenario),
                       promises=Promises(keeps_cap=self.cap_w is not None,
                                         budget=promised(self.budget, run.end_s)),
                       node_stays=stays_of(found), node_bounds=self.parts,
-                      remarks=(*turned_away(found, self.site.made.requests),
-                               *said_of_room(kept),
+                      remarks=(*of_jobs,
                                *said_of_parts(self.site.machine, found, self.parts)))
         if self.claimed is not None:
             run = with_classes(run, found, self.site.made.requests, self.claimed)
-        return run
+        return run, of_jobs
 
     def finished(self, run: Run) -> Result:
         found = replace(

@@ -27,6 +27,7 @@ from wattline.shared_nodes.rules import (
 from wattline.site.conf_keys import SCHEDULER_NOT_MODELLED
 from wattline.site.slurm_conf import Partition
 
+RUNNING_RESERVE = "bf_running_job_reserve"
 _FLAGS = {"bf_continue", "bf_licenses", "bf_one_resv_per_job", "kill_invalid_depend"}
 _MOST = 2**31 - 1
 _NUMBERS = {
@@ -237,6 +238,10 @@ def _parameters(settings: Settings) -> dict[str, float]:
                 "counts, as in Slurm")
         elif name in _FLAGS:
             found[name] = 1.0
+            if name == "bf_licenses" and RUNNING_RESERVE not in text.lower():
+                settings.told.not_modelled.append(
+                    f"{where}: SchedulerParameters {RUNNING_RESERVE}, which {word} implies: "
+                    f"{SCHEDULER_NOT_MODELLED[RUNNING_RESERVE]}")
         elif name in _NUMBERS and not equals:
             settings.told.contradictions.append(f"{where}: SchedulerParameters {word} has no "
                                                 "value; Slurm passes over it")
