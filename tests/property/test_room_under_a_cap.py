@@ -74,7 +74,7 @@ def test_the_room_is_what_the_cap_leaves_beside_all_that_runs_and_is_planned(
 
     def plan_and_compare(books: Any, entry: int, held: int) -> int:
         clock = books.clock[0]
-        cap.list_ends(books)
+        cap.list_limits(books)
         now_w = cap.cap_at(books, clock.now_s) - clock.power_w - clock.booting_w
         assert books.room_s[0] == clock.now_s
         assert abs(books.room_w[0] - now_w) < 1e-6

@@ -16,7 +16,7 @@ from typing import Any
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.cap import cap_allows, cap_at, next_step, stays_under_cap
-from wattline.shared_nodes.freed import list_ends
+from wattline.shared_nodes.freed import list_limits
 from wattline.shared_nodes.in_partition import ask_as_in_partition
 from wattline.shared_nodes.planned_times import JUST_AFTER_S, counted_until, rounded_down
 from wattline.shared_nodes.power import picked_watts, woken_watts
@@ -31,7 +31,7 @@ def begin_room(st: Books) -> None:
 
     Steps of the cap behind twice the window are left out: there the room is unknown.
     """
-    list_ends(st)
+    list_limits(st)
     clock = st.clock[0]
     now_s = clock.now_s
     drawn_w = clock.power_w + clock.booting_w
