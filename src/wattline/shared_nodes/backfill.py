@@ -257,13 +257,14 @@ def _plan(st: Books, entry: int, held: int) -> int:
     if st.never_cycle[row.form] == cycle and row.limit_s >= st.never_limit_s[row.form]:
         return LEFT
     window_end_s = clock.now_s + st.rules[0].bf_window_s
-    if st.rules[0].capped != 0 and first_room_s(st, entry, clock.now_s) > window_end_s:
-        return LEFT
     licensed = plans_licences(st, row.job)
     others_times = licensed  # by licences or joules: of no use to others that ask for the same
     # Mostly the job planned before asked for the same: of the nodes that were open for it all are
-    # but those that it got.
+    # but those that it got, and its watts are looked at where it is planned.
     again = clock.open_ask == row.ask and not licensed
+    if not again and st.rules[0].capped != 0 and (
+            first_room_s(st, entry, clock.now_s) > window_end_s):
+        return LEFT
     if not again and not _open_first(st, entry, _try_from(st, entry)):
         if st.hint_cycle[row.ask] != cycle and not licensed:  # looked for from now on
             st.never_cycle[row.form] = cycle

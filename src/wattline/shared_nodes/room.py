@@ -112,13 +112,11 @@ def _open_place(column: Any) -> None:
 def _last_until(st: Books, time_s: float) -> int:
     """The last step that has begun at a time, which is not before now."""
     room_s = st.room_s
-    low, high = 0, st.clock[0].rooms
-    while low + 1 < high:
-        middle = (low + high) // 2
-        if room_s[middle] <= time_s:
-            low = middle
-        else:
-            high = middle
+    low, size = 0, st.clock[0].rooms
+    while size > 1:  # chosen, not branched upon: which half it is nobody can foretell
+        half = size // 2
+        low += half if room_s[low + half] <= time_s else 0
+        size -= half
     return low
 
 
@@ -231,14 +229,12 @@ def _time_from(times_s: Any, time_s: float) -> float:
 @kernel_part
 def _first_from(times_s: Any, time_s: float) -> int:
     """The place of that time; past all where there is none."""
-    low, high = 0, len(times_s)
-    while low < high:
-        middle = (low + high) // 2
-        if times_s[middle] < time_s:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    low, size = 0, len(times_s)
+    while size > 1:  # as in `_last_until`
+        half = size // 2
+        low += half if times_s[low + half - 1] < time_s else 0
+        size -= half
+    return low + 1 if size == 1 and times_s[low] < time_s else low
 
 
 @kernel_part

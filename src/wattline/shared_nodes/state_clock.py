@@ -57,6 +57,7 @@ class Clock(Record):
     near: int
     kept_steps: int  # see alike.py
     kept_place: int
+    kept_ended: int  # of the list in `kept_node`: running jobs before this place are over, 0: none
     kept_window_s: float
     kept_moved: int
     kept_nodes: int
