@@ -15,7 +15,7 @@ from tests.support.shared_slowly import QUICK
 
 from wattline.model.kernel import PLAIN
 from wattline.model.signal import Signal
-from wattline.shared_nodes import backfill, cap, simulate, will_run
+from wattline.shared_nodes import alike, backfill, cap, placing, simulate, will_run
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.state import NEVER_S
 
@@ -53,6 +53,56 @@ def test_plans_go_on_from_that_of_the_job_before(monkeypatch: pytest.MonkeyPatch
     assert len(found) - sum(found) > 5  # behind it
 
 
+def test_lists_of_nodes_that_are_kept_are_those_of_a_look_at_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    place = alike.place_from_list
+    went_on: list[int] = []
+
+    def place_and_compare(books: Any, entry: int, ended: int) -> bool:
+        clock = books.clock[0]
+        if clock.kept_ended > 0:
+            went_on.append(int(ended - clock.kept_ended))
+        found = place(books, entry, ended)
+        kept = books.near[: clock.near].copy()
+        kept_cpus = books.avail[kept].copy()
+        has_enough = placing.list_near_after(books, entry, ended)
+        assert books.near[: clock.near].tolist() == kept.tolist()
+        assert books.avail[kept].tolist() == kept_cpus.tolist()
+        assert has_enough == found
+        return bool(found)
+
+    for module in (alike, will_run):
+        monkeypatch.setattr(module, "place_from_list", place_and_compare)
+    for seed in (*range(8), 18, 29, 43):
+        evenly_capped_columns(seed)
+    assert sum(more > 0 for more in went_on) > 20
+    assert sum(more == 0 for more in went_on) > 2
+    assert sum(more < 0 for more in went_on) > 4  # groups that end earlier: the list is made anew
+
+
+def test_nobody_asks_when_jobs_are_killed_under_a_cap_without_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    listed: list[int] = []
+
+    def list_and_count(books: Any) -> None:
+        listed.append(int(books.clock[0].running))
+        list_ends(books)
+
+    list_ends = cap.list_ends
+    monkeypatch.setattr(cap, "list_ends", list_and_count)
+    on = machine(4)
+    jobs = [{"tasks": 3, "submit_s": float(row), "run_s": 300.0} for row in range(6)]
+    found = simulate.simulate_shared(
+        on, requests(on, *jobs), Rules(), cap=Signal.constant(465.0, "W"))
+    assert len(set(found.start_s.tolist())) > 2
+    assert not listed
+    steps = Signal(np.array([0.0, 1000.0]), np.array([465.0, 470.0]), "W")
+    simulate.simulate_shared(on, requests(on, *jobs), Rules(), cap=steps)
+    assert max(listed) > 0
+
+
 def _as_if_each_were_tried(columns: Any, seed: int) -> dict[str, list[Any]]:
     with pytest.MonkeyPatch.context() as patch:
         for place, plain_rule in QUICK.items():
@@ -74,7 +124,7 @@ def test_the_room_is_what_the_cap_leaves_beside_all_that_runs_and_is_planned(
 
     def plan_and_compare(books: Any, entry: int, held: int) -> int:
         clock = books.clock[0]
-        cap.list_ends(books)
+        cap.list_limits(books)
         now_w = cap.cap_at(books, clock.now_s) - clock.power_w - clock.booting_w
         assert books.room_s[0] == clock.now_s
         assert abs(books.room_w[0] - now_w) < 1e-6

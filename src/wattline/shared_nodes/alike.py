@@ -1,10 +1,13 @@
 """A job that asks for the same as the one planned just before it, for one node.
 
-The nodes that are open to it are those that were, less the one that the other got. So will_run.py
-comes to the same group of ends, unless one of those by which it went there was on that node alone;
-and there every node has what it had. Before it there is nothing for the one where there was nothing
-for the other. Two in five of such plans find a node there, with a look at the few that had CPUs
-instead of one at all that are open; for the others will_run.py goes on from there.
+The nodes that are open to it are those that were, less the one that the other got. Three things
+follow, as every node that is still open has what it had:
+
+- Where the other found no node, or no watts, this one finds none: it is not tried now.
+- will_run.py comes to the same groups of ends, up to the first whose last end was on that node
+  alone. Where that is the group by which the other was planned, or none is, it goes on from there.
+- The list of nodes with CPUs after a group is that of the other, less its node; and after a later
+  group with those on which jobs end in between, the only ones that have more then.
 
 Under a cap this holds for jobs that draw the same on all their nodes: what is left for them only
 becomes less in the course of a cycle.
@@ -13,7 +16,9 @@ becomes less in the course of a cycle.
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.offers import cpus_after, slot_of
 from wattline.shared_nodes.one_on_tree import choose_one_on_tree, is_for_one_on_tree
+from wattline.shared_nodes.placing import list_near_after
 from wattline.shared_nodes.room import watts_fit
 from wattline.shared_nodes.running import touches
 from wattline.shared_nodes.state import NEVER_S, Books
@@ -23,44 +28,53 @@ from wattline.shared_nodes.state import NEVER_S, Books
 def forget_plan(st: Books) -> None:
     """Other nodes are open, or another plan is looked for, which uses `step` and `avail`."""
     st.clock[0].kept_steps = 0
+    st.clock[0].kept_ended = 0
 
 
 @kernel_part
-def keep_plan(st: Books, entry: int, steps: int, place: int, window_s: float) -> None:
-    """Keep how the job was planned: by the ends in `step`, on one of the nodes of `near`.
+def may_be_kept(st: Books, entry: int) -> bool:
+    """Whether the plan of this job is of use to one that asks for the same."""
+    rules = st.rules[0]
+    row = st.entry[entry]
+    return bool(rules.bounded == 0 and is_for_one_on_tree(st, row.job)
+                and (rules.capped == 0 or row.same_w != 0)
+                and st.ask[row.job].options == 0 and row.dear == 0)
+
+
+@kernel_part
+def keep_plan(st: Books, steps: int, place: int, window_s: float) -> None:
+    """Keep how the job was planned: by the ends in `step`, on one of the nodes of `kept_node`.
 
     The last group of ends began at this place, and was as long as this.
     """
     clock = st.clock[0]
-    rules = st.rules[0]
-    row = st.entry[entry]
-    if steps > len(st.step) or rules.bounded != 0 or not is_for_one_on_tree(st, row.job) or (
-            rules.capped != 0 and row.same_w == 0) or (
-            st.ask[row.job].options > 0 or row.dear != 0):
+    if steps > len(st.step):
         return
     clock.kept_steps = steps
     clock.kept_place = place
     clock.kept_window_s = window_s
     clock.kept_moved = clock.moved
-    clock.kept_nodes = clock.near
-    near, kept_node = st.near, st.kept_node
-    for index in range(clock.near):
-        kept_node[index] = near[index]
 
 
 @kernel_part
-def goes_as_before(st: Books, entry: int) -> bool:
-    """Whether the job comes to the group of ends by which the one before it was planned."""
+def is_plan_kept(st: Books, entry: int) -> bool:
+    """Whether the plan of the job before this one is kept, and of use to it."""
     clock = st.clock[0]
-    if clock.kept_steps == 0 or clock.kept_moved != clock.moved or (
-            clock.open_ask != st.entry[entry].ask):
-        return False
-    for index in range(clock.kept_steps):
-        place = st.step[index]
+    return bool(clock.kept_steps > 0 and clock.kept_moved == clock.moved
+                and clock.open_ask == st.entry[entry].ask)
+
+
+@kernel_part
+def steps_as_before(st: Books) -> int:
+    """Of the ends by which the job before was planned, how many are on open nodes, up to one."""
+    count = 0
+    while count < st.clock[0].kept_steps:
+        place = st.step[count]
         node = st.running_node[place]
         if not (st.mask[node] if node >= 0 else touches(st, place)):
-            return False
-    return True
+            break
+        count += 1
+    return count
 
 
 @kernel_part
@@ -69,9 +83,8 @@ def plan_as_before(st: Books, entry: int, held: int, until_s: float) -> float:
     clock = st.clock[0]
     job = st.entry[entry].job
     last_s = st.running_end[st.step[clock.kept_steps - 1]]
-    if last_s > until_s or not _lists_enough(st, job):
+    if last_s > until_s or not place_from_list(st, entry, clock.kept_ended):
         return NEVER_S
-    choose_one_on_tree(st, job)
     start_s = float(max(last_s, clock.now_s + 1.0, clock.open_from_s))
     if st.rules[0].capped != 0 and not watts_fit(st, job, start_s, held):
         return NEVER_S
@@ -79,8 +92,74 @@ def plan_as_before(st: Books, entry: int, held: int, until_s: float) -> float:
 
 
 @kernel_part
+def place_from_list(st: Books, entry: int, ended: int) -> bool:
+    """Choose an open node, as it is when running jobs before the place `ended` are over.
+
+    From the list of those with CPUs, which is made if there is none, or one for a later place.
+    """
+    clock = st.clock[0]
+    job = st.entry[entry].job
+    if clock.kept_ended == 0 or ended < clock.kept_ended:
+        list_near_after(st, entry, ended)
+        _keep_near(st)
+    else:
+        _list_ends_up_to(st, entry, ended)
+    clock.kept_ended = ended
+    return _lists_enough(st, job) and choose_one_on_tree(st, job)
+
+
+@kernel_part
+def _keep_near(st: Books) -> None:
+    near, kept_node = st.near, st.kept_node
+    for index in range(st.clock[0].near):
+        kept_node[index] = near[index]
+    st.clock[0].kept_nodes = st.clock[0].near
+
+
+@kernel_part
+def _list_ends_up_to(st: Books, entry: int, ended: int) -> None:
+    """Look again at the open nodes on which jobs end between the place of the list and this one."""
+    slot = slot_of(st, entry)
+    running_node, mask = st.running_node, st.mask
+    for place in range(st.clock[0].kept_ended, ended):
+        node = running_node[place]
+        if node >= 0:
+            if mask[node]:
+                _list_node(st, node, cpus_after(st, entry, slot, node, ended))
+            continue
+        job = st.running[place]
+        first = st.ask[job].first_row
+        for row in range(first, first + st.live[job].nodes):
+            node = st.row_node[row]
+            if mask[node]:
+                _list_node(st, node, cpus_after(st, entry, slot, node, ended))
+
+
+@kernel_part
+def _list_node(st: Books, node: int, cpus: int) -> None:
+    """Write down what a node has then, which is no less than before; nodes are in order."""
+    if cpus == 0:
+        return
+    st.avail[node] = cpus
+    kept_node = st.kept_node
+    low, high = 0, st.clock[0].kept_nodes
+    while low < high:
+        middle = (low + high) // 2
+        if kept_node[middle] < node:
+            low = middle + 1
+        else:
+            high = middle
+    if low < st.clock[0].kept_nodes and kept_node[low] == node:
+        return
+    for place in range(st.clock[0].kept_nodes, low, -1):
+        kept_node[place] = kept_node[place - 1]
+    kept_node[low] = node
+    st.clock[0].kept_nodes += 1
+
+
+@kernel_part
 def _lists_enough(st: Books, job: int) -> bool:
-    """List the nodes that were near and are open; whether one of them has enough."""
+    """Leave open nodes alone in the list, which becomes `near`; whether one of them has enough."""
     clock = st.clock[0]
     asked = st.ask[job].cpus
     mask, near, kept_node, avail = st.mask, st.near, st.kept_node, st.avail

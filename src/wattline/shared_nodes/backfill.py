@@ -115,12 +115,21 @@ def _plan_all(st: Books, count: int, is_last_group: bool) -> None:
 
 @kernel_part
 def _look_through(st: Books, reservation: int) -> int:
-    """List the jobs of a reservation (-1: of none) that this cycle looks at; how many."""
+    """List the jobs of a reservation (-1: of none) that this cycle looks at; how many.
+
+    In a long queue most are of users with enough jobs before: no more is read of these.
+    """
+    most = st.rules[0].bf_max_job_user
+    queue, entry_user, user_tried = st.queue, st.entry_user, st.user_tried
     count = 0
     for place in range(st.clock[0].queue):
-        job = st.entry[st.queue[place]].job
-        if st.ask[job].reservation == reservation and _is_looked_at(st, st.queue[place]):
-            st.looked[count] = st.queue[place]
+        entry = queue[place]
+        user = entry_user[entry]
+        if user >= 0 and 0 < most <= user_tried[user]:
+            continue
+        job = st.entry[entry].job
+        if st.ask[job].reservation == reservation and _is_looked_at(st, entry):
+            st.looked[count] = entry
             count += 1
     return count
 
@@ -216,7 +225,7 @@ def _clear_counts(st: Books) -> None:
 
 @kernel_part
 def _is_looked_at(st: Books, entry: int) -> bool:
-    """Whether the job is tested in this cycle, by the limits per partition, user, association."""
+    """Whether the job is tested in this cycle, by the limits per partition and association."""
     rules = st.rules[0]
     row = st.entry[entry]
     ask = st.ask[row.job]
@@ -224,9 +233,6 @@ def _is_looked_at(st: Books, entry: int) -> bool:
         return False
     if ask.association >= 0 and 0 < rules.bf_max_job_assoc <= st.assoc_tried[ask.association]:
         return False
-    if ask.user >= 0 and 0 < rules.bf_max_job_user <= st.user_tried[ask.user]:
-        return False
-    # In a long queue most are of users with enough jobs before: the rest of these is not read.
     if st.live[row.job].phase != QUEUED or st.part[row.partition].up == 0:
         return False
     if not array_has_room(st, row.job):
@@ -251,13 +257,14 @@ def _plan(st: Books, entry: int, held: int) -> int:
     if st.never_cycle[row.form] == cycle and row.limit_s >= st.never_limit_s[row.form]:
         return LEFT
     window_end_s = clock.now_s + st.rules[0].bf_window_s
-    if st.rules[0].capped != 0 and first_room_s(st, entry, clock.now_s) > window_end_s:
-        return LEFT
     licensed = plans_licences(st, row.job)
     others_times = licensed  # by licences or joules: of no use to others that ask for the same
     # Mostly the job planned before asked for the same: of the nodes that were open for it all are
-    # but those that it got.
+    # but those that it got, and its watts are looked at where it is planned.
     again = clock.open_ask == row.ask and not licensed
+    if not again and st.rules[0].capped != 0 and (
+            first_room_s(st, entry, clock.now_s) > window_end_s):
+        return LEFT
     if not again and not _open_first(st, entry, _try_from(st, entry)):
         if st.hint_cycle[row.ask] != cycle and not licensed:  # looked for from now on
             st.never_cycle[row.form] = cycle

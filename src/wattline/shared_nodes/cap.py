@@ -13,7 +13,7 @@ ends takes over its watts too; that this one may outlast its limit is seen when 
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.freed import freed_watts, list_ends, watts_past_limits
+from wattline.shared_nodes.freed import freed_watts, list_ends, list_limits, watts_past_limits
 from wattline.shared_nodes.overtime import killed_at, last_boot_s
 from wattline.shared_nodes.planned_times import JUST_AFTER_S, counted_until
 from wattline.shared_nodes.power import picked_watts, woken_watts
@@ -71,9 +71,12 @@ def stays_under_cap(st: Books, job: int, watts: float, bank: int) -> bool:
     total_w = clock.power_w + clock.booting_w + watts
     if total_w > cap_at(st, clock.now_s) + ROUNDING_W:
         return False
+    first = next_step(st, clock.now_s)
+    if first == len(st.cap_s):
+        return True  # nobody asks when jobs are over
     end_s = over_at(st, job, clock.now_s)
     list_ends(st)
-    for step in range(next_step(st, clock.now_s), len(st.cap_s)):
+    for step in range(first, len(st.cap_s)):
         time_s = st.cap_s[step]
         if time_s >= end_s:
             break
@@ -147,7 +150,7 @@ def _allowed_at(st: Books, watts: float, time_s: float, held: int) -> bool:
 @kernel_part
 def _allowed_beside(st: Books, watts: float, time_s: float, held_w: float) -> bool:
     """Whether the cap has room then, after now, with the watts of reservations at that time."""
-    list_ends(st)
+    list_limits(st)
     total_w = st.clock[0].power_w + st.clock[0].booting_w - watts_past_limits(st, time_s)
     return bool(total_w + watts + held_w <= cap_at(st, time_s) + ROUNDING_W)
 

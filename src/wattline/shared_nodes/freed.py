@@ -2,7 +2,7 @@
 
 At the latest a job gives them back when it is killed: the cap is kept up to then. Plans count them
 as free from its limit on, as they do nodes. The lists are made anew when a job has come onto a node
-or left one.
+or left one, each only where it is asked for: when jobs are killed matters where the cap steps.
 """
 
 from __future__ import annotations
@@ -13,23 +13,31 @@ from wattline.shared_nodes.state import Books
 
 
 @kernel_part
-def list_ends(st: Books) -> None:
-    """Bring the lists up to date: when each running job is over, and the watts of all up to it.
+def list_limits(st: Books) -> None:
+    """Bring `ended_w` up to date: the watts of all running jobs up to one, by their limits."""
+    clock = st.clock[0]
+    if clock.limits_moved == clock.moved:
+        return
+    clock.limits_moved = clock.moved
+    running, live, ended_w = st.running, st.live, st.ended_w
+    total = 0.0
+    for index in range(clock.running):
+        total += live[running[clock.first_running + index]].watts
+        ended_w[index] = total
 
-    And the watts of all up to one in the order of their limits (`ended_w`).
-    """
+
+@kernel_part
+def list_ends(st: Books) -> None:
+    """Bring `over_s` and `over_w` up to date: when each is killed, and the watts of all by then."""
     clock = st.clock[0]
     if clock.ends_moved == clock.moved:
         return
     clock.ends_moved = clock.moved
     times_s, watts = st.over_s, st.over_w
-    total = 0.0
     for index in range(clock.running):
         live = st.live[st.running[clock.first_running + index]]
         over_s = max(live.limit_end_s, live.latest_s)
         own_w = live.watts
-        total += own_w
-        st.ended_w[index] = total
         # Limits are in order already, and so mostly are the looks at them.
         place = index
         while place > 0 and times_s[place - 1] > over_s:

@@ -45,7 +45,7 @@ def place_after(st: Books, entry: int, ended: int) -> bool:
     row = st.entry[entry]
     if is_for_one_node(st, row.job):
         return pick_node_after(st, entry, ended)
-    if not _list_near_after(st, entry, ended):
+    if not list_near_after(st, entry, ended):
         return False
     if st.ask[row.job].by_devices != 0:
         _see_devices_after(st, entry, ended)
@@ -62,7 +62,7 @@ def _see_devices_after(st: Books, entry: int, ended: int) -> None:
 
 
 @kernel_part
-def _list_near_after(st: Books, entry: int, ended: int) -> bool:
+def list_near_after(st: Books, entry: int, ended: int) -> bool:
     """List the open nodes with CPUs when those jobs are over; whether they may be enough."""
     job = st.entry[entry].job
     slot = slot_of(st, entry)

@@ -100,6 +100,7 @@ def make_books(
         "ask": ask, "live": _lives(len(ask)), "entry": entry,
         "part": _parts(machine, requests, rules),
         "class_first": class_first, "class_nodes": class_nodes, "job_tres": job_tres.ravel(),
+        "entry_user": np.asarray(ask["user"])[pairs.job],
         "entry_factor": (entry_factors(machine, rules.priority, pairs.partition)
                          if rules.priority.kind == MULTIFACTOR else np.zeros(len(entry))),
         **{name: counts.ravel() for name, counts in needs.items()},

@@ -16,7 +16,7 @@ from typing import Any
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.cap import cap_allows, cap_at, next_step, stays_under_cap
-from wattline.shared_nodes.freed import list_ends
+from wattline.shared_nodes.freed import list_limits
 from wattline.shared_nodes.in_partition import ask_as_in_partition
 from wattline.shared_nodes.planned_times import JUST_AFTER_S, counted_until, rounded_down
 from wattline.shared_nodes.power import picked_watts, woken_watts
@@ -31,7 +31,7 @@ def begin_room(st: Books) -> None:
 
     Steps of the cap behind twice the window are left out: there the room is unknown.
     """
-    list_ends(st)
+    list_limits(st)
     clock = st.clock[0]
     now_s = clock.now_s
     drawn_w = clock.power_w + clock.booting_w
@@ -112,13 +112,11 @@ def _open_place(column: Any) -> None:
 def _last_until(st: Books, time_s: float) -> int:
     """The last step that has begun at a time, which is not before now."""
     room_s = st.room_s
-    low, high = 0, st.clock[0].rooms
-    while low + 1 < high:
-        middle = (low + high) // 2
-        if room_s[middle] <= time_s:
-            low = middle
-        else:
-            high = middle
+    low, size = 0, st.clock[0].rooms
+    while size > 1:  # chosen, not branched upon: which half it is nobody can foretell
+        half = size // 2
+        low += half if room_s[low + half] <= time_s else 0
+        size -= half
     return low
 
 
@@ -231,14 +229,12 @@ def _time_from(times_s: Any, time_s: float) -> float:
 @kernel_part
 def _first_from(times_s: Any, time_s: float) -> int:
     """The place of that time; past all where there is none."""
-    low, high = 0, len(times_s)
-    while low < high:
-        middle = (low + high) // 2
-        if times_s[middle] < time_s:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    low, size = 0, len(times_s)
+    while size > 1:  # as in `_last_until`
+        half = size // 2
+        low += half if times_s[low + half - 1] < time_s else 0
+        size -= half
+    return low + 1 if size == 1 and times_s[low] < time_s else low
 
 
 @kernel_part

@@ -241,6 +241,7 @@ class Books(KernelArrays):
     assoc_level: Any
     users_order: Any  # user associations, best first
     users_scratch: Any
+    entry_user: Any  # whose job it is, or -1: of all that wait, beside each other in memory
     entry_factor: Any
     entry_key: Any  # place in the queue, see queueing.py
     billing: Any  # partitions x resources

@@ -43,7 +43,8 @@ class Clock(Record):
     gone: int  # how often a job ceased to be one that passes look at
     cut_short: int  # the last main pass ended at a limit on the jobs that it looks at
     moved: int  # how often a job came onto a node or left it
-    ends_moved: int  # the same when `over_s` was made
+    ends_moved: int  # the same when `over_s` was made, and `ended_w`
+    limits_moved: int
     picked: int
     missing: int  # CPUs that the picked nodes do not give
     most_cpus: int  # CPUs that nodes may still give for tasks or for GPUs: see picking_devices.py
@@ -56,6 +57,7 @@ class Clock(Record):
     near: int
     kept_steps: int  # see alike.py
     kept_place: int
+    kept_ended: int  # of the list in `kept_node`: running jobs before this place are over, 0: none
     kept_window_s: float
     kept_moved: int
     kept_nodes: int

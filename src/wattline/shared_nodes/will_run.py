@@ -10,9 +10,12 @@ from __future__ import annotations
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.alike import (
     forget_plan,
-    goes_as_before,
+    is_plan_kept,
     keep_plan,
+    may_be_kept,
+    place_from_list,
     plan_as_before,
+    steps_as_before,
 )
 from wattline.shared_nodes.bounds import place_over_bounds
 from wattline.shared_nodes.offers import (
@@ -38,18 +41,26 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
     """
     offers_now(st, entry)
     forget_ready(st, entry)
-    known = st.clock[0].kept_steps if goes_as_before(st, entry) else 0
-    if known > 0:
+    if not is_plan_kept(st, entry):
+        forget_plan(st)
+        return _look_on(st, entry, held, until_s, False, 0)
+    kept = st.clock[0].kept_steps
+    known = steps_as_before(st)
+    if known == kept:
         start_s = plan_as_before(st, entry, held, until_s)
         if start_s < NEVER_S:
             return start_s
-    forget_plan(st)
-    return _look_on(st, entry, held, until_s, known)
+    st.clock[0].kept_steps = 0
+    # The last of them only says where the last group ended.
+    known = kept if 0 < kept - 1 <= known else 0
+    return _look_on(st, entry, held, until_s, True, known)
 
 
 @kernel_part
-def _look_on(st: Books, entry: int, held: int, until_s: float, known: int) -> float:
-    """As `will_run`, from the group of ends on to which so many steps led before (0: from now)."""
+def _look_on(
+    st: Books, entry: int, held: int, until_s: float, is_kept: bool, known: int
+) -> float:
+    """As `will_run`; who follows its like cannot start now, and so many of its steps are known."""
     from_s = st.clock[0].open_from_s
     job = st.entry[entry].job
     ready_s = first_ready_s(st, entry)
@@ -57,7 +68,7 @@ def _look_on(st: Books, entry: int, held: int, until_s: float, known: int) -> fl
     if room_s > until_s:
         return NEVER_S
     several = st.ask[job].min_nodes > 1  # for one node the first that is ready says it all
-    if known == 0 and room_s <= from_s and ready_s <= NOW_S and (
+    if not is_kept and room_s <= from_s and ready_s <= NOW_S and (
             not several or ready_by(st, entry, NOW_S)) and (
             place_within(st, entry, NOW, from_s, held, 0) and _power_allows(st, job, from_s, held)):
         return float(from_s)
@@ -70,10 +81,14 @@ def _look_on(st: Books, entry: int, held: int, until_s: float, known: int) -> fl
 def _after_ends(
     st: Books, entry: int, held: int, until_s: float, known: int, ready_s: float, room_s: float
 ) -> float:
-    """Let running jobs end, one group after the other, and try the job after each."""
+    """Let running jobs end, one group after the other, and try the job after each.
+
+    From the last of so many steps on by which the job before was planned (0: from the first end).
+    """
     clock = st.clock[0]
     job = st.entry[entry].job
     several = st.ask[job].min_nodes > 1
+    listed = may_be_kept(st, entry)
     end = clock.first_running + clock.running
     past = first_after(st, until_s)
     place = st.step[0] if known > 0 else _next_that_touches(st, clock.first_running)
@@ -104,16 +119,21 @@ def _after_ends(
                 several and not ready_by(st, entry, st.running_end[last])):
             continue
         if st.rules[0].capped != 0:
-            if room_s < start_s:
+            # Of who draws the same on all nodes, from a list, the watts are looked at behind that.
+            if room_s < start_s and not listed:
                 room_s = first_room_s(st, entry, start_s)
             if room_s > until_s:
                 return NEVER_S
             if room_s > start_s:
                 continue
-        if place_within(st, entry, place, start_s, held, 0) and (
-                _power_allows(st, job, start_s, held)):
-            keep_plan(st, entry, steps, first, first_window_s)
+        found = place_from_list(st, entry, place) if listed else (
+            place_within(st, entry, place, start_s, held, 0))
+        if found and _power_allows(st, job, start_s, held):
+            if listed:
+                keep_plan(st, steps, first, first_window_s)
             return float(start_s)
+        if found and listed and st.rules[0].capped != 0:
+            room_s = first_room_s(st, entry, start_s)
     return NEVER_S
 
 
