@@ -5,17 +5,22 @@ from __future__ import annotations
 import resource
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from wattline.benchmarks._measuring import public_log
 from wattline.model.progress import Advance
 from wattline.model.signal import Signal
 
 if TYPE_CHECKING:
+    from wattline.model.run import PowerBound
     from wattline.shared_nodes.machine import SharedMachine
 
 SITE = "slurm_sites/medium/slurm.conf"
 WEEK = "slurm_sites/medium/workload_week.events.xz"
 CAPPED_PART = 0.8
 """Of what all parts of the site draw at most: the cap of the week under a cap."""
+RACKS, RACKED_PART = 8, 0.8
+"""Racks of the week under limits of parts: each of what its own nodes draw at most."""
 LARGE_JOBS, LARGE_LOAD = 300_000, 0.8
 CROWDED_JOBS, CROWDED_LOAD = 100_000, 0.95
 """Parts of all CPU hours that jobs ask for: at the second hundreds wait, and all are planned."""
@@ -23,7 +28,7 @@ CROWDED_JOBS, CROWDED_LOAD = 100_000, 0.95
 
 def measure(progress: Advance) -> dict[str, Any]:
     """Seconds in the engine, warm: a week of a public site (where the log is), the same week under
-    a cap, a large machine, and the same machine crowded.
+    a cap and under limits of racks, a large machine, and the same machine crowded.
 
     Processor time (`_cpu_s`) tells what the engine takes where others use the machine too.
     """
@@ -41,6 +46,9 @@ def measure(progress: Advance) -> dict[str, Any]:
         runs = [simulate_shared(*week, cap=_cap(week[0])) for _ in range(2)]
         figures |= _speed("capped_week", len(week[1].submit_s), runs)
         figures["capped_week_cap_part"] = CAPPED_PART
+        runs = [simulate_shared(*week, bounds=rack_limits(week[0])) for _ in range(2)]
+        figures |= _speed("racked_week", len(week[1].submit_s), runs)
+        figures |= {"racked_week_racks": RACKS, "racked_week_limit_part": RACKED_PART}
     progress(0.3)
     machine = large_machine()
     rules = Rules(priority=Priority("multifactor", age=1000, fairshare=10_000, job_size=100),
@@ -66,9 +74,23 @@ def _speed(name: str, jobs: int, runs: list[Any]) -> dict[str, float]:
 
 
 def _cap(machine: SharedMachine) -> Signal:
+    return Signal.constant(CAPPED_PART * float(_most_w(machine).sum()), "W")
+
+
+def rack_limits(machine: SharedMachine) -> list[PowerBound]:
+    """Racks of nodes in their order, as equal in number as they go."""
+    from wattline.model.run import PowerBound
+
+    most_w, idle_w = _most_w(machine), machine.nodes.idle_w
+    return [PowerBound(f"rack{number}", RACKED_PART * float(most_w[inside].sum()),
+                       float(idle_w[inside].sum()), inside)
+            for number, inside in enumerate(np.array_split(np.arange(len(most_w)), RACKS))]
+
+
+def _most_w(machine: SharedMachine) -> Any:
+    """What each node draws with all its parts in use."""
     nodes = machine.nodes
-    most_w = nodes.idle_w + nodes.cpus * nodes.cpu_w + (nodes.gres * nodes.gres_w).sum(axis=1)
-    return Signal.constant(CAPPED_PART * float(most_w.sum()), "W")
+    return nodes.idle_w + nodes.cpus * nodes.cpu_w + (nodes.gres * nodes.gres_w).sum(axis=1)
 
 
 def _week() -> Any:

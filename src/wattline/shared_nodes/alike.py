@@ -6,8 +6,8 @@ and there every node has what it had. Before it there is nothing for the one whe
 for the other. Two in five of such plans find a node there, with a look at the few that had CPUs
 instead of one at all that are open; for the others will_run.py goes on from there.
 
-Under a cap this holds for jobs that draw the same on all their nodes: what is left for them only
-becomes less in the course of a cycle.
+Under a cap or limits of parts this holds for jobs that draw the same on all their nodes: what is
+left for them only becomes less in the course of a cycle.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from wattline.shared_nodes.one_on_tree import choose_one_on_tree, is_for_one_on_
 from wattline.shared_nodes.room import watts_fit
 from wattline.shared_nodes.running import touches
 from wattline.shared_nodes.state import NEVER_S, Books
+from wattline.shared_nodes.within_bounds import chosen_within
 
 
 @kernel_part
@@ -34,8 +35,9 @@ def keep_plan(st: Books, entry: int, steps: int, place: int, window_s: float) ->
     clock = st.clock[0]
     rules = st.rules[0]
     row = st.entry[entry]
-    if steps > len(st.step) or rules.bounded != 0 or not is_for_one_on_tree(st, row.job) or (
-            rules.capped != 0 and row.same_w == 0) or st.ask[row.job].options > 0:
+    power_counts = rules.capped != 0 or rules.bounded != 0
+    if steps > len(st.step) or not is_for_one_on_tree(st, row.job) or (
+            power_counts and row.same_w == 0) or st.ask[row.job].options > 0:
         return
     clock.kept_steps = steps
     clock.kept_place = place
@@ -72,6 +74,8 @@ def plan_as_before(st: Books, entry: int, held: int, until_s: float) -> float:
         return NEVER_S
     choose_one_on_tree(st, job)
     start_s = float(max(last_s, clock.now_s + 1.0, clock.open_from_s))
+    if st.rules[0].bounded != 0 and not chosen_within(st, entry, start_s, held):
+        return NEVER_S
     if st.rules[0].capped != 0 and not watts_fit(st, job, start_s, held):
         return NEVER_S
     return start_s

@@ -14,7 +14,6 @@ from wattline.shared_nodes.alike import (
     keep_plan,
     plan_as_before,
 )
-from wattline.shared_nodes.bounds import place_over_bounds
 from wattline.shared_nodes.offers import (
     NOW_S,
     first_ready_s,
@@ -127,11 +126,8 @@ def _step_to(st: Books, steps: int, place: int) -> int:
 
 @kernel_part
 def _power_allows(st: Books, job: int, start_s: float, held: int) -> bool:
-    """Whether the cap, beside what is planned, and the limits of parts let the job start then."""
-    rules = st.rules[0]
-    if rules.capped != 0 and not watts_fit(st, job, start_s, held):
-        return False
-    return bool(rules.bounded == 0 or place_over_bounds(st, job, start_s, held, 0) < 0)
+    """Whether the cap, beside what is planned, lets the job start then."""
+    return bool(st.rules[0].capped == 0 or watts_fit(st, job, start_s, held))
 
 
 @kernel_part
