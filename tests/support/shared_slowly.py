@@ -5,8 +5,10 @@ Plain functions that take the place of those that are quick, in a process with p
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from tests.support.shared_parts_slowly import place_within_parts, rounded
 from wattline.shared_nodes.by_devices import see_devices
 from wattline.shared_nodes.cap import ROUNDING_W, over_at
 from wattline.shared_nodes.choosing import choose
@@ -49,7 +51,7 @@ def will_run(st: Any, entry: int, held: int, until_s: float) -> float:
     clock = st.clock[0]
     job = st.entry[entry].job
     from_s = clock.open_from_s
-    if _least_fits(st, entry, from_s, held) and gather(st, entry) and choose(st, job) and (
+    if _least_fits(st, entry, from_s, held) and _place(st, entry, gather, from_s, held) and (
             _watts_fit(st, job, from_s, held)):
         return float(from_s)
     for node in range(st.rules[0].nodes):
@@ -77,10 +79,18 @@ def will_run(st: Any, entry: int, held: int, until_s: float) -> float:
         while NEVER_S > _next_end_s(st, place) > edge_s + window_s:
             window_s *= 2.0
         start_s = max(last_s, clock.now_s + 1.0, from_s)
-        if _least_fits(st, entry, start_s, held) and gather_copies(st, entry) and (
-                choose(st, job) and _watts_fit(st, job, start_s, held)):
+        if _least_fits(st, entry, start_s, held) and _place(
+                st, entry, gather_copies, start_s, held) and _watts_fit(st, job, start_s, held):
             return float(start_s)
     return NEVER_S
+
+
+def _place(
+    st: Any, entry: int, gather_nodes: Callable[[Any, int], bool], start_s: float, held: int
+) -> bool:
+    if st.rules[0].bounded:
+        return place_within_parts(st, entry, gather_nodes, start_s, held)
+    return gather_nodes(st, entry) and choose(st, st.entry[entry].job)
 
 
 def _running(st: Any, place: int) -> int:
@@ -106,15 +116,9 @@ def _let_end(st: Any, job: int) -> None:
         let_row_end(st, row)
 
 
-def _rounded(st: Any, time_s: float) -> float:
-    """Down to the resolution of backfill, in Unix time."""
-    step_s, unix_s = st.rules[0].bf_resolution_s, st.rules[0].unix_s
-    return float((time_s + unix_s) // step_s * step_s - unix_s)
-
-
 def _planned_end_s(st: Any, job: int, start_s: float) -> float:
-    return max(_rounded(st, start_s + st.ask[job].limit_s),
-               _rounded(st, start_s) + st.rules[0].bf_resolution_s)
+    return max(rounded(st, start_s + st.ask[job].limit_s),
+               rounded(st, start_s) + st.rules[0].bf_resolution_s)
 
 
 def _least_fits(st: Any, entry: int, start_s: float, held: int) -> bool:
@@ -149,7 +153,7 @@ def _fit(
     running = [st.live[_running(st, place)] for place in range(st.clock[0].running)]
     times_s = [begin_s, *st.cap_s, *st.held_begin[:held]]
     return all(
-        drawn_w - sum(live.watts for live in running if _rounded(st, live.limit_end_s) <= time_s)
+        drawn_w - sum(live.watts for live in running if rounded(st, live.limit_end_s) <= time_s)
         + sum(st.held_w[row] for row in range(held)
               if st.held_begin[row] <= time_s < st.held_end[row])
         + watts <= _cap_w(st, time_s) + ROUNDING_W
@@ -198,13 +202,14 @@ def freed_watts(st: Any, time_s: float) -> float:
 
 
 def try_from(st: Any, entry: int) -> float:
-    """From now on; under a cap from the try that found a start for another that asks for the same.
+    """From now on; where power counts from the try that found a start for another of the same.
 
     There it may be one more try: the node that was free from then on may be held on end by now,
-    and the cap may have room where no node comes free.
+    and there may be room for watts where no node comes free.
     """
     ask, now_s = st.entry[entry].ask, float(st.clock[0].now_s)
-    if st.rules[0].capped and st.hint_cycle[ask] == st.clock[0].backfills and (
+    power_counts = st.rules[0].capped or st.rules[0].bounded
+    if power_counts and st.hint_cycle[ask] == st.clock[0].backfills and (
             not plans_licences(st, st.entry[entry].job)):
         return max(now_s, float(st.hint_s[ask]))
     return now_s
@@ -228,5 +233,7 @@ QUICK = {
     "attempt.offers_now": offers_now,
     "by_class.place_now": place_now,
     "tree._rank_that_is_enough": rank_that_is_enough,
+    "within_bounds._parts_may_serve": lambda st, entry, ended, start_s, held: True,
+    "within_bounds.is_for_one_on_tree": lambda st, job: False,
 }
 """What saves time, by its place in `wattline.shared_nodes`, and the plain rule instead."""

@@ -14,6 +14,7 @@ from wattline.physics.budget import EnergyBudget
 from wattline.policies.admission.budget_setup import slot_tables
 
 if TYPE_CHECKING:
+    from wattline.model.run import PowerBound
     from wattline.shared_nodes.joule_budget import JouleBudget
     from wattline.shared_nodes.machine import SharedMachine
     from wattline.shared_nodes.outcome import Schedule
@@ -26,6 +27,8 @@ CAPPED_PART = 0.8
 """Of what all parts of the site draw at most: the cap of the week under a cap."""
 BUDGET_PART = 0.7
 """Of the joules above idle power that a day of the free week draws: the budget of each day."""
+RACKS, RACKED_PART = 8, 0.8
+"""Racks of the week under limits of parts: each of what its own nodes draw at most."""
 LARGE_JOBS, LARGE_LOAD = 300_000, 0.8
 CROWDED_JOBS, CROWDED_LOAD = 100_000, 0.95
 """Parts of all CPU hours that jobs ask for: at the second hundreds wait, and all are planned."""
@@ -33,7 +36,8 @@ CROWDED_JOBS, CROWDED_LOAD = 100_000, 0.95
 
 def measure(progress: Advance) -> dict[str, Any]:
     """Seconds in the engine, warm: a week of a public site (where the log is), the same week under
-    an energy budget and under a cap, a large machine, and the same machine crowded.
+    a cap, under an energy budget and under limits of racks, a large machine, and the same machine
+    crowded.
 
     Processor time (`_cpu_s`) tells what the engine takes where others use the machine too.
     """
@@ -54,6 +58,9 @@ def measure(progress: Advance) -> dict[str, Any]:
         runs = [simulate_shared(*week, cap=_cap(week[0])) for _ in range(2)]
         figures |= _speed("capped_week", len(week[1].submit_s), runs)
         figures["capped_week_cap_part"] = CAPPED_PART
+        runs = [simulate_shared(*week, bounds=rack_limits(week[0])) for _ in range(2)]
+        figures |= _speed("racked_week", len(week[1].submit_s), runs)
+        figures |= {"racked_week_racks": RACKS, "racked_week_limit_part": RACKED_PART}
     progress(0.3)
     machine = large_machine()
     rules = Rules(priority=Priority("multifactor", age=1000, fairshare=10_000, job_size=100),
@@ -78,14 +85,8 @@ def _speed(name: str, jobs: int, runs: list[Any]) -> dict[str, float]:
             f"{name}_engine_cpu_s": cpu_s, f"{name}_jobs_per_cpu_s": jobs / cpu_s}
 
 
-def _most_w(machine: SharedMachine) -> float:
-    nodes = machine.nodes
-    most_w = nodes.idle_w + nodes.cpus * nodes.cpu_w + (nodes.gres * nodes.gres_w).sum(axis=1)
-    return float(most_w.sum())
-
-
 def _cap(machine: SharedMachine) -> Signal:
-    return Signal.constant(CAPPED_PART * _most_w(machine), "W")
+    return Signal.constant(CAPPED_PART * float(_most_w(machine).sum()), "W")
 
 
 def _budget(machine: SharedMachine, free: Schedule) -> JouleBudget:
@@ -97,8 +98,24 @@ def _budget(machine: SharedMachine, free: Schedule) -> JouleBudget:
     start_s = float(free.event_time_s[0])
     asked = EnergyBudget((idle_w + BUDGET_PART * float(power_w - idle_w)) * DAY_S, start_s,
                          start_s + DAY_S, Signal.constant(1.0))
-    return JouleBudget(asked.energy_j, start_s, DAY_S, idle_w, _most_w(machine),
+    return JouleBudget(asked.energy_j, start_s, DAY_S, idle_w, float(_most_w(machine).sum()),
                        **slot_tables(asked, 1))
+
+
+def rack_limits(machine: SharedMachine) -> list[PowerBound]:
+    """Racks of nodes in their order, as equal in number as they go."""
+    from wattline.model.run import PowerBound
+
+    most_w, idle_w = _most_w(machine), machine.nodes.idle_w
+    return [PowerBound(f"rack{number}", RACKED_PART * float(most_w[inside].sum()),
+                       float(idle_w[inside].sum()), inside)
+            for number, inside in enumerate(np.array_split(np.arange(len(most_w)), RACKS))]
+
+
+def _most_w(machine: SharedMachine) -> Any:
+    """What each node draws with all its parts in use."""
+    nodes = machine.nodes
+    return nodes.idle_w + nodes.cpus * nodes.cpu_w + (nodes.gres * nodes.gres_w).sum(axis=1)
 
 
 def _week() -> Any:

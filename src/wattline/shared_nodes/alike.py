@@ -9,8 +9,8 @@ follow, as every node that is still open has what it had:
 - The list of nodes with CPUs after a group is that of the other, less its node; and after a later
   group with those on which jobs end in between, the only ones that have more then.
 
-Under a cap this holds for jobs that draw the same on all their nodes: what is left for them only
-becomes less in the course of a cycle.
+Under a cap or limits of parts this holds for jobs that draw the same on all their nodes: what is
+left for them only becomes less in the course of a cycle.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from wattline.shared_nodes.placing import list_near_after
 from wattline.shared_nodes.room import watts_fit
 from wattline.shared_nodes.running import touches
 from wattline.shared_nodes.state import NEVER_S, Books
+from wattline.shared_nodes.within_bounds import chosen_within
 
 
 @kernel_part
@@ -36,8 +37,8 @@ def may_be_kept(st: Books, entry: int) -> bool:
     """Whether the plan of this job is of use to one that asks for the same."""
     rules = st.rules[0]
     row = st.entry[entry]
-    return bool(rules.bounded == 0 and is_for_one_on_tree(st, row.job)
-                and (rules.capped == 0 or row.same_w != 0)
+    power_counts = rules.capped != 0 or rules.bounded != 0
+    return bool(is_for_one_on_tree(st, row.job) and (not power_counts or row.same_w != 0)
                 and st.ask[row.job].options == 0 and row.dear == 0)
 
 
@@ -83,19 +84,20 @@ def plan_as_before(st: Books, entry: int, held: int, until_s: float) -> float:
     clock = st.clock[0]
     job = st.entry[entry].job
     last_s = st.running_end[st.step[clock.kept_steps - 1]]
-    if last_s > until_s or not place_from_list(st, entry, clock.kept_ended):
-        return NEVER_S
     start_s = float(max(last_s, clock.now_s + 1.0, clock.open_from_s))
+    if last_s > until_s or not place_from_list(st, entry, clock.kept_ended, start_s, held):
+        return NEVER_S
     if st.rules[0].capped != 0 and not watts_fit(st, job, start_s, held):
         return NEVER_S
     return start_s
 
 
 @kernel_part
-def place_from_list(st: Books, entry: int, ended: int) -> bool:
+def place_from_list(st: Books, entry: int, ended: int, start_s: float, held: int) -> bool:
     """Choose an open node, as it is when running jobs before the place `ended` are over.
 
-    From the list of those with CPUs, which is made if there is none, or one for a later place.
+    From the list of those with CPUs, which is made if there is none, or one for a later place; for
+    a start then, where parts have limits.
     """
     clock = st.clock[0]
     job = st.entry[entry].job
@@ -105,7 +107,8 @@ def place_from_list(st: Books, entry: int, ended: int) -> bool:
     else:
         _list_ends_up_to(st, entry, ended)
     clock.kept_ended = ended
-    return _lists_enough(st, job) and choose_one_on_tree(st, job)
+    return _lists_enough(st, job) and choose_one_on_tree(st, job) and (
+        st.rules[0].bounded == 0 or chosen_within(st, entry, start_s, held))
 
 
 @kernel_part

@@ -21,7 +21,7 @@ from wattline.shared_nodes.attempt import (
     licences_free,
     start_picked,
 )
-from wattline.shared_nodes.bounds import hold_in_parts
+from wattline.shared_nodes.bounds import forget_left, hold_in_parts
 from wattline.shared_nodes.cap import hold_watts
 from wattline.shared_nodes.fitting import enough
 from wattline.shared_nodes.in_partition import ask_as_in_partition
@@ -34,6 +34,7 @@ from wattline.shared_nodes.licence_plan import (
 from wattline.shared_nodes.limits import may_be_held, may_run
 from wattline.shared_nodes.main_pass import holds_nodes
 from wattline.shared_nodes.offers import cpus_needed, forget_ready, offers_now, slot_of
+from wattline.shared_nodes.part_room import list_part_room, take_for_start
 from wattline.shared_nodes.planned_times import JUST_AFTER_S, overlaps, rounded_down
 from wattline.shared_nodes.power import picked_watts, woken_watts
 from wattline.shared_nodes.replanning import plans_hold_until
@@ -47,6 +48,7 @@ from wattline.shared_nodes.spans import (
 )
 from wattline.shared_nodes.state import NEVER_S, QUEUED, STARTED, UP, Books
 from wattline.shared_nodes.will_run import will_run
+from wattline.shared_nodes.within_bounds import has_watts
 
 PLANNED, LEFT = 10, 11
 MOST_TRIES = 10_000
@@ -88,6 +90,8 @@ def _plan_all(st: Books, count: int, is_last_group: bool) -> None:
     if is_last_group:
         last = _last_that_may_start(st, last)
     any_may_start = last >= 0
+    if rules.bounded != 0 and any_may_start:
+        list_part_room(st)
     place = 0
     while place <= last and clock.tested < rules.bf_max_job_test and not (
             0 < rules.bf_max_job_start <= clock.started):
@@ -107,6 +111,8 @@ def _plan_all(st: Books, count: int, is_last_group: bool) -> None:
             clock.started += 1
             if rules.capped != 0:
                 _take_watts(st, job, clock.power_w + clock.booting_w - drawn_w)
+            if rules.bounded != 0:
+                take_for_start(st, job)
         if is_last_group and result in (PLANNED, STARTED):
             last = _last_that_may_start(st, last)
     if any_may_start:
@@ -142,19 +148,24 @@ def _last_that_may_start(st: Books, place: int) -> int:
     that asks for the same and may last longer.
     """
     cycle = st.clock[0].backfills
+    bounded = st.rules[0].bounded != 0
     while place >= 0:
         entry = st.looked[place]
         row = st.entry[entry]
         limit_s = row.limit_s
         late = st.late_cycle[row.form] == cycle and limit_s >= st.late_limit_s[row.form]
+        late = late or (bounded and st.no_watts_cycle[row.ask] == cycle)
         if not late and st.live[row.job].phase == QUEUED:
             if st.rules[0].capped != 0 and not has_room_now(st, entry):
                 place -= 1  # others of its form may draw less
                 continue
-            if _fits_now(st, entry):
+            if _fits_now(st, entry, bounded):
                 return place
-            st.late_cycle[row.form] = cycle
-            st.late_limit_s[row.form] = limit_s
+            if bounded and _fits_now(st, entry, False):
+                st.no_watts_cycle[row.ask] = cycle
+            else:
+                st.late_cycle[row.form] = cycle
+                st.late_limit_s[row.form] = limit_s
         place -= 1
     return -1
 
@@ -168,17 +179,23 @@ def _may_start_yet(st: Books, entry: int) -> bool:
 
 
 @kernel_part
-def _fits_now(st: Books, entry: int) -> bool:
-    """Whether free nodes that are held for nobody may be enough for the job now."""
+def _fits_now(st: Books, entry: int, with_watts: bool) -> bool:
+    """Whether free nodes that are held for nobody may be enough for the job now.
+
+    With watts: those in parts whose limits may have room for it.
+    """
     if not offers_now(st, entry):
         return False
+    if with_watts:
+        forget_left(st)
     row = st.entry[entry]
     nodes = st.rules[0].nodes
     first = slot_of(st, entry) * nodes
     needed = cpus_needed(st, row.job)
     end_s = st.clock[0].now_s + row.limit_s
     fitting = st.clock[0].fitting
-    if st.class_has[row.nodes * nodes + fitting]:
+    if st.class_has[row.nodes * nodes + fitting] and (
+            not with_watts or _has_watts_now(st, entry, fitting)):
         cpus = _free_until(st, fitting, first, needed, end_s)
         if cpus > 0 and enough(st, row.job, 1, cpus, cpus):
             return True  # mostly it is the node that fitted before
@@ -189,7 +206,7 @@ def _fits_now(st: Books, entry: int) -> bool:
     for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
         node = class_nodes[place]
         cpus = _free_until(st, node, first, needed, end_s)
-        if cpus == 0:
+        if cpus == 0 or (with_watts and not _has_watts_now(st, entry, node)):
             continue
         count += 1
         total += cpus
@@ -198,6 +215,11 @@ def _fits_now(st: Books, entry: int) -> bool:
             st.clock[0].fitting = node
             return True
     return False
+
+
+@kernel_part
+def _has_watts_now(st: Books, entry: int, node: int) -> bool:
+    return has_watts(st, entry, node, st.clock[0].now_s, st.clock[0].held)
 
 
 @kernel_part
@@ -256,6 +278,9 @@ def _plan(st: Books, entry: int, held: int) -> int:
     ask_as_in_partition(st, entry)
     if st.never_cycle[row.form] == cycle and row.limit_s >= st.never_limit_s[row.form]:
         return LEFT
+    bounded = st.rules[0].bounded != 0
+    if bounded and st.no_plan_cycle[row.ask] == cycle:
+        return LEFT
     window_end_s = clock.now_s + st.rules[0].bf_window_s
     licensed = plans_licences(st, row.job)
     others_times = licensed  # by licences or joules: of no use to others that ask for the same
@@ -267,8 +292,11 @@ def _plan(st: Books, entry: int, held: int) -> int:
         return LEFT
     if not again and not _open_first(st, entry, _try_from(st, entry)):
         if st.hint_cycle[row.ask] != cycle and not licensed:  # looked for from now on
-            st.never_cycle[row.form] = cycle
-            st.never_limit_s[row.form] = row.limit_s
+            if bounded and clock.short_of_watts != 0:
+                st.no_plan_cycle[row.ask] = cycle  # others of its form may draw less
+            else:
+                st.never_cycle[row.form] = cycle
+                st.never_limit_s[row.form] = row.limit_s
         return LEFT
     for _ in range(MOST_TRIES):
         at_s, try_s = clock.open_from_s, clock.open_next_s

@@ -10,7 +10,7 @@ import numpy as np
 from wattline.model.records import Record
 from wattline.model.run import PowerBound
 from wattline.model.signal import Signal
-from wattline.shared_nodes.bound_tables import bound_arrays
+from wattline.shared_nodes.bound_tables import bound_arrays, even_shares
 from wattline.shared_nodes.class_options import (
     least_option_watts,
     option_arrays,
@@ -29,6 +29,7 @@ from wattline.shared_nodes.devices import (
 from wattline.shared_nodes.filled import Filled, Pairs, fill, pairs_of
 from wattline.shared_nodes.in_partition import COLUMNS, in_partition
 from wattline.shared_nodes.joule_budget import JouleBudget, joule_arrays
+from wattline.shared_nodes.least_on_node import least_on_node
 from wattline.shared_nodes.least_watts import least_watts, same_watts
 from wattline.shared_nodes.limit_tables import (
     counting_classes,
@@ -118,13 +119,17 @@ def make_books(
         "hint_cycle": np.full(len(entry) + 1, -1, np.int64),
         "hint_s": np.zeros(len(entry) + 1),
     }
-    if cap is not None:
+    if cap is not None or bounds:
         entry["least_w"] = least_watts(machine, filled, pairs, entry, (class_first, class_nodes),
                                        needs, arrays["choice_kind"])
-        entry["same_w"] = same_watts(machine, filled, pairs, entry, (class_first, class_nodes),
-                                     ask["any_gres"] != 0, rules)
+        entry["same_w"] = even_shares(bounds) & same_watts(
+            machine, filled, pairs, entry, (class_first, class_nodes), ask["any_gres"] != 0, rules)
         if options is not None:
             entry["least_w"] = least_option_watts(machine, options, pairs.job, entry)
+    if bounds:
+        entry["node_least_w"] = least_on_node(
+            machine.nodes, filled, pairs.job, entry, (class_first, class_nodes),
+            (ask["by_devices"] != 0) | (options is not None))
     arrays |= _nodes(machine, rules, len(ask))
     arrays |= device_lists(machine, weight_ranks(machine, rules), len(requests.gres_choices),
                            bool(ask["by_devices"].any()))
@@ -138,7 +143,8 @@ def make_books(
     arrays |= _world(outages, cap)
     arrays |= empty_room(cap, len(ask), len(entry), len(arrays["held_w"]))
     arrays |= joule_arrays(budget, len(entry), machine.nodes)
-    arrays |= bound_arrays(machine.nodes, bounds, len(arrays["row_node"]), len(arrays["held_w"]))
+    arrays |= bound_arrays(machine.nodes, bounds, len(arrays["row_node"]), len(arrays["held_w"]),
+                           len(entry))
     let_idle_nodes_sleep(arrays["clock"], arrays["timers"], arrays["node_sleeper"],
                          machine.nodes.names, rules)
     return Books(**arrays)

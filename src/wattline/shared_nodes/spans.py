@@ -9,6 +9,7 @@ from __future__ import annotations
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.alike import forget_plan
 from wattline.shared_nodes.offers import ready_on
+from wattline.shared_nodes.part_room import find_part_starts, first_in_parts_s
 from wattline.shared_nodes.planned_times import is_held
 from wattline.shared_nodes.room import first_room_s
 from wattline.shared_nodes.state import NEVER_S, UP, Books
@@ -172,7 +173,7 @@ def first_try(st: Books, entry: int, from_s: float) -> float:
     Tries are made at `from_s` and whenever a node comes free that was held (`open_next_s`), and
     look until the next one. So they find nothing before the first time at which as many nodes as
     the job needs were held for nobody, as long as the job may last, and had enough for it; nor,
-    under a cap, before there may be room for its watts.
+    under a cap or limits of parts, before there may be room for its watts.
     """
     found_s = _when_free(st, entry, from_s)
     if st.rules[0].capped != 0:
@@ -212,11 +213,18 @@ def _when_free(st: Books, entry: int, from_s: float) -> float:
     span_head, span_begin = st.span_head, st.span_begin
     span_end, span_next = st.span_end, st.span_next
     found_s = NEVER_S
+    bounded = st.rules[0].bounded != 0
+    starts = find_part_starts(st, entry) if bounded else 0
+    st.clock[0].short_of_watts = 0
     for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
         node = class_nodes[place]
         if node_state[node] != UP or ready[first + node] >= found_s:
             continue
         free_s = from_s
+        if bounded:
+            free_s = max(free_s, first_in_parts_s(st, node, starts))
+            if free_s > from_s:
+                st.clock[0].short_of_watts = 1
         span = span_head[node]
         while span >= 0:
             if span_end[span] > free_s:

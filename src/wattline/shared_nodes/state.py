@@ -363,10 +363,23 @@ class Books(KernelArrays):
     bound_room_w: Any  # watts left beside idle nodes and running jobs
     bound_added_w: Any  # scratch: by the job that is tried; what is left for it, or NaN
     bound_left_w: Any
-    plan_w: Any  # plans x parts: watts that are held; those of all plans when this one begins
-    plan_sum_w: Any
+    bound_slack_w: Any  # sums of watts are no further from each other
+    bound_least_share: Any
+    bound_steps: Any  # see part_room.py: first step of each part in the two columns below
+    bound_count: Any
+    bound_changes: Any  # how often they were listed, or watts taken from them
+    bound_s: Any
+    bound_w: Any
+    start_ask: Any  # slots: a request, and the cycle in which the times below were found
+    start_cycle: Any
+    start_from_s: Any  # slots x parts: from when on there may be room; `bound_changes` then
+    start_seen: Any
+    no_watts_cycle: Any  # per request: the last cycle in which no node had the watts for it now
+    no_plan_cycle: Any  # or had them within the window
+    plan_w: Any  # plans x parts: watts that are held
     node_kind: Any  # same number: the same job draws the same
-    barred: Any  # nodes that were taken out of `mask` in this choice
+    barred: Any  # nodes that were taken out of `mask` in this choice; CPUs that they had
+    barred_cpus: Any
     all_open: Any  # `open_nodes` with them
     # An energy budget: see joule_book.py.
     book: Table[JouleBook]

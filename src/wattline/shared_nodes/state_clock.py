@@ -90,6 +90,8 @@ class Clock(Record):
     closed: int
     full: int  # the limit of a part that the last choice would pass
     barred: int
+    short_of_watts: int  # a node that was looked at last may have its watts later only
+    listed_cycle: int  # the last one for which part_room.py listed its steps
     tested: int  # jobs of this backfill cycle
     started: int
     held: int

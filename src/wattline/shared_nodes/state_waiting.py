@@ -26,7 +26,8 @@ class Entry(Record):
     whole_memory: int
     exclusive: int
     own_user: int
-    least_w: float  # under a cap: it never adds less, see least_watts.py
+    least_w: float  # under a cap or limits: it never adds less, see least_watts.py
+    node_least_w: float  # under limits of parts: on any one node
     same_w: int  # the same on each of its nodes, of which it has one
     dear: int  # some of its nodes may be too dear for a budget: see affordable.py
 

@@ -17,7 +17,6 @@ from wattline.shared_nodes.alike import (
     plan_as_before,
     steps_as_before,
 )
-from wattline.shared_nodes.bounds import place_over_bounds
 from wattline.shared_nodes.offers import (
     NOW_S,
     first_ready_s,
@@ -126,7 +125,7 @@ def _after_ends(
                 return NEVER_S
             if room_s > start_s:
                 continue
-        found = place_from_list(st, entry, place) if listed else (
+        found = place_from_list(st, entry, place, start_s, held) if listed else (
             place_within(st, entry, place, start_s, held, 0))
         if found and _power_allows(st, job, start_s, held):
             if listed:
@@ -147,11 +146,8 @@ def _step_to(st: Books, steps: int, place: int) -> int:
 
 @kernel_part
 def _power_allows(st: Books, job: int, start_s: float, held: int) -> bool:
-    """Whether the cap, beside what is planned, and the limits of parts let the job start then."""
-    rules = st.rules[0]
-    if rules.capped != 0 and not watts_fit(st, job, start_s, held):
-        return False
-    return bool(rules.bounded == 0 or place_over_bounds(st, job, start_s, held, 0) < 0)
+    """Whether the cap, beside what is planned, lets the job start then."""
+    return bool(st.rules[0].capped == 0 or watts_fit(st, job, start_s, held))
 
 
 @kernel_part

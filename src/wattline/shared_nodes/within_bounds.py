@@ -9,11 +9,13 @@ another rack, if one has room; where limits cross, other choices might do and ar
 from __future__ import annotations
 
 from wattline.model.kernel import kernel, kernel_part
-from wattline.shared_nodes.bounds import place_over_bounds
+from wattline.shared_nodes.bounds import forget_left, left_for, place_over_bounds
 from wattline.shared_nodes.by_class import place_by_class
 from wattline.shared_nodes.cap import cap_allows
 from wattline.shared_nodes.joules import joules_allow
-from wattline.shared_nodes.offers import offers_now
+from wattline.shared_nodes.offers import cpus_needed, offers_now, slot_of
+from wattline.shared_nodes.one_on_tree import choose_one_on_tree, is_for_one_on_tree
+from wattline.shared_nodes.part_room import SLACK_W
 from wattline.shared_nodes.state import Books
 
 OVER_PART = 23
@@ -26,16 +28,15 @@ NOW = -1
 def power_allows(
     st: Books, job: int, start_s: float, held: int, freed_w: float, bank: int
 ) -> bool:
-    """Whether the cap, the limits of parts and a budget let the job start on the picked nodes.
+    """Whether the cap and a budget let the job start on the picked nodes.
 
-    A budget is asked for now, whatever the start: nobody asks here for a later one.
+    Limits of parts were kept to as they were picked. A budget is asked for now, whatever the start:
+    nobody asks here for a later one.
     """
     rules = st.rules[0]
     if rules.capped != 0 and not cap_allows(st, job, start_s, held, freed_w, bank):
         return False
-    if rules.budgeted != 0 and not joules_allow(st, job, freed_w, bank):
-        return False
-    return bool(rules.bounded == 0 or place_over_bounds(st, job, start_s, held, bank) < 0)
+    return bool(rules.budgeted == 0 or joules_allow(st, job, freed_w, bank))
 
 
 @kernel_part
@@ -43,30 +44,112 @@ def place_within(
     st: Books, entry: int, ended: int, start_s: float, held: int, bank: int
 ) -> bool:
     """Choose nodes within the limits of parts: now, after ends (`ended`), or in the copy."""
+    if st.rules[0].bounded == 0:
+        return place_by_class(st, entry, ended, bank)
+    forget_left(st)
+    if bank == 0 and not _parts_may_serve(st, entry, ended, start_s, held):
+        return False
+    return place_by_class(st, entry, ended, bank) and _stay_within(
+        st, entry, ended, start_s, held, bank)
+
+
+@kernel_part
+def chosen_within(st: Books, entry: int, start_s: float, held: int) -> bool:
+    """Whether the node that was picked from `near`, or another of it, is within the limits then.
+
+    Of a job for one node on a tree (one_on_tree.py).
+    """
+    forget_left(st)
+    return _stay_within(st, entry, NOW, start_s, held, 0)
+
+
+@kernel_part
+def _parts_may_serve(st: Books, entry: int, ended: int, start_s: float, held: int) -> bool:
+    """Whether as many nodes as the job needs, with enough for it, are in parts with room for the
+    fewest watts that it draws on one."""
+    row = st.entry[entry]
+    missing = st.ask[row.job].min_nodes
+    first = slot_of(st, entry) * st.rules[0].nodes
+    if ended == NOW:
+        needed = cpus_needed(st, row.job)
+        for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
+            node = st.class_nodes[place]
+            if st.mask[node] and st.offer[first + node] >= needed and has_watts(
+                    st, entry, node, start_s, held):
+                missing -= 1
+                if missing <= 0:
+                    return True
+        return False
+    last_s = st.running_end[ended - 1]
+    for place in range(st.clock[0].masked):
+        node = st.open_nodes[place]
+        if st.ready[first + node] <= last_s and has_watts(st, entry, node, start_s, held):
+            missing -= 1
+            if missing <= 0:
+                return True
+    return False
+
+
+@kernel_part
+def has_watts(st: Books, entry: int, node: int, start_s: float, held: int) -> bool:
+    """Whether the parts of a node may have room for the job from then on; see `forget_left`."""
+    row = st.entry[entry]
+    for index in range(st.node_parts[node], st.node_parts[node + 1]):
+        left_w = left_for(st, row.job, st.part_bound[index], start_s, held, 0)
+        if left_w < row.node_least_w * st.part_share[index] - SLACK_W:
+            return False
+    return True
+
+
+@kernel_part
+def _stay_within(
+    st: Books, entry: int, ended: int, start_s: float, held: int, bank: int
+) -> bool:
+    """Whether the nodes that were picked are within the limits, or others are, which are then."""
     clock = st.clock[0]
-    found = place_by_class(st, entry, ended, bank)
-    if st.rules[0].bounded == 0 or not found:
-        return found
+    job = st.entry[entry].job
+    over = place_over_bounds(st, job, start_s, held, bank)
+    if over < 0:
+        return True
+    in_list = bank == 0 and is_for_one_on_tree(st, job) and st.ask[job].options == 0
     clock.barred = 0
     masked = clock.masked
-    if ended != NOW:
+    if ended != NOW and not in_list:
         for place in range(masked):
             st.all_open[place] = st.open_nodes[place]
-    over = place_over_bounds(st, st.entry[entry].job, start_s, held, bank)
+    found = True
     while found and over >= 0:
+        barred = clock.barred
         _bar(st, over)
-        if ended != NOW:
-            _close_barred(st)
-        found = place_by_class(st, entry, ended, bank)
+        if in_list:
+            _leave_out_barred(st, barred)
+            found = choose_one_on_tree(st, job)
+        else:
+            if ended != NOW:
+                _close_barred(st)
+            found = place_by_class(st, entry, ended, bank)
         if found:
-            over = place_over_bounds(st, st.entry[entry].job, start_s, held, bank)
+            over = place_over_bounds(st, job, start_s, held, bank)
     for index in range(clock.barred):
         st.mask[st.barred[index]] = True
-    if ended != NOW:
+        if in_list:
+            st.avail[st.barred[index]] = st.barred_cpus[index]
+    if ended != NOW and not in_list:
         for place in range(masked):
             st.open_nodes[place] = st.all_open[place]
         clock.masked = masked
     return found
+
+
+@kernel_part
+def _leave_out_barred(st: Books, first: int) -> None:
+    """Let the nodes of `near` that were barred from this one on have no CPUs.
+
+    Of a job of one node: all that were barred stay so.
+    """
+    for index in range(first, st.clock[0].barred):
+        st.barred_cpus[index] = st.avail[st.barred[index]]
+        st.avail[st.barred[index]] = 0
 
 
 @kernel_part
