@@ -164,3 +164,17 @@ def test_the_checker_finds_a_cap_that_is_broken() -> None:
     assert broken_rules(on, asked, Rules(), found, Signal.constant(280.0, "W")) == []
     said = broken_rules(on, asked, Rules(), found, Signal.constant(270.0, "W"))
     assert said == ["the machine draws 280 W at 0 s, which is over the cap"]
+
+
+def test_a_cap_that_is_in_force_from_the_beginning_is_no_change() -> None:
+    """The first job is refused. Ticks are 1.006 s apart, and with nobody in the queue backfill
+    looks on every one from 0 s on. Did the first step of the cap ask for a cycle, the next would
+    come 5 s later, and its ticks lie elsewhere: at 5 + 35 x 1.006 = 40.21 s, before the main pass
+    at 40 x 1.006 = 40.24 s."""
+    rules = Rules(tick_s=1.006, bf_interval_s=5.0)
+    jobs = ({"tasks": 99}, {**ALONE, "submit_s": 40.0})
+    free = simulate_shared(machine(2), requests(machine(2), *jobs), rules)
+    assert free.start_s[1] == pytest.approx(40.24)
+    for first_s in (0.0, -3600.0):
+        found = schedule(machine(2), steps((first_s, 1000.0), (1e9, 210.0)), *jobs, rules=rules)
+        assert found.start_s[1] == free.start_s[1]

@@ -97,7 +97,7 @@ def make_books(
         "rules": _settings(machine, requests, rules, phase_s, {
             "capped": cap is not None, "bounded": len(bounds), "budgeted": budget is not None,
             "own_users": there["own_user"].any()}),
-        "clock": _clock(machine, requests, rules, phase_s),
+        "clock": _clock(machine, requests, rules, phase_s, cap),
         "ask": ask, "live": _lives(len(ask)), "entry": entry,
         "part": _parts(machine, requests, rules),
         "class_first": class_first, "class_nodes": class_nodes, "job_tres": job_tres.ravel(),
@@ -321,7 +321,9 @@ def _settings(
     })
 
 
-def _clock(machine: SharedMachine, requests: Requests, rules: Rules, phase_s: float) -> Any:
+def _clock(
+    machine: SharedMachine, requests: Requests, rules: Rules, phase_s: float, cap: Signal | None
+) -> Any:
     first_s = float(requests.submit_s[0]) if len(requests.submit_s) else 0.0
     return _table(Clock, 1, {
         "first_running": len(requests.submit_s) + 1, "now_s": first_s,
@@ -329,6 +331,8 @@ def _clock(machine: SharedMachine, requests: Requests, rules: Rules, phase_s: fl
         "last_pass_s": -NEVER_S, "backfill_s": NEVER_S, "replan_s": NEVER_S,
         # All loops count from the start of the scheduler, which was `phase_s` or long before.
         "last_backfill_s": _last(first_s, phase_s, rules.bf_interval_s),
+        # Steps of the cap up to the first submission change nothing for anybody.
+        "next_cap": 0 if cap is None else np.searchsorted(cap.time_s, first_s, side="right"),
         "priority_s": first_s, "last_priority_s": first_s,
         "power_w": float(machine.nodes.idle_w.sum()),
     })
