@@ -92,6 +92,7 @@ def test_place(capsys, tmp_path):
     assert again == found  # same seed, same result
 
 
+@pytest.mark.compiled  # seconds as plain Python
 @pytest.mark.parametrize(("size", "nodes", "ways"), [
     (6, 12, 80), pytest.param(8, 40, 280, marks=pytest.mark.long)])
 @pytest.mark.parametrize("more", [(), ("--packets",)])
