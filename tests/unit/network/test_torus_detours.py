@@ -148,6 +148,7 @@ def test_flows_come_near_the_limit_of_valiant(sizes, nodes, seed):
     assert 0.88 * found.limit < found.throughput <= found.limit
 
 
+@pytest.mark.compiled  # a second each as plain Python
 @pytest.mark.parametrize("routing", ["minimal", "valiant"])
 def test_a_large_flow_is_divided_evenly_over_ways_that_weigh_alike(routing):
     network = torus((3, 3, 3), 1)
