@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from wattline.network import flows
 from wattline.network.flows import HOP_S, Exchange, flow_book, flow_times
+from wattline.network.kernels.messages import count_messages
 from wattline.network.kernels.sharing import FEW, fair_rates, finish_times
+from wattline.network.load import load_exchange
 from wattline.network.packets import packet_book, packet_times
 from wattline.network.placement import place_all
 from wattline.network.routes import RouteBook, global_hops
@@ -177,6 +180,21 @@ def test_all_packets_arrive_and_links_carry_them_all():
     assert nodes[0].sum() == nodes[1].sum() == messages
     assert found.link_packets[:SMALL.links].sum() == found.hops
     assert np.all(found.time_s > 0)
+
+
+def test_messages_of_patterns_and_of_loads_are_counted_by_one_program(monkeypatch):
+    """Kernels are compiled anew for arrays that may be written; patterns are shared and may not."""
+    given = []
+
+    def count(*arguments):
+        given.append([each.flags.writeable for each in arguments if isinstance(each, np.ndarray)])
+        return count_messages(*arguments)
+
+    monkeypatch.setattr(flows, "count_messages", count)
+    for each in (exchange(range(8), "halo3d"), load_exchange(SMALL, "uniform", 2)):
+        assert len(flows.gather(SMALL, [each]).job) > 0
+        assert each.nodes.flags.writeable  # the caller's own array is left as it was
+    assert given[0] == given[1]
 
 
 def test_flow_bytes_are_conserved():
