@@ -152,9 +152,17 @@ def lies_in(name: str, some: Sequence[str]) -> bool:
                              for file in files(name) for place in places)
 
 
+def drawing() -> list[str]:
+    """The files in other folders whose examples are drawn; of `QUESTIONS` there is a step."""
+    others = [path for folder in ("golden", "unit")
+              for path in (ROOT / "tests" / folder).rglob("test_*.py")
+              if "from hypothesis import" in path.read_text(encoding="utf-8")]
+    return sorted({str(path.relative_to(ROOT)) for path in others} - {QUESTIONS})
+
+
 def long_steps() -> list[Step]:
     """What takes too long for every commit, and what is drawn at random, drawn more often."""
-    drawn = ("pytest", *WORKERS, "worksteal", "-m", "not compiled", "tests/property")
+    drawn = ("pytest", *WORKERS, "worksteal", "-m", "not compiled", "tests/property", *drawing())
     return [
         replace(tests("long", (), PLAIN), allowed=NO_TESTS),
         replace(tests("long, compiled", (), COMPILED | {"WATTLINE_EXAMPLES": "4"}),

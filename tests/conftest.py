@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.examples import few
 from tests.support.plain_process import PlainProcess
 from tests.support.shared_paths import share_paths
 from tests.support.shared_statements import share_statements
@@ -22,7 +23,7 @@ from wattline.model.kernel import PLAIN
 
 os.environ.setdefault("WATTLINE_AT_ONCE", "0")
 # Tests assert results, not seconds: a machine that is busy with other work is no failure.
-settings.register_profile("unhurried", deadline=None,
+settings.register_profile("unhurried", deadline=None, max_examples=few(100),
                           suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 # A shell that starts them in the background lets them, and all that they start, ignore Ctrl-C.

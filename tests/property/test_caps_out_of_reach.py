@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import examples, seeds
 from tests.support.shared_busy import RULES, _machine, _requests
 from tests.support.shared_capped import capped_columns
 
@@ -71,7 +71,7 @@ def test_plans_have_room_at_the_start_that_they_get(monkeypatch: pytest.MonkeyPa
         return rows
 
     monkeypatch.setattr(backfill, "_hold_watts", hold_and_compare)
-    for seed in range(12):
+    for seed in seeds(12):
         capped_columns(seed)
     assert sum(behind_now) > 20
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import examples, seeds
 from tests.support.shared import machine, requests
 from tests.support.shared_busy import busy_columns
 from tests.support.shared_slowly import hold_picked as hold_and_forget
@@ -18,7 +18,7 @@ from wattline.shared_nodes.prepare import make_books
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.spans import add_span, clear_spans, hold_picked, mask_free_nodes
 
-SEEDS = range(14)
+SEEDS = seeds(14)
 
 
 @pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be replaced")

@@ -41,7 +41,7 @@ def cases(draw) -> twin_runs.Case:
     for name in twin_runs.RUNS
 ])
 @given(case=cases())
-@examples(15)
+@examples(45)  # a third of them: others are no part of the long run
 def test_compiled_and_plain_runs_are_equal(name, plain, case):
     run = twin_runs.RUNS[name](case)
     assert check(run) == []

@@ -20,7 +20,7 @@ from wattline.traces.column_map import parse_map
 from wattline.traces.writer import csv_text, parquet_bytes, swf_text
 
 # WATTLINE_FUZZ=5000 looks longer.
-quick = settings(max_examples=int(os.environ.get("WATTLINE_FUZZ", "12")), deadline=None,
+quick = settings(max_examples=int(os.environ.get("WATTLINE_FUZZ", "4")), deadline=None,
                  suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 SACCT = b"""JobID|JobName|State|Submit|Start|ElapsedRaw|Timelimit|NNodes|ConsumedEnergyRaw|\

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import examples, seeds
 from tests.support.shared import machine, requests
 from tests.support.shared_capped import capped_columns, evenly_capped_columns
 from tests.support.shared_slowly import QUICK
@@ -47,7 +47,7 @@ def test_plans_go_on_from_that_of_the_job_before(monkeypatch: pytest.MonkeyPatch
         return float(start_s)
 
     monkeypatch.setattr(will_run, "plan_as_before", plan_and_count)
-    for seed in range(12):
+    for seed in seeds(12):
         evenly_capped_columns(seed)
     assert sum(found) > 2  # at the same time
     assert len(found) - sum(found) > 5  # behind it
@@ -138,7 +138,7 @@ def test_the_room_is_what_the_cap_leaves_beside_all_that_runs_and_is_planned(
         return int(plan(books, entry, held))
 
     monkeypatch.setattr(backfill, "_plan", plan_and_compare)
-    for seed in range(12):
+    for seed in seeds(12):
         capped_columns(seed)
     assert len(compared) > 1000
     assert max(compared) > 4
@@ -155,7 +155,7 @@ def test_no_job_draws_less_than_was_said(monkeypatch: pytest.MonkeyPatch) -> Non
         return collect(books)
 
     monkeypatch.setattr(simulate, "_collect", collect_watts)
-    for seed in range(12):
+    for seed in seeds(12):
         capped_columns(seed)
     assert min(over_w) > -1e-9
     assert sum(each < 1e-9 for each in over_w) > len(over_w) / 4

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import examples, seeds
 from tests.support.shared import machine, requests
 from tests.support.shared_budgeted import budgeted_columns, budgeted_run, joules, random_budget
 from tests.support.shared_random import RULES, random_machine, random_requests
@@ -133,7 +133,8 @@ def test_a_budget_without_end_changes_nothing(seed: int) -> None:
 def test_budgets_of_these_tests_hold_jobs_back() -> None:
     """Without one some period draws more than the budget allows."""
     over = 0
-    for seed in range(12):
+    drawn = seeds(12)
+    for seed in drawn:
         on = random_machine(seed)
         asked = random_requests(on, seed)
         rules = list(RULES.values())[seed % len(RULES)]
@@ -141,7 +142,7 @@ def test_budgets_of_these_tests_hold_jobs_back() -> None:
         free = simulate_shared(on, asked, replace(rules, suspend_time_s=-1.0))
         drawn_j = logged_j(free, edges_of(budget, free))
         over += bool(np.any(drawn_j > given_j(budget, drawn_j) * (1 + 1e-9)))
-    assert over > 6
+    assert over > len(drawn) / 2
 
 
 @pytest.mark.compiled

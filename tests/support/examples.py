@@ -8,11 +8,23 @@ from hypothesis import settings
 
 TIMES = int(os.environ.get("WATTLINE_EXAMPLES", "1"))
 """`make test-long` sets it."""
+PART = 3
+"""Of so many examples one is tried before a commit."""
+
+
+def few(count: int) -> int:
+    """A third of them before a commit, and all at night."""
+    return -(-count // PART) if TIMES == 1 else count
+
+
+def seeds(count: int) -> range:
+    """Those of a property that is tried with one seed after the other."""
+    return range(few(count))
 
 
 def examples(count: int, at_night: int = 0) -> settings:
     """`at_night` is what the long run takes a multiple of, where an example is so dear that a
-    commit has fewer."""
+    commit has fewer still."""
     # Few: always the same, so that a commit is judged by what it changes; many: new ones each time.
-    drawn = count if TIMES == 1 else max(count, at_night) * TIMES
+    drawn = few(count) if TIMES == 1 else max(count, at_night) * TIMES
     return settings(max_examples=drawn, deadline=None, derandomize=TIMES == 1)

@@ -202,6 +202,11 @@ def test_long_runs_draw_more_examples() -> None:
     (drawing,) = [step for step in long_steps() if step.name == "many examples"]
     assert int(drawing.environment["WATTLINE_EXAMPLES"]) > 1
     assert int(drawing.environment["WATTLINE_FUZZ"]) > 500
+    files = {file for file in drawing.command if file.endswith(".py")}
+    assert "tests/property" in drawing.command
+    assert {"tests/unit/network/test_placement.py",
+            "tests/golden/test_shared_energy_share_by_hand.py"} <= files
+    assert run_tests.QUESTIONS not in files
 
 
 def test_long_runs_ask_the_api_more_questions() -> None:

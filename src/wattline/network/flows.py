@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
@@ -158,10 +160,19 @@ def gather(topology: Topology, exchanges: Sequence[Exchange]) -> FlowSet:
                              f"{int(exchange.nodes.max())}; it has {topology.nodes}")
         traffic = exchange.traffic
         parts.append(count_messages(
-            exchange.nodes, exchange.node_of_task, traffic.source, traffic.target,
-            traffic.messages, topology.node_router, first, widest))
+            exchange.nodes, exchange.node_of_task, _to_read(traffic.source),
+            _to_read(traffic.target), _to_read(traffic.messages), topology.node_router, first,
+            widest))
     job = np.repeat(np.arange(len(parts), dtype=np.int64), [len(part[0]) for part in parts])
     return FlowSet(job, *(np.concatenate([part[i] for part in parts]) for i in range(5)))
+
+
+def _to_read(values: NDArray[Any]) -> NDArray[Any]:
+    """The same values, not to be written: those of patterns are so, and kernels are compiled anew
+    for others."""
+    seen = values.view()
+    seen.flags.writeable = False
+    return seen
 
 
 def first_node(topology: Topology) -> IntArray:

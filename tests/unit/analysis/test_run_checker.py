@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from run_maker import changed, fcfs_run, some_jobs
+from tests.support.examples import examples
 
 from wattline.analysis.checker import check
 from wattline.model.jobs import JobTable
@@ -33,7 +34,7 @@ def test_a_good_run(good: Run) -> None:
     assert check(good) == []
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.data())
 def test_good_runs_of_all_shapes(data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 12))

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from tests.support.kept_kernels import hand_on_parts
+from tests.support.thinned import mostly
 
 ROOT = Path(__file__).parents[3]
 ONLY_THE_USER = ("setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner")
@@ -47,15 +49,29 @@ def energy_j(done: subprocess.CompletedProcess[str]) -> float:
     return float(json.loads(done.stdout)["metrics"]["energy_j"])
 
 
+def keep_parts(home: Path) -> None:
+    """Let a home know the kernels that kernels call, and not be written all the same."""
+    home.chmod(0o755)
+    hand_on_parts(home / ".cache")
+    for folder in [home, *(path for path in home.rglob("*") if path.is_dir())]:
+        folder.chmod(0o555)
+
+
 @pytest.mark.compiled
-def test_a_run_is_compiled_in_memory_where_the_cache_cannot_be_written(closed: Path) -> None:
+@pytest.mark.parametrize("with_parts", mostly([True, False], [True], pytest.mark.long))
+def test_a_run_is_compiled_in_memory_where_the_cache_cannot_be_written(
+    closed: Path, with_parts: bool
+) -> None:
+    if with_parts:  # from nothing it takes twice as long
+        keep_parts(closed)
+    before = sorted(closed.rglob("*"))
     plain = wattline((), *TINY, WATTLINE_PLAIN="1", HOME=str(closed))
     done = wattline(ONLY_THE_USER, *TINY, HOME=str(closed), WATTLINE_AT_ONCE="0")
     assert energy_j(done) == energy_j(plain)
     (said,) = (line for line in done.stderr.splitlines() if "XDG_CACHE_HOME" in line)
     assert f"{closed}/.cache/wattline (Permission denied)" in said
     assert "compiling" in done.stderr
-    assert not list(closed.iterdir())
+    assert sorted(closed.rglob("*")) == before
 
 
 @pytest.mark.compiled
@@ -101,9 +117,12 @@ def test_a_sweep_says_that_its_points_are_not_kept(
 
 
 @pytest.mark.compiled
+@pytest.mark.parametrize("with_parts", mostly([True, False], [True], pytest.mark.long))
 def test_workers_of_a_sweep_compile_in_memory_and_one_line_is_said(
-    closed: Path, tmp_path: Path
+    closed: Path, tmp_path: Path, with_parts: bool
 ) -> None:
+    if with_parts:
+        keep_parts(closed)
     (tmp_path / "sweep.toml").write_text(SWEEP)
     done = wattline(ONLY_THE_USER, "sweep", str(tmp_path / "sweep.toml"), "--no-cache", "--out",
                     str(tmp_path / "sweep"), "--workers", "2", "--json", HOME=str(closed))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.examples import examples
 
 from wattline.account.measured.folding import Folding
 from wattline.benchmarks.ledger import Site, measure_site
@@ -38,7 +39,7 @@ def test_a_node_that_is_silent_for_long_draws_nothing_that_is_known() -> None:
         folding.read(700.0, [1, 2])
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 10_000))
 def test_jobs_and_nobody_are_what_was_metered(seed) -> None:
     random = np.random.default_rng(seed)

@@ -92,6 +92,7 @@ def test_place(capsys, tmp_path):
     assert again == found  # same seed, same result
 
 
+@pytest.mark.compiled  # seconds as plain Python
 @pytest.mark.parametrize(("size", "nodes", "ways"), [
     (6, 12, 80), pytest.param(8, 40, 280, marks=pytest.mark.long)])
 @pytest.mark.parametrize("more", [(), ("--packets",)])
@@ -192,6 +193,7 @@ def test_bad_machine_files(capsys, tmp_path, text, message):
     assert err.count("\n") == 1
 
 
+@pytest.mark.compiled  # seconds as plain Python
 def test_a_section_may_name_its_machine(capsys, tmp_path):
     """A built-in one or a file beside it, and behaviour may stand in the same section."""
     (tmp_path / "small.toml").write_text('[network]\ntopology = "torus"\nsizes = [2, 2]\n')
@@ -204,6 +206,7 @@ def test_a_section_may_name_its_machine(capsys, tmp_path):
     assert json.loads(run(capsys, "network", "place", str(jobs), "--json")[1])["jobs"][0]["groups"]
 
 
+@pytest.mark.compiled  # seconds as plain Python
 def test_all_hosts_are_listed_and_any_seed_goes(capsys, tmp_path):
     jobs = tmp_path / "jobs.toml"
     jobs.write_text(JOBS)

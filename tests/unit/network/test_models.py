@@ -3,14 +3,19 @@
 import numpy as np
 import pytest
 
+from wattline.network import flows
 from wattline.network.flows import HOP_S, Exchange, flow_book, flow_times
+from wattline.network.kernels.messages import count_messages
 from wattline.network.kernels.sharing import FEW, fair_rates, finish_times
+from wattline.network.load import load_exchange
 from wattline.network.packets import packet_book, packet_times
 from wattline.network.placement import place_all
 from wattline.network.routes import RouteBook, global_hops
 from wattline.network.topology import aries, dragonfly, fat_tree, torus
 from wattline.network.traffic import PATTERNS, from_matrix, map_tasks, pattern
 
+compiled = pytest.mark.compiled
+"""Of what takes plain Python a second and more: kernels that test_network_twins.py compares."""
 SMALL = dragonfly(2, 4, 9, global_gbit_s=8.0)
 FLOWS, PACKETS = flow_book(SMALL), packet_book(SMALL)
 
@@ -34,6 +39,7 @@ def between_nodes(work):
                for w in work)
 
 
+@compiled
 @pytest.mark.parametrize("machine", [SMALL, aries(3, 2, 4, 2, links_per_group_pair=4),
                                      torus((4, 3, 2)), fat_tree(4)])
 def test_paths_lead_from_source_to_target(machine):
@@ -130,6 +136,7 @@ def test_many_flows_end_nearly_as_they_should():
     np.testing.assert_allclose(ends_on_one_link(sizes, 0.0), exact, rtol=1e-6)
 
 
+@compiled
 @pytest.mark.parametrize("routing", ["minimal", "adaptive"])
 def test_one_message_alone(routing):
     """1 MB over 8 Gbit/s takes 1 ms, by flows and by packets, wherever the two nodes are."""
@@ -147,6 +154,7 @@ def test_one_packet_takes_its_hops():
     assert (found.packets, found.hops) == (1, 0)
 
 
+@compiled
 def test_two_jobs_share_a_link_equally():
     """Two messages over the same minimal path take twice as long; detours bring relief."""
     # Nodes 0 and 1 sit on one router, nodes 40 and 41 on another one of another group.
@@ -162,6 +170,7 @@ def test_two_jobs_share_a_link_equally():
     np.testing.assert_allclose(packets, both, rtol=0.02)
 
 
+@compiled
 def test_all_packets_arrive_and_links_carry_them_all():
     work = [exchange(range(0, 72, 2), "all-to-all"), exchange(range(1, 72, 2), "halo3d")]
     found = packet_times(PACKETS, work, np.random.default_rng(5))
@@ -171,6 +180,21 @@ def test_all_packets_arrive_and_links_carry_them_all():
     assert nodes[0].sum() == nodes[1].sum() == messages
     assert found.link_packets[:SMALL.links].sum() == found.hops
     assert np.all(found.time_s > 0)
+
+
+def test_messages_of_patterns_and_of_loads_are_counted_by_one_program(monkeypatch):
+    """Kernels are compiled anew for arrays that may be written; patterns are shared and may not."""
+    given = []
+
+    def count(*arguments):
+        given.append([each.flags.writeable for each in arguments if isinstance(each, np.ndarray)])
+        return count_messages(*arguments)
+
+    monkeypatch.setattr(flows, "count_messages", count)
+    for each in (exchange(range(8), "halo3d"), load_exchange(SMALL, "uniform", 2)):
+        assert len(flows.gather(SMALL, [each]).job) > 0
+        assert each.nodes.flags.writeable  # the caller's own array is left as it was
+    assert given[0] == given[1]
 
 
 def test_flow_bytes_are_conserved():
@@ -184,13 +208,14 @@ def test_flow_bytes_are_conserved():
     assert np.all(found.time_s >= found.alone_s)
 
 
+@compiled
 def test_time_scales_with_message_size():
     small, large = (flow_times(FLOWS, [exchange(range(0, 72, 2), "halo3d26", size)]).time_s[0]
                     for size in (102400.0, 1024000.0))
     assert large / small == pytest.approx(10, rel=0.1)
 
 
-@pytest.mark.compiled
+@compiled
 @pytest.mark.parametrize("name", PATTERNS)
 @pytest.mark.parametrize(("routing", "error"), [("adaptive", 0.4), ("ugal", 0.3)])
 def test_flows_are_near_packets(name, routing, error):
@@ -206,6 +231,7 @@ def test_flows_are_near_packets(name, routing, error):
         assert flows.mean() == pytest.approx(packets.mean(), rel=error)
 
 
+@compiled
 def test_a_watched_job_ends_the_run():
     work = [one_message(0, 40), exchange(range(2, 40), "all-to-all", 102400.0)]
     whole = packet_times(PACKETS, work[:1], np.random.default_rng(1))

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.examples import examples
 
 from wattline.model.errors import InputError
 from wattline.network.placement import Placer, Readings, check_placement, place_all
@@ -21,7 +22,7 @@ def place(name, sizes, taken=(), **options):
 
 @given(taken=st.sets(st.integers(0, 143)), wanted=st.integers(1, 144), seed=st.integers(0, 5),
        name=st.sampled_from(sorted(PLACEMENTS)))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_any_placement_gives_free_nodes_once(taken, wanted, seed, name):
     rng = np.random.default_rng(seed)
     readings = Readings(rng.integers(0, 3, 36).astype(float), rng.random(36))

@@ -137,6 +137,7 @@ def test_what_flows_do_differently_is_said_by_topology_and_model():
     assert _model_remarks(books[0], "minimal", "flow", 0.3, 0.3) == ()
 
 
+@pytest.mark.compiled  # half a second each as plain Python
 @pytest.mark.parametrize(("sizes", "nodes"), [
     ((3, 3, 3), 1), ((2, 3), 3), ((3, 5), 2), ((7,), 1), ((4, 4), 1)])
 @pytest.mark.parametrize("seed", [1, 2])
@@ -147,6 +148,7 @@ def test_flows_come_near_the_limit_of_valiant(sizes, nodes, seed):
     assert 0.88 * found.limit < found.throughput <= found.limit
 
 
+@pytest.mark.compiled  # a second each as plain Python
 @pytest.mark.parametrize("routing", ["minimal", "valiant"])
 def test_a_large_flow_is_divided_evenly_over_ways_that_weigh_alike(routing):
     network = torus((3, 3, 3), 1)

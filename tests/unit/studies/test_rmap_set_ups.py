@@ -280,14 +280,29 @@ def test_filling_tables_that_lack_nothing_is_said(tables, few_rows):
     assert "filled in by a model" in study(few_rows, setting).notes[-1]
 
 
+USUAL = replace(FEW, bounds=(0.44,), jobs=15)
+
+
+@pytest.fixture(scope="module")
+def few_tables(tables):
+    return {name: _cut(table) for name, table in tables.items()}
+
+
+@pytest.fixture(scope="module")
+def as_usual(few_tables):
+    return (small_partition(few_tables, USUAL)["traces"],
+            cost_of_variability(few_tables, USUAL, 0.05, 0.44))
+
+
 @pytest.mark.parametrize("choice", [{"fill": True}, {"request": "recorded"}, {"holds": "share"},
                                     {"backfill": "nodes"}])
-def test_every_choice_changes_the_partition_and_the_cost_of_variability(tables, choice):
-    few = {name: _cut(table) for name, table in tables.items()}
-    usual = replace(FEW, bounds=(0.44,), jobs=15)
-    other = replace(usual, set_up=SetUp(**choice))
-    assert small_partition(few, usual)["traces"] != small_partition(few, other)["traces"]
-    one, two = (cost_of_variability(few, setting, 0.05, 0.44) for setting in (usual, other))
+def test_every_choice_changes_the_partition_and_the_cost_of_variability(
+    few_tables, as_usual, choice
+):
+    other = replace(USUAL, set_up=SetUp(**choice))
+    traces, one = as_usual
+    assert traces != small_partition(few_tables, other)["traces"]
+    two = cost_of_variability(few_tables, other, 0.05, 0.44)
     assert not np.array_equal(one.equal_s, two.equal_s)
     assert not np.array_equal(one.turnaround_s["blind"], two.turnaround_s["blind"])
 

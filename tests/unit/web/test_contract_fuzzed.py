@@ -30,7 +30,7 @@ from wattline.web.settings import Settings
 from wattline.web.sources.demo import DemoSource
 from wattline.web.worker.pool import WorkLimits
 
-OF_AN_OPERATION, OF_A_SCENARIO = 6, 60
+OF_AN_OPERATION, OF_A_SCENARIO = 3, 20
 """Questions before a commit; `make test-long` asks hundreds."""
 SOON_S = 60.0
 ENDLESS = {"/api/events"}
