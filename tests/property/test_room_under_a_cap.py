@@ -59,11 +59,13 @@ def test_lists_of_nodes_that_are_kept_are_those_of_a_look_at_all(
     place = alike.place_from_list
     went_on: list[int] = []
 
-    def place_and_compare(books: Any, entry: int, ended: int) -> bool:
+    def place_and_compare(
+        books: Any, entry: int, ended: int, start_s: float, held: int
+    ) -> bool:
         clock = books.clock[0]
         if clock.kept_ended > 0:
             went_on.append(int(ended - clock.kept_ended))
-        found = place(books, entry, ended)
+        found = place(books, entry, ended, start_s, held)
         kept = books.near[: clock.near].copy()
         kept_cpus = books.avail[kept].copy()
         has_enough = placing.list_near_after(books, entry, ended)
