@@ -31,7 +31,6 @@ from wattline.model import COMPILING, COMPILING_SHARED, before_compiling, kernel
 from wattline.model.kernel import Kernel
 from wattline.model.kernel_cache import cache_folder, digest, package_of, packages, state_name
 from wattline.model.kernel_inner import INNER_OPTIONS, InnerResults
-from wattline.model.kernel_quicker import spare_work
 from wattline.model.user_cache import say_nothing_is_kept
 from wattline.model.waiting import Wait
 
@@ -39,7 +38,6 @@ OBJECTS_MADE = 50_000
 """So many more objects than before, and Python looks for garbage among them."""
 
 numba.config.CPU_NAME, numba.config.CPU_FEATURES = "generic", ""
-spare_work()
 
 
 class _Announcement(event.Listener):  # type: ignore[misc]
