@@ -13,6 +13,7 @@ import pytest
 
 from tests.slurm.bedside import slurm, until
 from wattline.controller.configuration import read_configuration
+from wattline.controller.doctor import slurm as asked_slurm
 from wattline.controller.doctor.asking import doctor
 from wattline.controller.serving import serving
 from wattline.controller.testbed.layout import Bed
@@ -104,7 +105,10 @@ def test_clocks_that_differ_are_named(site: Path) -> None:
     assert wrong(site, clock=lambda: time.time() - 60) == ["clocks"]
 
 
-def test_an_accounting_that_gives_no_answer_is_named(bed: Bed, site: Path) -> None:
+def test_an_accounting_that_gives_no_answer_is_named(
+    bed: Bed, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asked_slurm, "PATIENCE_S", 4.0)  # nobody else is waited for as long
     pid = int((bed.pids / "slurmdbd").read_text())
     os.kill(pid, signal.SIGSTOP)
     try:

@@ -70,12 +70,12 @@ def test_nodes_that_scontrol_shows_enter_with_their_watts(bed: Bed, tmp_path: Pa
     and the last one for as long."""
     looks, store = [], tmp_path / "site.db"
     for name in ("first", "second"):
+        time.sleep(5.0 if looks else 0.0)
         shown = tmp_path / f"{name}.txt"
         looks.append(datetime.now(UTC))
         shown.write_text(slurm(bed, "scontrol", "-o", "show", "node") + "\n")
         wl.account_import(shown, store=store, zone="UTC", cluster=bed.cluster,
                           at=looks[-1].isoformat(timespec="seconds"))
-        time.sleep(5.0)
     found = wl.energy_metered(store, energy="1kWh", zone="UTC",
                               start=looks[0].isoformat(timespec="seconds"))
     apart_s = (looks[1] - looks[0]).total_seconds()

@@ -83,6 +83,15 @@ def test_one_that_finds_no_room_beside_a_reservation_is_not_called_impossible(pl
     assert not [note for note in here.controller.notes if "cannot run" in note]
 
 
+def test_one_that_asks_for_more_nodes_than_there_are_is_kept_by_no_reservation(
+    place: Path
+) -> None:
+    here = Reserving(place)
+    assert here.see(replace(JOB, nodes=9, most_nodes=9, cpus=9), at_s=1010.0) == []
+    assert "7" not in here.watcher.obstacles
+    assert here.starter.why("7") == "refused"
+
+
 def test_a_job_for_a_reservation_goes_to_slurm_with_its_watts(place: Path) -> None:
     here = Reserving(place)
     here.controller.hands.licences = True

@@ -140,8 +140,9 @@ class SharedStarter:
             return kept_by_reservation(self.watcher, job)
         allowed = of_partition(self.watcher, job.partition)
         kept = allowed & self.watcher.numbers_of(self.watcher.kept_from(job))
-        if kept:
-            self._kept_from[job.label] = frozenset(self.watcher.names[number] for number in kept)
+        if not kept:
+            return None
+        self._kept_from[job.label] = frozenset(self.watcher.names[number] for number in kept)
         if len(allowed - kept) >= job.nodes:
             return None
         return Obstacle("reservation", f"it asks for {counted(job.nodes, 'node')} of the partition "
