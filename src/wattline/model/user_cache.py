@@ -5,7 +5,6 @@ Nothing needs it: without it all is compiled and computed anew each time, and th
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import tempfile
 from functools import cache
@@ -50,6 +49,8 @@ def _hindrance(folder: Path) -> OSError | None:
 
 def say_nothing_is_kept(error: Exception) -> None:
     """Once in a process; for worker processes whoever started them does."""
+    import multiprocessing  # which takes milliseconds, and is needed where something is wrong
+
     if multiprocessing.parent_process() is not None:
         return
     folder = user_cache()

@@ -10,8 +10,9 @@ from tests.support.plain import plain_environment
 
 TINY = Path(__file__).parents[3] / "examples" / "tiny.swf"
 NOT_NEEDED = ("numpy.ma", "pandas", "matplotlib", "rich", "yaml", "jinja2", "sqlalchemy", "h5py",
-              "highspy", "wattline.books.events", "wattline.scenario.twin.planning",
-              "wattline.shared_nodes", "wattline.site.topology", "wattline.policies.view")
+              "highspy", "multiprocessing", "wattline.books.events",
+              "wattline.scenario.twin.planning", "wattline.shared_nodes", "wattline.site.topology",
+              "wattline.policies.view")
 
 
 def test_simulating_a_log_loads_neither_plots_nor_tables_nor_twins() -> None:
