@@ -231,7 +231,7 @@ QUICK = {
     "backfill.will_run": will_run,
     "cap.freed_watts": freed_watts,
     "attempt.offers_now": offers_now,
-    "by_class.place_now": place_now,
+    "placing.place_now": place_now,
     "tree._rank_that_is_enough": rank_that_is_enough,
     "within_bounds._parts_may_serve": lambda st, entry, ended, start_s, held: True,
     "within_bounds.is_for_one_on_tree": lambda st, job: False,

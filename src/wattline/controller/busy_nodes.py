@@ -33,7 +33,7 @@ class BusyNodes:
         """What each busy node would draw if nothing slowed it; `job_w` is what a job would."""
         found: dict[str, float] = {}
         for name, told in self.told.items():
-            if told.draws and told.nodes:
+            if told.nodes and told.draws:  # most of thousands wait
                 node_w = job_w(name, told) / len(told.nodes)
                 for number in told.nodes:
                     found[self.names[number]] = node_w
@@ -41,12 +41,14 @@ class BusyNodes:
 
     def drawn_w(self, told: Told, nodes_w: Mapping[str, float]) -> float:
         """What a job draws of its nodes, by their meters; NaN where one of them is silent."""
-        return sum([nodes_w.get(each, math.nan) for each in self.node_names(told.nodes)])
+        names = self.names
+        return sum([nodes_w.get(names[number], math.nan) for number in told.nodes])
 
     def idle_w(self, node: str, usual_w: float) -> float:
         """What a node draws without jobs."""
         return self.power.idle_w.get(node, usual_w)
 
-    def least_w(self, node: str, usual_w: float) -> float:
-        """The lowest cap that a busy node can hold."""
-        return self.power.least_w.get(node, usual_w)
+    def least_w(self, nodes: Iterable[str], usual_w: float) -> dict[str, float]:
+        """The lowest cap that each of these can hold with a job."""
+        of_node = self.power.least_w.get
+        return {name: of_node(name, usual_w) for name in nodes}

@@ -7,7 +7,7 @@ to the other nodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -29,10 +29,10 @@ class FreeNodes:
 
     _known: dict[str, _Known] = field(default_factory=dict)
 
-    def forget(self, names: Iterable[str]) -> None:
+    def forget(self, names: Collection[str]) -> None:
         """They have jobs: what comes after these is another matter."""
-        for name in names:
-            self._known.pop(name, None)
+        for name in [name for name in self._known if name in names]:
+            del self._known[name]
 
     def drawn_w(self, name: str, reading_w: float, heard_s: float) -> float:
         """With the last reading, and when it came; one that was told before counts once."""

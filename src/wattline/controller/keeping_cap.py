@@ -152,8 +152,10 @@ class CapKeeper:
     def _wanted(self, now_s: float, *, slowed: bool = True) -> dict[str, float]:
         """What each busy node would draw if nothing but the policy slowed it, or not even that."""
         nodes_w = self.meters.nodes_w(now_s)
-        found = {node: max(said_w, nodes_w.get(node, said_w))
-                 for node, said_w in self.watcher.wanted_w(self.meters.job_w).items()}
+        found = self.watcher.wanted_w(self.meters.job_w)
+        for node, said_w in found.items():
+            if nodes_w.get(node, said_w) > said_w:
+                found[node] = nodes_w[node]
         for slowed_w in (self.policy_caps_w if slowed else {}, self.ending_caps_w):
             for node, cap_w in slowed_w.items():
                 if cap_w < found.get(node, -math.inf):
@@ -161,7 +163,7 @@ class CapKeeper:
         return found
 
     def _least(self, nodes: Iterable[str]) -> dict[str, float]:
-        return {name: self.watcher.least_w(name, self.node_least_w) for name in nodes}
+        return self.watcher.least_w(nodes, self.node_least_w)
 
     def _idle_w(self, told: Told) -> float:
         """What the nodes of a job draw without it."""
@@ -318,11 +320,13 @@ def shared(
     Nodes that need no cap have none; what is lacking is negative where there is room to spare.
     `band_w` is what must be free beside what nodes want for them to have none.
     """
-    least = {name: min(least_w[name], watts) for name, watts in wanted_w.items()}
-    all_w, all_least_w = sum(wanted_w.values()), sum(least.values())
+    watts_w = wanted_w.values()
+    all_w = sum(watts_w)
+    all_least_w = sum(map(min, map(least_w.__getitem__, wanted_w), watts_w))
     lacking_w, spread_w = all_least_w - room_w, all_w - all_least_w
     if all_w <= room_w - band_w:
         return {}, lacking_w
+    least = {name: min(least_w[name], watts) for name, watts in wanted_w.items()}
     part = max(-lacking_w - margin_w, 0.0) / spread_w if spread_w > 0.0 else 0.0
     return ({name: least[name] + (watts - least[name]) * part
              for name, watts in wanted_w.items()}, lacking_w)

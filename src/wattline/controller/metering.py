@@ -30,6 +30,8 @@ REST_WINDOW_S = 5.0
 CLEARLY = 0.2
 """So much above what is known of a job no late reading shows: that counts at once, before nodes
 are brought down for it and say no more what it wants."""
+_MISSING = Quality.MISSING
+"""Looked up once: each look at an enum's member costs a call."""
 NEWS = 0.03
 """Changes smaller than this part are not worth a decision."""
 
@@ -56,6 +58,8 @@ class Meters:
     """What each node said last."""
     _heard_s: dict[str, float] = field(default_factory=dict)
     """When that was by our own clock: a node's may be wrong."""
+    _heard_between_s: tuple[float, float] = (-math.inf, math.inf)
+    """The first and the last of these times."""
     _jobs: dict[str, _JobPower] = field(default_factory=dict)
     _held: dict[str, _JobPower] = field(default_factory=dict)
     """Of jobs whose nodes are kept below what they want."""
@@ -69,13 +73,16 @@ class Meters:
         for report in reports:
             if report.late or report.job:  # they say what was
                 continue
-            if report.quality is Quality.MISSING:
+            if report.quality is _MISSING:
                 self.why_silent[report.node] = report.reason
                 continue
             self.why_silent.pop(report.node, None)
             self.latest[report.node] = report
             self._power_w[report.node] = report.power_w
             self._heard_s[report.node] = -math.inf if math.isnan(report.power_w) else now_s
+        if self._heard_s:
+            times_s = self._heard_s.values()
+            self._heard_between_s = min(times_s), max(times_s)
 
     def node_w(self, name: str, now_s: float) -> float:
         """What a node draws now; NaN where it is not known."""
@@ -88,9 +95,9 @@ class Meters:
 
     def nodes_w(self, now_s: float) -> Mapping[str, float]:
         """What nodes draw now, without those of which it is not known; not to be kept."""
-        times_s = self._heard_s.values()
+        first_s, last_s = self._heard_between_s
         # Several times per cycle, of thousands of nodes, of which hardly ever one is silent.
-        if times_s and now_s - min(times_s) <= STALE_S and max(times_s) - now_s <= STALE_S:
+        if now_s - first_s <= STALE_S and last_s - now_s <= STALE_S:
             return self._power_w
         return {name: self._power_w[name] for name, heard_s in self._heard_s.items()
                 if abs(now_s - heard_s) <= STALE_S}
@@ -103,7 +110,8 @@ class Meters:
         """All nodes together; NaN where one that is in use is silent. A node that reports draws,
         whatever Slurm says of it: one that drains goes on with its job."""
         nodes_w, out = self.nodes_w(now_s), self._out_of_use()
-        names = [name for name in self.watcher.names if name not in out]
+        names = ([name for name in self.watcher.names if name not in out] if out
+                 else self.watcher.names)
         out_w = sum(nodes_w.get(name, 0.0) for name in out)
         try:
             return float(sum(map(nodes_w.__getitem__, names)) + out_w)
@@ -113,7 +121,7 @@ class Meters:
     def silent(self, now_s: float) -> set[str]:
         """Nodes that are in use and have no reading."""
         nodes_w, out = self.nodes_w(now_s), self._out_of_use()
-        return {name for name in self.watcher.names if name not in out and name not in nodes_w}
+        return set(self.watcher.names).difference(nodes_w, out)
 
     def left_out(self, now_s: float) -> list[str]:
         """Nodes that take no jobs and have no reading: what the machine draws is without them.
@@ -140,7 +148,7 @@ class Meters:
             if told.running and told.nodes and not told.suspended:
                 job_w = self.watcher.drawn_w(told, nodes_w)
                 found += self._job(name, told, throttled, now_s, job_w)
-        for name in set(self._jobs) - set(self.watcher.told):
+        for name in self._jobs.keys() - self.watcher.told.keys():
             for kept in (self._jobs, self._held, self._told_w):
                 kept.pop(name, None)
         return found
@@ -156,7 +164,8 @@ class Meters:
         if lowered or math.isnan(drawn_w):
             power.forget()
             return [] if math.isnan(drawn_w) else self._at_least(name, now_s, drawn_w, before_w)
-        self._held.pop(name, None)
+        if self._held:
+            self._held.pop(name, None)
         most_w = power.highest(now_s, drawn_w)
         if drawn_w > (1.0 + CLEARLY) * before_w:
             most_w = drawn_w
@@ -202,29 +211,34 @@ class _JobPower:
     """What one job draws: readings, and their averages."""
 
     _readings: deque[tuple[float, float]] = field(default_factory=deque)
-    _means: deque[tuple[float, float]] = field(default_factory=deque)
+    _means_s: deque[float] = field(default_factory=deque)
+    """Of which times there are averages."""
     _highest: deque[tuple[float, float]] = field(default_factory=deque)
     """Those averages that no later one has reached, so that the first is the highest of all."""
 
     @property
     def lasts(self) -> bool:
         """Whether it is known for as long as we look back."""
-        return self._means[-1][0] - self._means[0][0] >= 0.9 * JOB_WINDOW_S
+        return self._means_s[-1] - self._means_s[0] >= 0.9 * JOB_WINDOW_S
 
     def forget(self) -> None:
         """Nothing from before says anything of what comes."""
-        for kept in (self._readings, self._means, self._highest):
+        for kept in (self._readings, self._means_s, self._highest):
             kept.clear()
 
     def highest(self, now_s: float, drawn_w: float) -> float:
         """The highest average of the window with this reading; NaN while none is steady."""
-        _slide(self._readings, now_s, drawn_w, STEADY_S)
-        if now_s - self._readings[0][0] >= 0.7 * STEADY_S:
-            mean_w = math.fsum([watts for _, watts in self._readings]) / len(self._readings)
-            _slide(self._means, now_s, mean_w, JOB_WINDOW_S)
-            while self._highest and self._highest[-1][1] <= mean_w:
-                self._highest.pop()
-            _slide(self._highest, now_s, mean_w, JOB_WINDOW_S)
+        readings = self._readings
+        _slide(readings, now_s, drawn_w, STEADY_S)
+        if now_s - readings[0][0] >= 0.7 * STEADY_S:
+            mean_w = math.fsum([watts for _, watts in readings]) / len(readings)
+            means_s, highest = self._means_s, self._highest
+            means_s.append(now_s)
+            while now_s - means_s[0] > JOB_WINDOW_S:
+                means_s.popleft()
+            while highest and highest[-1][1] <= mean_w:
+                highest.pop()
+            _slide(highest, now_s, mean_w, JOB_WINDOW_S)
         return self._highest[0][1] if self._highest else math.nan
 
 

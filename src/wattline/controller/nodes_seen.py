@@ -40,6 +40,13 @@ class NodesSeen(BusyNodes):
         """What a node draws with a job that says nothing of its power."""
         self.nodes_seen: tuple[SlurmNode, ...] = ()
         """All nodes of the last look."""
+        self.in_partition: dict[str, set[int]] = {}
+        """Nodes of partitions by the last look, of those that were asked for."""
+        self._unusable = set(self.number)
+        """Those of ours that Slurm does not show as in order."""
+        self._out_of_order: list[SlurmNode] = []
+        self._not_up: set[str] = set()
+        """Partitions in which Slurm starts nothing at present."""
         self.reservations: tuple[Reservation, ...] = ()
         """Of Slurm's, by the last look."""
         self.down: set[str] = set()
@@ -54,15 +61,28 @@ class NodesSeen(BusyNodes):
         self.once = NodesOnce(watts, lambda node: self.idle_w(node, 0.0),
                               lambda node: self.power.active_w.get(node, node_w))
 
+    def _look_at_nodes(self, nodes: tuple[SlurmNode, ...]) -> None:
+        """Keep what a look shows; of thousands of nodes, most looks show others busy and no more.
+        """
+        before, self.nodes_seen = self.nodes_seen, nodes
+        others = [(node, last) for node, last in zip(nodes, before, strict=False)
+                  if node is not last]
+        if len(nodes) == len(before) and all(node.is_like(last) for node, last in others):
+            return
+        self.in_partition = {}
+        self._out_of_order = [node for node in nodes if not node.usable]
+        self._unusable = self.number.keys() - {node.name for node in nodes if node.usable}
+        self._not_up = {name for node in nodes for name in node.closed}
+
     def _see_nodes(self, seen: Seen, named: Mapping[str, str], found: News) -> None:
         """`named` are jobs by label."""
-        usable = {node.name: node.usable for node in seen.nodes if node.name in self.number}
-        gone = {name for name in self.number if not usable.get(name, False)} - self.off
+        gone = self._unusable - self.off
         # The books take no start on a node that is down, and a job may run there all the same: when
         # slurmctld has come back and not heard of the node yet, or has used it at once.
         used = self.down & {
-            node for job in seen.jobs if not self.down.isdisjoint(job.node_list)
-            and self._begins(job, named) for node in self.once.kept.get(job.label, job.node_list)}
+            node for job in (seen.jobs if self.down else ())
+            if not self.down.isdisjoint(job.node_list) and self._begins(job, named)
+            for node in self.once.kept.get(job.label, job.node_list)}
         if used:
             found.applied.append(NodesUp(nodes=self._numbers(used)))
         self.down -= used
@@ -72,8 +92,9 @@ class NodesSeen(BusyNodes):
             found.events.append(NodesUp(nodes=self._numbers(self.down - gone)))
             self._came_back()
         self.down = gone
-        self.resting = {node.name for node in seen.nodes if node.name in gone and self._rests(node)}
-        self.dead = {node.name for node in seen.nodes if node.name in gone and node.lost}
+        out = [node for node in self._out_of_order if node.name in gone]
+        self.resting = {node.name for node in out if self._rests(node)}
+        self.dead = {node.name for node in out if node.lost}
 
     def _rests(self, node: SlurmNode) -> bool:
         return node.rests

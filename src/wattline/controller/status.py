@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 FILE = "status.json"
 SHOWN = 100
 """Jobs of each list; how many there are is said beside it."""
+_ENCODER = json.JSONEncoder(allow_nan=False)
 SILENT_S = 300.0
 """A controller that has said nothing for so long does not run, whoever has its number now."""
 
@@ -67,7 +68,7 @@ class StatusWriter:
             "last_error": self.last_error, "last_error_s": self.last_error_s,
             "slurm_answers": cycle.looked, "journal": self.journal, **self.more()}
         try:
-            write_whole(self.folder / FILE, _text(_plain(said)))
+            write_whole(self.folder / FILE, _text(said))
             self.course.write(said)
         except (InputError, OSError) as error:  # a full disk must not stop a controller
             self.last_error, self.last_error_s = str(error), cycle.time_s
@@ -143,7 +144,7 @@ def note_stop(folder: Path, licences: int, cap_w: float) -> None:
     with suppress(WattlineError, OSError):  # nobody reads it where the disk is full
         said = read_status(folder, running=False)
         said["stopped"] = {"time_s": time.time(), "licences": licences, "cap_w": cap_w}
-        write_whole(folder / FILE, _text(_plain(said)))
+        write_whole(folder / FILE, _text(said))
 
 
 def read_status(folder: Path, *, running: bool = True) -> dict[str, Any]:
@@ -196,8 +197,16 @@ def _runs(pid: int, host: str, time_s: float) -> bool:
 
 def _text(said: Mapping[str, Any]) -> str:
     """As JSON with a field per line: json's own indenting takes ten times as long."""
-    lines = (f" {json.dumps(name)}: {json.dumps(value)}" for name, value in said.items())
+    lines = (f" {json.dumps(name)}: {_value(value)}" for name, value in said.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _value(value: Any) -> str:
+    """Most have no figure that JSON cannot say: looking at each beforehand takes longer."""
+    try:
+        return _ENCODER.encode(value)
+    except (TypeError, ValueError):
+        return json.dumps(_plain(value))
 
 
 def _plain(value: Any) -> Any:

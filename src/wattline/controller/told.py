@@ -57,11 +57,15 @@ class Told:
         such as a job that Slurm has started on the nodes of a suspended one."""
         return (self.running or self.untold) and not self.suspended
 
-    def is_news(self, job: SlurmJob) -> bool:
-        """Whether there may be something to tell: most jobs are as they were at the last look."""
-        settled = (job.state == RUNNING if self.running else job.state == PENDING)
-        return (job is not self.row or not settled or self.suspended or self.failed
-                or self.untold or not math.isnan(self.asked_s))
+    @property
+    def in_doubt(self) -> bool:
+        """Whether the next look has to show what becomes of it, even by the same row."""
+        return (self.suspended or self.failed or self.untold or not math.isnan(self.asked_s))
+
+    def is_settled(self, job: SlurmJob) -> bool:
+        """Whether nothing is to tell of it, unless it comes to be in doubt or the row changes."""
+        return (job is self.row and job.state == (RUNNING if self.running else PENDING)
+                and not self.in_doubt)
 
     def is_other(self, job: SlurmJob) -> bool:
         """Whether Slurm now means something else by this name. One that was killed forgets its last

@@ -8,7 +8,7 @@ nothing the second time.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
@@ -35,6 +35,7 @@ from wattline.controller.naming import AGAIN, key, label_of
 from wattline.controller.node_power import NodePower
 from wattline.controller.nodes_seen import NodesSeen
 from wattline.controller.reserved_jobs import kept_by_reservation
+from wattline.controller.rows_seen import RowsSeen
 from wattline.controller.told import News, Told
 from wattline.controller.unfit import UnfitJobs
 from wattline.controller.writings import WrittenOn
@@ -90,8 +91,6 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
         """Those of nodes, where the policy chooses among them."""
         self.seen: tuple[SlurmJob, ...] = ()
         """All jobs of the last look."""
-        self.in_partition: dict[str, set[int]] = {}
-        """Nodes of partitions by the last look, of those that were asked for."""
         self.named: dict[str, str] = {}
         """By label how the books know the jobs of the last look."""
         self.used: set[str] = set()
@@ -107,6 +106,7 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
         """By label what keeps jobs of ours, of which the books have not been told therefore."""
         self.kept_before: dict[str, Obstacle] = {}
         """The same of the look before."""
+        self._rows = RowsSeen()
         self._parts = PartsHere(self.number)
         self._failed: set[tuple[str, str]] = set()
         self._obstacles = Obstacles((), math.nan, {}, (), self._failed)
@@ -118,15 +118,12 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
     def news(self, seen: Seen) -> News:
         """What has happened since the last look."""
         found = News()
-        self.seen, self.looked_s, self.nodes_seen = seen.jobs, seen.time_s, seen.nodes
-        self.reservations, self.in_partition = seen.reservations, {}
-        # Rows of one look are told in the order of submission, which decides ties: squeue has
-        # another.
-        now = {self.name(job): job for job in sorted(seen.jobs, key=attrgetter("came"))}
-        self.named = {job.label: name for name, job in now.items()}
+        self.seen, self.looked_s, self.reservations = seen.jobs, seen.time_s, seen.reservations
+        self._look_at_nodes(seen.nodes)
+        jobs = self._name_all(seen.jobs)
         self._see_sharing(seen, self.named)
         self._see_nodes(seen, self.named, found)
-        labels = set(self.named)
+        labels, names = set(self.named), set(self.named.values())
         self.used = {name for name in self.used if label_of(name) in labels}
         self.left = {label_of(name) for name in self.used}
         self.written = {label: each for label, each in self.written.items() if label in labels}
@@ -136,23 +133,42 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
         self._parts.said &= labels
         self.once.only(labels)
         self._look_for_obstacles(seen, labels)
-        for name in [name for name in self.told if name not in now]:
+        for name in [name for name in self.told if name not in names]:
             if self.told[name].label not in labels:  # otherwise it was queued again
                 found.remarks.append(f"job {name} is gone, and Slurm does not say how it ended")
             self._over(name, False, found)
-        for name, job in self._in_order(now):
+        if not self.decides or self._doors_changed:
+            jobs = list(seen.jobs)
+        elif more := self.once.changed.difference(job.label for job in jobs):
+            jobs += [job for job in seen.jobs if job.label in more]
+        # Rows of one look are told in the order of submission, which decides ties: squeue has
+        # another.
+        jobs = list({job.label: job for job in sorted(jobs, key=attrgetter("came"))}.values())
+        for job in self._in_order(jobs):
+            name = self.named[job.label]
             told = self.told.get(name)
             if told is None:
                 self._new(name, job, found)
-            elif (not told.is_news(job) and self.decides  # most of thousands
-                  and not self._doors_changed and job.label not in self.once.changed):
-                continue
             elif told.is_other(job):
                 self._forgotten(name, job, found)
             else:
                 before, told.row = told.row, job
                 self._known(name, job, before, seen.time_s, found)
         self._count_others(self.named, found)
+        self._rows.look_again(
+            job for job in jobs if (told := self.told.get(self.named[job.label])) is None
+            or not told.is_settled(job))
+        return found
+
+    def _name_all(self, jobs: Sequence[SlurmJob]) -> list[SlurmJob]:
+        """Name the jobs of a look; those of them of which there may be something to tell."""
+        found, gone = self._rows.look(
+            jobs, (told.row for told in self.told.values() if told.in_doubt))
+        for label in gone:
+            self.named.pop(label, None)
+        self.named |= {job.label: self.name(job) for job in found}
+        if len(self.named) < len(jobs):  # a label is shown twice: no row is the one of before
+            found, self.named = list(jobs), {job.label: self.name(job) for job in jobs}
         return found
 
     def name(self, job: SlurmJob) -> str:
@@ -185,9 +201,9 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
         """What is written on a job of ours: it still begins with the mark."""
         return f"{self.mark or 'wattline'}: {reason}"
 
-    def _in_order(self, now: Mapping[str, SlurmJob]) -> Iterable[tuple[str, SlurmJob]]:
-        """In which jobs are told."""
-        return now.items()
+    def _in_order(self, jobs: Sequence[SlurmJob]) -> Sequence[SlurmJob]:
+        """In which jobs are told, of one look."""
+        return jobs
 
     def _held(self, name: str, job: SlurmJob) -> tuple[int, ...]:
         """What a running job holds, as the books count it."""
@@ -202,11 +218,10 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
         self.array_limits = {array: limit for array, limit in limits.items() if array in arrays}
         self._failed = {each for each in self._failed if each[0] in labels}
         self.kept_before, self.obstacles = self.obstacles, {}
-        closed = {name for node in seen.nodes for name in node.closed}
-        self._doors_changed, self.closed = closed != self.closed, closed
-        self._obstacles = Obstacles(seen.jobs, seen.time_s, self.array_limits,
-                                    (told.label for told in self.told.values()), self._failed,
-                                    closed)
+        self._doors_changed, self.closed = self._not_up != self.closed, self._not_up
+        told = [each.label for each in self.told.values()] if self.array_limits else []
+        self._obstacles = Obstacles(seen.jobs, seen.time_s, self.array_limits, told, self._failed,
+                                    self.closed)
 
     def _is_kept(self, job: SlurmJob, found: News) -> bool:
         """Whether something else than nodes and watts keeps a job of ours that is new."""

@@ -90,6 +90,17 @@ def test_cells_that_begin_with_a_line_end_are_read_look_after_look() -> None:
         reader.read(printed(JOB, JOB)[:-40], BETWEEN)
 
 
+def test_a_cell_that_holds_the_separator_of_an_earlier_look_is_read_as_it_is() -> None:
+    """Commands show them to everybody, and users write what they like."""
+    reader, other = JobReader(), fresh_separator()
+    reader.read(printed(JOB), BETWEEN)
+    named = JOB | {"Name": f"x{BETWEEN}y"}
+    text = "".join(f"{named[name]}{other}" for name in JOB_COLUMNS) + "\n"
+    for _ in range(2):
+        job, = reader.read(text, other)
+        assert (job.name, job.comment) == (f"x{BETWEEN}y", "")
+
+
 def test_output_that_was_cut_off_is_refused() -> None:
     with pytest.raises(SlurmError, match="squeue printed what cannot be read"):
         read_jobs(printed(JOB, JOB)[:-40], BETWEEN)

@@ -115,10 +115,10 @@ class SharedWatcher(Watcher):
         return ((name, told) for name, told in self.told.items()
                 if told.draws)
 
-    def _in_order(self, now: Mapping[str, SlurmJob]) -> Iterable[tuple[str, SlurmJob]]:
+    def _in_order(self, jobs: Sequence[SlurmJob]) -> Sequence[SlurmJob]:
         """Those that are over first: others may have their CPUs by now."""
         holds = (*ACTIVE, *STARTING, *ENDING)
-        return sorted(now.items(), key=lambda each: each[1].state in holds)
+        return sorted(jobs, key=lambda job: job.state in holds)
 
     def _held(self, name: str, job: SlurmJob) -> tuple[int, ...]:
         """CPUs of each of its nodes that no other job has in the books."""
