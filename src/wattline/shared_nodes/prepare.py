@@ -10,6 +10,7 @@ import numpy as np
 from wattline.model.records import Record
 from wattline.model.run import PowerBound
 from wattline.model.signal import Signal
+from wattline.shared_nodes.association_tables import association_arrays
 from wattline.shared_nodes.bound_tables import bound_arrays, even_shares
 from wattline.shared_nodes.class_options import (
     least_option_watts,
@@ -43,9 +44,8 @@ from wattline.shared_nodes.lists import (
     weight_ranks,
     working_lists,
 )
-from wattline.shared_nodes.machine import FloatArray, IntArray, SharedMachine
+from wattline.shared_nodes.machine import IntArray, SharedMachine
 from wattline.shared_nodes.outages import Outages
-from wattline.shared_nodes.preempt_loops import without_circles
 from wattline.shared_nodes.priority_factors import basic_priorities, entry_factors, job_factors
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.reservations import (
@@ -53,10 +53,8 @@ from wattline.shared_nodes.reservations import (
     reservation_arrays,
     reserved_nodes,
 )
-from wattline.shared_nodes.resets import reset_times
 from wattline.shared_nodes.rules import BACKFILL, FAIR_TREE, MULTIFACTOR, Rules
 from wattline.shared_nodes.same_rows import same_rows
-from wattline.shared_nodes.share_tree import depth_of, share_parents, share_parts
 from wattline.shared_nodes.sleeping import let_idle_nodes_sleep
 from wattline.shared_nodes.state import (
     NEVER_S,
@@ -134,7 +132,7 @@ def make_books(
     arrays |= device_lists(machine, weight_ranks(machine, rules), len(requests.gres_choices),
                            bool(ask["by_devices"].any()))
     arrays |= member_tables(machine, found, requests)
-    arrays |= _associations(machine, rules)
+    arrays |= association_arrays(machine, rules)
     arrays |= working_lists(machine, rules, len(entry), ask, outages is not None)
     arrays |= empty_offers(machine.nodes.weight, entry, class_first, class_nodes)
     arrays |= wait_arrays(dependencies_of(requests))
@@ -382,49 +380,6 @@ def _nodes(machine: SharedMachine, rules: Rules, jobs: int) -> dict[str, Any]:
         "switch_used": np.zeros(nodes.switch_parent.size + 1, np.int64),
         "switch_first": np.zeros(nodes.switch_parent.size + 1, np.int64),
     }
-
-
-def _associations(machine: SharedMachine, rules: Rules) -> dict[str, Any]:
-    tree = machine.associations
-    count = len(tree.parent)
-    parent = share_parents(tree)
-    part = share_parts(tree, parent)
-    depth = np.array([depth_of(parent, row) for row in range(count)], np.int64)
-    order = np.argsort(depth, kind="stable").astype(np.int64)
-    norm = np.ones(count)
-    for row in order:
-        if parent[row] >= 0:
-            norm[row] = norm[parent[row]] * (part[row] if part[row] >= 0 else 1.0)
-    users = np.flatnonzero(tree.user >= 0).astype(np.int64)
-    qos = machine.qos
-    return {
-        "assoc_parent": parent, "assoc_part": part, "assoc_norm": norm, "assoc_depth": depth,
-        "assoc_by_depth": order, "assoc_usage": np.zeros(count), "assoc_rate": np.zeros(count),
-        "assoc_pending": np.zeros(count), "assoc_since": np.zeros(count),
-        "assoc_factor": np.ones(count), "assoc_level": np.zeros(count),
-        "users_order": users.copy(), "users_scratch": users.copy(),
-        "billing": _billing(machine, rules).ravel(),
-        "reset_s": reset_times(rules.priority.reset_period, rules.unix_start_s),
-        # A job without a QOS (row -1) finds the last one here, which counts fully.
-        "usage_factor": np.append(qos.usage_factor.astype(np.float64), 1.0),
-        "qos_preempts": without_circles(qos.preempts)[0].ravel(),
-        "qos_rank": np.minimum(qos.priority, 0xFFFF).astype(np.int64),
-        "qos_mode": qos.preempt_mode.astype(np.int64).copy(),
-        "qos_grace": qos.grace_s.astype(np.float64).copy(),
-        "qos_no_reserve": qos.no_reserve.copy(),
-        "assoc_tried": np.zeros(count, np.int64),
-        "user_tried": np.zeros(len(tree.users) + 1, np.int64),
-    }
-
-
-def _billing(machine: SharedMachine, rules: Rules) -> FloatArray:
-    weights = np.zeros((len(machine.partitions.names), machine.resources))
-    weights[:, 0] = 1.0
-    for row, given in enumerate(rules.priority.billing):
-        if given:
-            weights[row] = 0.0
-            weights[row, : len(given)] = given
-    return weights
 
 
 def _world(outages: Outages | None, cap: Signal | None) -> dict[str, Any]:
