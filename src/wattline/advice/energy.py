@@ -25,7 +25,7 @@ from wattline.scenario.machines import machine_from, machine_words
 from wattline.traces import Trace, generate, read
 from wattline.traces.dated_tariffs import LogDates, Read, rate_beside
 from wattline.traces.rates import carbon_from, end_note, is_flat, price_from
-from wattline.traces.tariffs import currency_of
+from wattline.traces.tariffs import NoDates, currency_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -215,8 +215,16 @@ def _rate(
     if log is not None and not start:
         return rate_beside(text, read, log, "--start DATE")
     found = read(text, start=start)
-    return found, () if start or is_flat(found) else (
+    return found, () if start or is_flat(found) or not _has_dates(text, read) else (
         f"{text}: its first row is taken for the beginning; --start DATE says otherwise",)
+
+
+def _has_dates(text: str, read: Read) -> bool:
+    try:
+        read(text, unix=True)
+    except NoDates:
+        return False
+    return True
 
 
 def _jobs(

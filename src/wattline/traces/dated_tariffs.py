@@ -28,6 +28,11 @@ class LogDates:
     epoch_s: float | None
     """Unix time of second 0; None where nobody knows its dates."""
 
+    @property
+    def has_unix_clock(self) -> bool:
+        """Whether its seconds are Unix times."""
+        return self.epoch_s == 0.0
+
     @classmethod
     def of(cls, first_s: float, last_s: float, unix_start_s: float | None) -> LogDates:
         """Large seconds are Unix times themselves, and logs without a date say 1970."""
@@ -48,13 +53,15 @@ def rate_beside(
     """A figure, or a table from the first submission on, and how the dates of both were joined.
 
     A table that has no time in common with the log begins with it, as prices of one year beside
-    jobs of another. `otherwise` is the setting, if any, that names the first submission's date in
-    the table.
+    jobs of another; not where the clock of the log has dates itself, as that of a Slurm has.
+    `otherwise` is the setting, if any, that names the first submission's date in the table.
     """
     moved = f"; {otherwise} says otherwise" if otherwise else ""
     try:
         dated = read(text, unix=True)
     except NoDates:
+        if log.has_unix_clock:
+            raise
         table = read(text)
         return table, () if is_flat(table) else (
             f"{text}: has no dates: its first row is taken for the first submission{moved}",)
@@ -67,6 +74,10 @@ def rate_beside(
     first_unix_s, last_unix_s = log.epoch_s + log.first_s, log.epoch_s + log.last_s
     said = f"the log ({_date(first_unix_s)} to {_date(last_unix_s)})"
     if end_s < first_unix_s or begin_s > last_unix_s:
+        if log.has_unix_clock:
+            how = "ends before the first" if end_s < first_unix_s else "begins after the last"
+            raise InputError(f"{text}: {how} job of {said} is submitted; give another table"
+                             + (f", or {otherwise}" if otherwise else ""))
         return shifted(dated, -begin_s), (f"{text}: has no time in common with {said}: {as_first}",)
     if begin_s > first_unix_s:
         told = (f", or give {otherwise}, the date in the table at which the first job is submitted"

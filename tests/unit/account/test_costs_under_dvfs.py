@@ -30,10 +30,11 @@ def test_costs_are_the_integral_of_power_and_price(
     found = wl.account_run(run, price=str(table))
     log = run.events
     of_jobs_w = log.power_w - 90 * (32 - log.busy)
-    at_s = np.unique(np.concatenate([log.time_s, np.arange(400) * 3600.0]))
+    first_s = float(trace.jobs.submit_s[0])  # for which the table's first row is taken
+    at_s = np.unique(np.concatenate([log.time_s, first_s + np.arange(400) * 3600.0]))
     at_s = at_s[(at_s >= log.time_s[0]) & (at_s <= log.time_s[-1])]
     now_w = of_jobs_w[np.searchsorted(log.time_s, at_s[:-1], side="right") - 1]
-    per_kwh = 0.1 + 0.2 * ((at_s[:-1] // 3600) % 2)
+    per_kwh = 0.1 + 0.2 * (((at_s[:-1] - first_s) // 3600) % 2)
     assert found.cost == pytest.approx((now_w * per_kwh * np.diff(at_s)).sum() / 3.6e6, rel=1e-9)
     assert {job["quality"] for job in found.jobs} == {"simulated"}
     assert not any("mean power" in line for line in found.remarks)

@@ -81,7 +81,9 @@ def test_a_table_lies_on_the_clock_of_the_log(
 
 def test_a_table_of_other_times_is_refused(tmp_path: Path) -> None:
     dated = table(tmp_path, DATED)
-    for clock in (at(1e9 + 500, None, 1e9), at(300.0), Clock(2e9, None)):
+    with pytest.raises(InputError, match="begins after the last job"):
+        rate_on(at(1e9 + 500, None, 1e9), dated, price_from)
+    for clock in (at(300.0), Clock(2e9, None)):
         with pytest.raises(InputError, match="has nothing of this instant"):
             rate_on(clock, dated, price_from)
     with pytest.raises(InputError, match="its times are no dates"):

@@ -100,7 +100,7 @@ def test_more_jobs_than_fit_in_memory(refused, generator, jobs):
     (["--set", "trace.seed=-1"], "trace.seed: must be at least 0"),
     (["--set", "power.levels=[1e-300,1.0]"], "power.levels"),
     (["--set", "power.alpha=nan"], "power.alpha"),
-    (["--alpha", "nan"], "power.alpha"),
+    (["--alpha", "nan"], "--alpha"),
     (["--set", "power.cap=true"], "power.cap: must be a number"),
     (["--set", "power.cap=nan"], "power.cap"),
     (["--set", "power.cap=1e300"], "power.cap"),

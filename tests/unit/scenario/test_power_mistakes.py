@@ -32,7 +32,7 @@ def refusal(tmp_path, capsys):
     (["--cap", "120%"], "power.cap: 120% must be above 0 % and at most 100 %"),
     (["--cap", "-5"], "power.cap: -5 must be a positive number"),
     (["--alpha", "0.5"], "power.alpha: must be at least 1 and at most 3 (it is 0.5)"),
-    (["--beta", "nan"], "power.beta: must be at least 0 and at most 2 (it is nan)"),
+    (["--beta", "nan"], "Invalid value for '--beta': nan is not a finite number"),
     (["--idle-fraction", "1.5"], "power.idle_fraction: must be at least 0 and at most 1"),
     (["--set", "power.levels=[]"], "power.levels: must be a list of relative frequencies that"),
     (["--set", "power.levels=[1.0, 0.5]"], "rise, from 0.01 on up to 1 (it is [1.0, 0.5])"),
