@@ -367,14 +367,16 @@ def _allow(net: LicenceNet, bare: BareJobs, modes: ModeKeeper, controller: Contr
 
 
 def _allowed_w(bare: BareJobs, modes: ModeKeeper, controller: Controller) -> float:
-    """In guard mode Slurm must know that nodes without jobs draw too; the books know it."""
+    """In guard mode Slurm must know that nodes without jobs draw too; the books know it. As long as
+    jobs that were left to Slurm wait there, it would start them with what the books may use."""
     site, watcher, cap_w = modes.site, controller.watcher, cap_now_w(controller.books)
-    if modes.decides and not isinstance(watcher, SharedWatcher):
+    decides = modes.decides and not modes.now.taking_back
+    if decides and not isinstance(watcher, SharedWatcher):
         return decided_w(watcher.told.values(), controller.books.power_w, cap_w)
     seen, now_s = watcher.seen, watcher.looked_s
     if isinstance(watcher, SharedWatcher):
         watts = allowed_above_w(watcher.parts, seen, cap_w, controller.books.power_w)
-        if modes.decides:
+        if decides:
             return watts
         bare.say(seen, site.node_names, "what their CPUs and devices draw is taken from the others")
         return watts - parts_w(watcher.parts, bare.coming(

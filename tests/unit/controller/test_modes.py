@@ -181,6 +181,34 @@ def test_there_and_back_nothing_is_lost_or_started_twice(site: SiteConfig, slurm
     assert text.count('["start","') == 3, "those that Slurm started are no decisions"
 
 
+def test_licences_rise_after_jobs_are_held_again(
+    site: SiteConfig, slurm: OneSlurm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Slurm would start at once what waits for licences, and the cap would be passed."""
+    at_withdrawal: list[int] = []
+    withdraw = type(slurm).withdraw
+
+    def withdrawn(slurm: OneSlurm, label: str) -> None:
+        at_withdrawal.append(slurm.commands.allowed())
+        withdraw(slurm, label)
+
+    monkeypatch.setattr(type(slurm), "withdraw", withdrawn)
+    with serving(site, act=True) as here:
+        for label in ("1", "2", "3"):
+            slurm.submit(label)
+        here.cycle()
+        ordered(here, site, mode="guard")
+        here.cycle()
+        assert waiting(slurm) == {"3": "at Slurm"}
+        ordered(here, site, mode="decide")
+        for _ in range(3):
+            here.cycle()
+        assert waiting(slurm) == {"3": "held"}
+        assert len(at_withdrawal) == 1
+        assert at_withdrawal[0] < 900, "the three hold 300 each"
+        assert slurm.commands.allowed() == 900
+
+
 def test_a_killed_controller_goes_on_in_the_mode_with_the_cap(
     site: SiteConfig, slurm: OneSlurm, tmp_path: Path
 ) -> None:
