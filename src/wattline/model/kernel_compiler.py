@@ -117,6 +117,8 @@ class _Place:
         self._folder = folder / function.__module__
         self._line = function.__code__.co_firstlineno
         self._stamp = "" if package_of(function) in packages() else _own_file(function)
+        self._py_file = function.__code__.co_filename
+        """What numba names where it warns that a kernel cannot be kept (it holds an address)."""
 
     def get_cache_path(self) -> str:
         return str(self._folder)

@@ -157,6 +157,29 @@ def test_a_policy_of_a_script_is_compiled_with_its_present_code(folder: Path) ->
     run(folder, SCRIPT)
 
 
+ADDRESS = """
+import ctypes
+from wattline.model.kernel import kernel
+
+cosine = ctypes.CDLL("libm.so.6").cos
+cosine.argtypes, cosine.restype = [ctypes.c_double], ctypes.c_double
+
+@kernel
+def turned(value):
+    return cosine(value)
+
+print(turned(0.0))
+"""
+
+
+@compiled_only
+def test_a_kernel_that_holds_an_address_is_called_from_memory(folder: Path) -> None:
+    """Code with an address of this process is of no use to another: numba says so, and goes on."""
+    (folder / "holding.py").write_text(ADDRESS)
+    assert run(folder, "import holding") == ["1.0"]
+    assert not list(folder.rglob("holding.turned*"))
+
+
 SHIPPED = """
 import sys
 from pathlib import Path
