@@ -105,7 +105,7 @@ class ContractRun:
 
 
 def run_contract(case: Case, bid: Bid | Sequence[Bid | None] | None) -> ContractRun:
-    """Simulate the case; one bid for all hours, one an hour (None: stay out), or adaptive."""
+    """Simulate the case; one bid for all hours, a bid per hour (None: stay out), or adaptive."""
     few = _fewer_standby(case)
     if few is not case:
         found = _run(few, bid)

@@ -1,4 +1,4 @@
-"""Levels under a cap: which one a job may start at, what it draws there, what none can do.
+"""Levels under a cap: at which a job may start, what it draws there, what none can do.
 
 The functions take the parameters of adaptive admission (`adaptive.Adaptive`) and the cap that
 holds, so that a budget can call them with its own.

@@ -46,7 +46,7 @@ class Settings:
 
 
 Figures = tuple[FloatArray, FloatArray, FloatArray]
-"""Times, node-seconds waited and node-seconds in all, with a row a workload."""
+"""Times, node-seconds waited and node-seconds in all, with a row per workload."""
 
 
 def workload(settings: Settings, number: int) -> Workload:

@@ -13,7 +13,7 @@ from wattline.studies.dragonfly.workloads import JobKind, Workload, heterogeneou
 
 RATIOS = (0.25, 1.0, 4.0)
 MACHINES = ((4, 17), (8, 17), (4, 33), (8, 33))
-"""Routers a group and groups; four nodes a router: 272, 544, 528 and 1,056 nodes."""
+"""Routers per group, and groups; four nodes per router: 272, 544, 528 and 1,056 nodes."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class PlacedCase:
 
 @dataclass(frozen=True)
 class Row:
-    """Times of a case under every policy, over those of simple: one number a kind of job."""
+    """Times of a case under every policy, over those of simple: one number per kind of job."""
 
     case: PlacedCase
     relative: Mapping[str, tuple[float, ...]]
