@@ -16,7 +16,7 @@ from wattline.cli.finite import FiniteRange
 from wattline.cli.output import json_option, print_json, print_table, progress
 
 if TYPE_CHECKING:
-    from wattline.studies.regulation.parts import Row
+    from wattline.studies.regulation.parts import PolicyOutcome
 
 COST = "cost (0.1 per kWh)"
 """All prices of the study are 0.1 per kWh, as published, in no currency."""
@@ -120,7 +120,7 @@ def _print_fits(fits: list[dict[str, Any]]) -> None:
     click.echo("")
 
 
-def _print_rows(name: str, rows: list[Row]) -> None:
+def _print_rows(name: str, rows: list[PolicyOutcome]) -> None:
     from wattline.studies.regulation.parts import over_seeds
     from wattline.studies.regulation.published import TRACES, words
 

@@ -21,7 +21,7 @@ from wattline.grid.market import (
     Bid,
     Contract,
     Settlement,
-    Tracking,
+    TrackingError,
     overlay,
 )
 from wattline.grid.qos import TypeQuality
@@ -85,7 +85,7 @@ class ContractRun:
         return float(energy_j[standby].sum()) / total_j
 
     @property
-    def tracking(self) -> Tracking:
+    def tracking(self) -> TrackingError:
         return self.settlement.tracking
 
     @property

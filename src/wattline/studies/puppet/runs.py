@@ -28,7 +28,7 @@ from wattline.policies.order.fcfs import Fcfs
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.counted import Counted
 from wattline.policies.regulation.none import NoRegulation
-from wattline.studies.puppet.workloads import Workload
+from wattline.studies.puppet.workloads import StudiedJobs
 
 LOWEST = 0.5
 """The slowest relative frequency. The publication names none (P1 to Pm): it is an assumption, whose
@@ -102,7 +102,7 @@ class Ratio:
 class Laboratory:
     """Runs cases on a workload; the caps are fractions of one reference power."""
 
-    def __init__(self, workload: Workload, reference_w: float | None = None) -> None:
+    def __init__(self, workload: StudiedJobs, reference_w: float | None = None) -> None:
         """`reference_w`: what caps are parts of, where it is not this workload's own peak."""
         self.workload = workload
         if reference_w is not None:
