@@ -33,3 +33,11 @@ def test_a_class_that_is_exported_shares_its_name_with_no_other() -> None:
 def test_words_that_are_met_everywhere_mean_one_thing_each() -> None:
     found = classes()
     assert {name: found[name] for name in ONE_OF_EACH} == dict.fromkeys(ONE_OF_EACH, 1)
+
+
+def test_the_slack_of_caps_has_one_definition() -> None:
+    """Whoever compares a power with a cap takes that of the model."""
+    own = re.compile(r"(?:cap|limit)\w*(?:\(\w+\))? \* \(1(?:\.0)? [+-] 1e-\d+\)|^CAP_SLACK = ",
+                     re.MULTILINE)
+    assert [path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")
+            if own.search(path.read_text(encoding="utf-8"))] == ["model/cap_slack.py"]

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
@@ -126,7 +127,7 @@ class Laboratory:
         alone_w = jobs.power_w * lowest
         if case.counts == "machine":
             alone_w = alone_w + (self.workload.nodes - jobs.procs) * idle_w
-        return np.asarray(alone_w <= self.cap_w(case) * (1.0 + 1e-9), dtype=np.bool_)
+        return np.asarray(alone_w <= self.cap_w(case) * (1.0 + CAP_SLACK), dtype=np.bool_)
 
     def run(self, case: CappedCase, chosen: Mask) -> Run:
         jobs = self.jobs_of(case)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from wattline.analysis.summary import time_text
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.errors import InputError, WattlineWarning
 from wattline.model.run import Run
 from wattline.model.units import format_power
@@ -273,7 +274,7 @@ def _refuse_below_idle(after: RunIndex, now_s: float) -> None:
 def _kept_when(after: RunIndex, now_s: float) -> list[str]:
     """Where slowing down is not enough: how far it stays above the cap, and until when."""
     cap_w, lowest_w = run_words.cap_at(after, now_s), after.at(now_s).power_w
-    if cap_w is None or lowest_w <= cap_w * (1 + 1e-9):
+    if cap_w is None or lowest_w <= cap_w * (1 + CAP_SLACK):
         return []
     log = after.run.events
     below = np.flatnonzero((log.time_s > now_s) & (log.power_w <= cap_w))
