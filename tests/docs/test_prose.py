@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import re
+import tokenize
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+SOURCES = sorted((ROOT / "src" / "wattline").rglob("*.py"))
 LONGEST_LINE = 120
 LONGEST_PARAGRAPH = 1100
 """In characters: some eleven lines."""
-EACH = "job|node|server|socket|core|row|event|kWh|MWh|second|hour|user|run|router|hop|line|cycle"
+EACH = ("job|node|server|socket|core|row|event|kWh|MWh|second|hour|user|run|router|hop|line|cycle|"
+        "link|channel|group|workload|key")
 AMOUNT = (r"row|\d[\d,.]*|W|kW|MW|MB|kJ|GHz|jobs|decisions|firings|transitions|cores|packages|"
-          "links|one")
+          "links|one|value|messages|nodes(?= a router)|routers|cell|colour")
 FOR_PER = re.compile(rf"\b(?:{AMOUNT}) an? (?:{EACH})\b(?! (?:that|of|with|which|had|is))")
 
 
@@ -35,6 +41,24 @@ def test_lines_and_paragraphs_have_a_length_that_people_read(page: Path) -> None
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_per_is_said_where_it_is_meant(page: Path) -> None:
     assert FOR_PER.findall(page.read_text(encoding="utf-8")) == []
+
+
+def said_in(path: Path) -> Iterator[str]:
+    """Strings, docstrings and comments of a source, each in one line."""
+    text = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield " ".join(node.value.split())
+    comments = [token.string.lstrip("# ")
+                for token in tokenize.generate_tokens(io.StringIO(text).readline)
+                if token.type == tokenize.COMMENT]
+    yield " ".join(comments)
+
+
+def test_per_is_said_in_sources_too() -> None:
+    found = [f"{path.relative_to(ROOT)}: {match.group()}" for path in SOURCES
+             for text in said_in(path) for match in FOR_PER.finditer(text)]
+    assert found == []
 
 
 def test_what_is_not_meant_would_be_found() -> None:

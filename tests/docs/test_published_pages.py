@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wattline.studies.every import DOCUMENTS, study_all
-from wattline.studies.published import VERDICTS, Row, page, rows_from, sections_below
+from wattline.studies.published import VERDICTS, PublishedFigure, page, rows_from, sections_below
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,7 +37,7 @@ def test_a_page_is_as_the_command_writes_it(name: str) -> None:
     assert path.read_text(encoding="utf-8") == text + sections_below(path)
 
 
-def rows_of(path: Path) -> tuple[Row, ...]:
+def rows_of(path: Path) -> tuple[PublishedFigure, ...]:
     """The rows of a page's first table; further sections have tables of their own."""
     table = path.read_text(encoding="utf-8").partition("\n## ")[0].split("|---|\n")[-1]
     cells = [[cell.replace("\\|", "|") for cell in re.split(r"(?<!\\) \| ", line[2:-2])]

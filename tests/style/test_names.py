@@ -14,6 +14,8 @@ SOURCE = Path(__file__).parents[2] / "src" / "wattline"
 ROOM_OF_OBJECTS = SOURCE / "scenario" / "objects.py"
 """Policies and machines as people write them; the kernels' own have the same names on purpose."""
 
+ONE_OF_EACH = ("View", "Setting", "Outcome", "Row", "Workload", "Plan", "Tracking")
+
 
 @cache
 def classes() -> Counter[str]:
@@ -28,7 +30,14 @@ def test_a_class_that_is_exported_shares_its_name_with_no_other() -> None:
     assert {name for name in {*wl.__all__} - objects if found[name] > 1} == set()
 
 
-def test_view_setting_and_outcome_mean_one_thing_each() -> None:
+def test_words_that_are_met_everywhere_mean_one_thing_each() -> None:
     found = classes()
-    assert {name: found[name] for name in ("View", "Setting", "Outcome")} == {
-        "View": 1, "Setting": 1, "Outcome": 1}
+    assert {name: found[name] for name in ONE_OF_EACH} == dict.fromkeys(ONE_OF_EACH, 1)
+
+
+def test_the_slack_of_caps_has_one_definition() -> None:
+    """Whoever compares a power with a cap takes that of the model."""
+    own = re.compile(r"(?:cap|limit)\w*(?:\(\w+\))? \* \(1(?:\.0)? [+-] 1e-\d+\)|^CAP_SLACK = ",
+                     re.MULTILINE)
+    assert [path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")
+            if own.search(path.read_text(encoding="utf-8"))] == ["model/cap_slack.py"]

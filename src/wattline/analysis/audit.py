@@ -13,7 +13,8 @@ from wattline.model.run import EventKind, Placement, Run
 from wattline.model.signal import FloatArray
 
 TOLERANCE = 1e-9
-"""Relative: sums of a million doubles stay well within it, a wrong term does not."""
+"""Relative: sums of a million doubles stay well within it, a wrong term does not. The audit's
+own, not the slack that policies share (`model/cap_slack.py`)."""
 TAKING = (EventKind.START, EventKind.RESUME)
 """Events at which a job takes its units; a paused job gives them back until it resumes."""
 GIVING = (EventKind.END, EventKind.PAUSE, EventKind.REQUEUE)

@@ -13,7 +13,7 @@ from wattline.analysis.naming import named_runs
 from wattline.analysis.other_caps import ABOVE_CAP_OF, against_other_caps, cap_givers, cap_notes
 from wattline.analysis.result import Result, flattened, open_run
 from wattline.analysis.rundir import runs_below
-from wattline.analysis.summary import Row, compare_table, comparison
+from wattline.analysis.summary import ComparedFigure, compare_table, comparison
 from wattline.model.errors import InputError
 from wattline.model.run import Run
 
@@ -64,7 +64,7 @@ class Comparison:
         return against_other_caps(self.runs, own)
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ComparedFigure]:
         """The figures that people look at first: values in SI, texts, ratios to the first run."""
         return compare_table(self.runs, self.figures)
 

@@ -12,7 +12,7 @@ from wattline.analysis.summary import (
     ENERGY,
     PLAIN,
     TIME,
-    Row,
+    ComparedFigure,
     Scale,
     aligned,
     ratio_text,
@@ -161,7 +161,7 @@ class SummaryCell:
     verdict: str
 
 
-def summary_cells(row: Row, unlike: Sequence[bool]) -> list[SummaryCell]:
+def summary_cells(row: ComparedFigure, unlike: Sequence[bool]) -> list[SummaryCell]:
     """A run that ran other jobs than the first is not called better or worse than it."""
     return [
         SummaryCell(text, Cell(ratio_text(ratio), ratio), "" if other else _verdict(row, ratio))
@@ -169,7 +169,7 @@ def summary_cells(row: Row, unlike: Sequence[bool]) -> list[SummaryCell]:
     ]
 
 
-def _verdict(row: Row, ratio: float) -> str:
+def _verdict(row: ComparedFigure, ratio: float) -> str:
     """Better or worse than the first run, by more than a thousandth."""
     if not row.better or not math.isfinite(ratio) or abs(ratio - 1) < 1e-3:
         return ""

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wattline.analysis.metrics import job_figures
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.jobs import IntArray
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray, Signal
@@ -132,7 +133,7 @@ def above(steps: Steps, limit: Signal) -> tuple[float, float]:
     row = np.searchsorted(steps.edge_s[:-1], begin_s, "right") - 1
     over_w = steps.value[row] - limit.sample(begin_s)
     # A machine that stands exactly at its limit is not above it by the rounding of a sum.
-    over_w = np.where(over_w > 1e-9 * np.abs(steps.value[row]), over_w, 0.0)
+    over_w = np.where(over_w > CAP_SLACK * np.abs(steps.value[row]), over_w, 0.0)
     length_s = np.diff(edge_s)
     return float(length_s[over_w > 0].sum()), float(np.dot(over_w, length_s))
 

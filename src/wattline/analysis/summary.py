@@ -68,7 +68,7 @@ FIGURES = (
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparedFigure:
     """One figure of several runs: SI values, texts in one unit, ratios to the first run."""
 
     key: str
@@ -81,7 +81,7 @@ class Row:
 
 
 def compare_table(runs: Mapping[str, Run],
-                  figures: Mapping[str, Mapping[str, Any]] | None = None) -> list[Row]:
+                  figures: Mapping[str, Mapping[str, Any]] | None = None) -> list[ComparedFigure]:
     """The summary figures of runs side by side; `figures` are their metrics where known.
 
     A run without a cap is measured against that of the run most like it (`other_caps`).
@@ -103,7 +103,9 @@ def _take_as_long(runs: Iterable[Run], measured: Iterable[Mapping[str, Any]]) ->
     return all(math.isclose(each, used_s[0], rel_tol=1e-6) for each in used_s)
 
 
-def comparison(runs: Sequence[str], rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
+def comparison(
+    runs: Sequence[str], rows: Sequence[ComparedFigure]
+) -> tuple[list[str], list[list[str]]]:
     """Headers and lines for print_table: value, then value and ratio for every further run."""
     headers = ["figure", "unit", runs[0]]
     for name in runs[1:]:
@@ -200,9 +202,9 @@ def _with_unit(value: float, scales: Sequence[Scale]) -> str:
     return f"{number_text(value / scale.size)} {scale.sign}"
 
 
-def _row(figure: Figure, values: Sequence[float]) -> Row:
+def _row(figure: Figure, values: Sequence[float]) -> ComparedFigure:
     scale = scale_for(figure.scales, values)
-    return Row(
+    return ComparedFigure(
         key=figure.key,
         label=figure.label,
         unit=scale.sign,
@@ -223,7 +225,7 @@ def aligned(values: Sequence[float]) -> tuple[str, ...]:
     return tuple(f"{value:,.{decimals}f}" if math.isfinite(value) else "-" for value in values)
 
 
-def _worth_showing(row: Row, capped: bool) -> bool:
+def _worth_showing(row: ComparedFigure, capped: bool) -> bool:
     if row.key in ("jobs.not_run", "jobs.killed"):
         return any(row.values)
     if "above_cap" in row.key:

@@ -1,4 +1,4 @@
-"""The engine: jobs a second on real logs, scaling, reading, memory, start-up.
+"""The engine: jobs per second on real logs, scaling, reading, memory, start-up.
 
 Real logs are read from the folder that WATTLINE_DATA names (or ../shared/data); without it,
 generated workloads of about the same shape stand in, and the result says so.

@@ -17,7 +17,7 @@ METHODS = ("none", "block", "wait", "dvfs")
 
 
 def measure(progress: Advance) -> dict[str, Any]:
-    """Seconds and jobs a second; the best of some runs after one that is not counted."""
+    """Seconds and jobs per second; the best of some runs after one that is not counted."""
     from wattline.studies.puppet import study as puppet
     from wattline.studies.puppet.runs import Laboratory
     from wattline.studies.puppet.workloads import generated_workload

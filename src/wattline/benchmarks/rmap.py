@@ -1,4 +1,4 @@
-"""Speed of power-aware scheduling: decisions a second, and a whole published evaluation."""
+"""Speed of power-aware scheduling: decisions per second, and a whole published evaluation."""
 
 from __future__ import annotations
 

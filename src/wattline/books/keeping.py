@@ -10,6 +10,7 @@ from wattline.books.log import END, NO_JOB, PAUSE, RATE, RESUME, START, log_even
 from wattline.books.outages import pay_down
 from wattline.books.record import Record
 from wattline.books.world import all_paced, begun, confirms, left, paced
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.kernel import kernel, kernel_part
 from wattline.policies.contract import Composition, give_back, order_told, power_told, released
 from wattline.policies.releases import insert_release, remove_release, rescale_releases
@@ -26,9 +27,6 @@ from wattline.policies.state import (
     State,
 )
 
-TOLERANCE = 1e-9
-"""Relative slack in comparisons of power with a cap, for sums of many floats."""
-
 
 @kernel
 def integrate(st: State, record: Record, until_s: float) -> None:
@@ -40,7 +38,7 @@ def integrate(st: State, record: Record, until_s: float) -> None:
         meter.energy_j += clock.power_w * passed_s
         clock.energy_j = meter.energy_j
         meter.peak_w = max(meter.peak_w, clock.power_w)
-        if clock.power_w > clock.cap_w * (1.0 + TOLERANCE):
+        if clock.power_w > clock.cap_w * (1.0 + CAP_SLACK):
             meter.time_above_s += passed_s
             meter.energy_above_j += (clock.power_w - clock.cap_w) * passed_s
     clock.now_s = until_s

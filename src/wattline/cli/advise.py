@@ -128,7 +128,7 @@ def _print_caps(advice: CapAdvice, plot: str | None) -> None:
 @click.option("--claims", metavar="CSV", help="Claims, as `wattline claims` reads them.")
 @click.option("--model", metavar="FILE", help="Models of `wattline fit`.")
 @click.option("--store", metavar="URL|FILE", help="A store with claims or configurations.")
-@click.option("--nodes", type=click.IntRange(min=1), metavar="N", help="Only on so many nodes.")
+@click.option("--nodes", type=click.IntRange(min=1), metavar="N", help="Only on N nodes.")
 @click.option("--beta", type=FiniteRange(0, 1), default=0.5, show_default=True,
               help="How run time is assumed to follow frequency: f^-beta.")
 @price_option

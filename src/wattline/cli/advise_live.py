@@ -27,7 +27,7 @@ act_option = click.option(
     help="With --live --follow: change the policy of the controller; without it nothing is done.")
 rounds_option = click.option(
     "--rounds", type=click.IntRange(1), metavar="N",
-    help="With --live --follow: end after so many looks.  [default: go on]")
+    help="With --live --follow: end after N looks.  [default: go on]")
 
 
 def history_of(history: str | None, options: dict[str, Any]) -> Trace | None:

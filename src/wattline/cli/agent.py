@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from wattline.cli.choices import Group
 from wattline.cli.output import json_option, print_json
 from wattline.model.errors import InputError
 
@@ -18,7 +19,7 @@ config_option = click.option(
     help="The agent's file: broker, keys, sensor, limits.")
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Group, invoke_without_command=True)
 @config_option
 @json_option
 @click.pass_context
@@ -81,10 +82,12 @@ def restore(file: Path | None, as_json: bool) -> None:
 @command.command()
 @click.option("--folder", required=True, type=click.Path(path_type=Path), metavar="FOLDER",
               help="Where the files go; it must not be there yet.")
-@click.option("--cluster", required=True, metavar="NAME")
+@click.option("--cluster", required=True, metavar="NAME",
+              help="What the cluster is called; keys and certificates are for it alone.")
 @click.option("--nodes", required=True, metavar="HOSTS", help="As a host list, n[001-016].")
 @click.option("--host", required=True, metavar="HOST", help="Where the broker runs.")
-@click.option("--port", type=click.IntRange(1, 65535), default=8883, show_default=True)
+@click.option("--port", type=click.IntRange(1, 65535), default=8883, show_default=True,
+              help="Port on which the broker listens.")
 @json_option
 def keys(folder: Path, cluster: str, nodes: str, host: str, port: int, as_json: bool) -> None:
     """Make certificates and keys: for the broker, the controller and each node, a folder each."""

@@ -12,7 +12,7 @@ from wattline.cli.output import json_option, print_json, print_table, progress
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option("--streamed-jobs", type=int, metavar="N",
-              help="Of `core`: so many jobs stream through the books; a million if not given.")
+              help="Of `core`: how many jobs stream through the books; a million if not given.")
 @json_option
 def command(names: tuple[str, ...], streamed_jobs: int | None, as_json: bool) -> None:
     """Measure the speed of this installation.

@@ -34,7 +34,7 @@ OF_A_SITE = ("workload", "servers", "utilisation", "level", "burst", "mislabelle
               help="auto (the policy's own), descent, closed_form, empirical, exhaustive, "
                    "heuristic, range.")
 @click.option("--hours", "hours", type=click.IntRange(min=1), default=None,
-              help="Also plan so many hours ahead by the scenario's prices.")
+              metavar="N", help="Also plan N hours ahead by the scenario's prices.")
 @click.option("--hours-most", type=click.IntRange(min=0), default=None, metavar="N",
               help="Of these, bid only for the N that save most.")
 @click.option("--with", "others", multiple=True, type=click.Path(path_type=Path),

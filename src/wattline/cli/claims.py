@@ -145,9 +145,11 @@ def learn(store: str, ledger: str, coverage: float, classes: tuple[str, ...],
 @command.command()
 @click.argument("application")
 @store_option
-@click.option("--objective", default="energy", show_default=True, metavar="energy|time|edp[:W]")
+@click.option("--objective", default="energy", show_default=True, metavar="energy|time|edp[:W]",
+              help="What is to be least: energy, time, or time x energy^W (edp: W = 1).")
 @click.option("--free", multiple=True, metavar="CLASS=N", help="Free nodes; all classes otherwise.")
-@click.option("--nodes", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option("--nodes", type=click.IntRange(min=1), default=1, show_default=True,
+              help="Nodes that the application runs on.")
 @click.option("--caution", type=FiniteRange(min=0), default=0.0, show_default=True,
               help="Standard errors added to what an uncertain claim promises.")
 @json_option

@@ -62,12 +62,12 @@ _OPTIONS = (
     click.option("--rounds", type=click.IntRange(min=1),
                  help="Simulations that the descent may use (400; aqa, qosg a quarter more)."),
     click.option("--forecast", type=click.IntRange(min=0), metavar="HOURS",
-                 help="Plan the bid on so many other hours instead of the hour itself (bid: 30)."),
+                 help="Number of other hours to plan on instead of the hour itself (bid: 30)."),
     click.option("--hold", type=FiniteRange(0, 1), metavar="SHARE",
                  help="Share of the forecast hours that must meet all constraints, each by itself "
                       "(bid: 0.9); 0: all of them together must."),
     click.option("--check", type=click.IntRange(min=0), metavar="HOURS",
-                 help="Try the chosen bid on so many further hours (10; 0 for a given bid)."),
+                 help="Number of further hours to try the bid on (10; 0 for a given bid)."),
 )
 
 

@@ -32,7 +32,7 @@ config_option = click.option(
               help="Who starts jobs, whatever the site says and whatever was ordered: we, or Slurm "
                    "under licences.")
 @click.option("--cycles", type=click.IntRange(min=1), metavar="N",
-              help="Stop after so many cycles; otherwise go on until Ctrl-C.")
+              help="Stop after N cycles; otherwise go on until Ctrl-C.")
 @json_option
 @click.pass_context
 def command(context: click.Context, file: Path | None, act: bool, mode: str | None,

@@ -26,7 +26,8 @@ def budget_options(function: Any) -> Any:
     options = (
         click.option("--energy", required=True, metavar="JOULES|kWh",
                      help="The budget of the period, as in 900MWh or 3.2e12."),
-        click.option("--period", default="7d", show_default=True, metavar="TIME"),
+        click.option("--period", default="7d", show_default=True, metavar="TIME",
+                     help="How long a period is."),
         price_option,
         carbon_option,
         click.option("--start", default="", metavar="DATE",
@@ -78,7 +79,8 @@ def plan(as_json: bool, rows: int, **options: Any) -> None:
               help="Job log; a generated one otherwise.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1000, show_default=True,
               help="Jobs of the generated log.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
+              help="Seed of the generated log.")
 @click.option("--strategy", type=Choice(["idle", "shut", "dvfs", "mix", "cap"]), default="dvfs",
               show_default=True, help="What nodes do to draw less.")
 @json_option
@@ -163,7 +165,8 @@ def status_command(run: Path | None, at: str | None, as_json: bool, live: bool,
 @click.option("--store", required=True, metavar="FILE|URL", help="The ledger.")
 @click.option("--energy", required=True, metavar="JOULES|kWh",
               help="The budget of each period, as in 900MWh or 3.2e12.")
-@click.option("--period", default="7d", show_default=True, metavar="TIME")
+@click.option("--period", default="7d", show_default=True, metavar="TIME",
+              help="How long a period is.")
 @click.option("--start", required=True, metavar="DATE", help="When the first period begins.")
 @click.option("--end", default="", metavar="DATE", help="[default: the last reading]")
 @click.option("--unspent", type=Choice(["expire", "carry"]), default="expire", show_default=True,
@@ -171,7 +174,8 @@ def status_command(run: Path | None, at: str | None, as_json: bool, live: bool,
 @click.option("--meter", default="", metavar="NAME[,NAME]",
               help="Feeds that were imported. [default: the nodes' meters]")
 @click.option("--zone", default="", metavar="ZONE", help="Of the dates. [default: the site's]")
-@click.option("-M", "--clusters", multiple=True, metavar="CLUSTER")
+@click.option("-M", "--clusters", multiple=True, metavar="CLUSTER",
+              help="Only this cluster; may be repeated.")
 @json_option
 def metered_command(as_json: bool, **options: Any) -> None:
     """Hold a budget against what the meters of a ledger saw, period by period."""

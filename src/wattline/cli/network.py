@@ -69,12 +69,13 @@ def show(machine: str, svg: Path | None, as_json: bool) -> None:
 @click.option("--machine", help="A machine; it stands before that of the file of jobs.")
 @click.option("--routing", type=Choice(["minimal", "valiant", "adaptive", "ugal"]),
               default="adaptive", show_default=True, help="How messages find their way.")
-@click.option("--threshold", type=FINITE,
-              help="Adaptive routing with --packets: a detour needs more than so many times the "
+@click.option("--threshold", type=FINITE, metavar="X",
+              help="Adaptive routing with --packets: a detour needs more than X times the "
                    "room of the direct way (2).")
 @click.option("--mapping", type=Choice(["random", "linear"]), default="random", show_default=True,
               help="How tasks are laid on the nodes of a job.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
+              help="Seed of random placements, mappings and detours.")
 @click.option("--packets", is_flag=True, help="Times packet by packet instead of by flows.")
 @click.option("--svg", type=click.Path(dir_okay=False, path_type=Path),
               help="Write a picture of placement and hot spots here (.svg, .png or .pdf).")

@@ -18,12 +18,13 @@ from wattline.cli.output import json_option, print_json, print_table, progress
               default="adaptive", show_default=True, help="How messages find their way.")
 @click.option("--model", type=Choice(["flow", "packet"]), default="packet", show_default=True,
               help="By flows that share links fairly, or packet by packet.")
-@click.option("--threshold", type=FINITE,
-              help="Adaptive routing, packet by packet: a detour needs more than so many times the "
+@click.option("--threshold", type=FINITE, metavar="X",
+              help="Adaptive routing, packet by packet: a detour needs more than X times the "
                    "room of the direct way (2).")
 @click.option("--messages", type=click.IntRange(min=1), default=200, show_default=True,
               help="Messages of 1 KB that each node sends.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
+              help="Seed of the messages and of detours.")
 @json_option
 def load(machine: str, pattern: str, routing: str, model: str, threshold: float | None,
          messages: int, seed: int, as_json: bool) -> None:

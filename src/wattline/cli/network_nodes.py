@@ -24,7 +24,8 @@ from wattline.policies.placement.network.placements import PLACEMENTS
               help="Counters of Aries routers, a CSV table as LDMS stores them.")
 @click.option("--sensitive/--insensitive", default=True, show_default=True,
               help="Whether congestion slows the job down; nedd asks.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
+              help="Seed of random placements.")
 @json_option
 def nodes(machine: str, size: int, placement: str, free: str | None, busy: str | None,
           counters: Path | None, sensitive: bool, seed: int, as_json: bool) -> None:

@@ -16,7 +16,7 @@ import click
 from wattline.model.progress import Advance
 
 if TYPE_CHECKING:
-    from wattline.analysis.summary import Row
+    from wattline.analysis.summary import ComparedFigure
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
@@ -48,7 +48,7 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], title:
         click.echo("  ".join(padded).rstrip())
 
 
-def print_comparison(names: Sequence[str], rows: Sequence[Row]) -> None:
+def print_comparison(names: Sequence[str], rows: Sequence[ComparedFigure]) -> None:
     """Print runs side by side, below one another where a terminal is too narrow for all."""
     from wattline.analysis.summary import comparison
 

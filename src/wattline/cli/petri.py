@@ -36,7 +36,7 @@ def _workload_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--cores-per-node", type=click.IntRange(min=1),
                      help="Processors of the log that make a node; default: by its header."),
         click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True,
-                     help="Take only so many jobs of the log."),
+                     metavar="N", help="Take only the first N jobs of the log."),
         click.option("--order", type=Choice(["fcfs", "wfp"]), default="fcfs", show_default=True,
                      help="Order of the queue."),
         click.option("--power-policy", "power", type=Choice(["none", "block", "wait", "dvfs"]),
@@ -89,8 +89,8 @@ def list_nets(as_json: bool) -> None:
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE",
               help="SVG file, replaced where it exists; default: NET.svg, which is not replaced.")
 @click.option("--page", default="", help="Draw only this page.")
-@click.option("--after", type=click.IntRange(min=0), default=0, show_default=True,
-              help="Fire so many transitions first.")
+@click.option("--after", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
+              help="Fire N transitions first.")
 @json_option
 def show(net: str, out: Path | None, page: str, after: int, as_json: bool, **workload: Any) -> None:
     """Draw a net as SVG: modules as subpages, tokens on places.
@@ -114,8 +114,8 @@ def show(net: str, out: Path | None, page: str, after: int, as_json: bool, **wor
 @command.command()
 @_workload_options
 @click.option("--seed", type=int, help="Choose among equally urgent firings at random.")
-@click.option("--firings", type=click.IntRange(min=1),
-              help="Stop after so many; default for a net from a file 100,000.")
+@click.option("--firings", type=click.IntRange(min=1), metavar="N",
+              help="Stop after N firings; default for a net from a file 100,000.")
 @json_option
 def run(net: str, as_json: bool, seed: int | None, firings: int | None, **workload: Any) -> None:
     """Run a net to its end by the clock.
@@ -152,7 +152,7 @@ def run(net: str, as_json: bool, seed: int | None, firings: int | None, **worklo
 def step(net: str, as_json: bool, **workload: Any) -> None:
     """Walk through a net: see what is enabled, fire, see the marking. Type 'help'.
 
-    Commands also come from a pipe, one a line: printf '1\\nrun 5\\nmarking\\n' | wattline petri
+    Commands also come from a pipe, one per line: printf '1\\nrun 5\\nmarking\\n' | wattline petri
     step puppet
     """
     from wattline.advice.nets import NetRun, open_net
@@ -216,7 +216,7 @@ def export(net: str, out: Path | None, as_json: bool, **workload: Any) -> None:
 @click.option("--states", type=click.IntRange(min=1), default=10_000, show_default=True,
               help="Look at no more states than this.")
 @click.option("--reach", multiple=True, metavar="PLACE=COUNT",
-              help="Ask whether a state with so many tokens can be reached; may be repeated.")
+              help="Ask whether a state with these tokens can be reached; may be repeated.")
 @json_option
 def analyse(net: str, states: int, reach: tuple[str, ...], as_json: bool, **workload: Any) -> None:
     """Look at every state of a small net: dead ends, bounds, invariants, ways to a state.

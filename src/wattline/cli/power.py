@@ -67,7 +67,7 @@ def show(scenario: Path | None, run_folder: Path | None, as_json: bool, live: bo
               help="The cap, or none; per cent are of MaxWatts, what the machine can draw.")
 @click.option("--at", default="", metavar="TIME", help="From this time on; else from the start.")
 @click.option("--floor", metavar="WATTS", help="The machine is not switched off below this.")
-@click.option("--change-rate", metavar="WATTS", help="How fast power may change, a second.")
+@click.option("--change-rate", metavar="WATTS", help="How fast power may change, per second.")
 @now_option
 @live_options
 @json_option

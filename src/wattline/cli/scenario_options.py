@@ -61,7 +61,7 @@ FIELDS: dict[str, tuple[str, Any, str]] = {
                         "Idle power as a part of active power."),
     "--map": ("trace.map", Text("NAME|FILE"),
               "Column map of a table: eagle, eurora, fdata, pm100, or a TOML file."),
-    "--jobs": ("trace.jobs", int, "Use only the first so many jobs."),
+    "--jobs": ("trace.jobs", int, "Use only the first N jobs."),
     "--seed": ("trace.seed", int, "Seed of a generated workload."),
 }
 

@@ -37,8 +37,10 @@ tokens_file = click.option("--tokens", "file", type=FILE, default=TOKENS, show_d
               help="Where to listen; beyond this machine only with TLS and tokens, or --proxy.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8750, show_default=True,
               help="0: a free one.")
-@click.option("--tls-cert", type=FILE, metavar="FILE", help="The certificate, and...")
-@click.option("--tls-key", type=FILE, metavar="FILE", help="...its key.")
+@click.option("--tls-cert", type=FILE, metavar="FILE",
+              help="The server's certificate, with which it speaks HTTPS; needs --tls-key.")
+@click.option("--tls-key", type=FILE, metavar="FILE",
+              help="The private key of that certificate.")
 @click.option("--tokens", type=FILE, metavar="FILE",
               help="Who may come, as `wattline serve token add` writes it.")
 @click.option("--proxy", default="", metavar="ADDRESS",

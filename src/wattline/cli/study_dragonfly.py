@@ -28,8 +28,10 @@ from wattline.cli.output import json_option, print_json, print_table, progress
               help="Keep runs of random workloads in this file, and go on from those it has.")
 @click.option("--node-gbit-s", type=FiniteRange(min=0, min_open=True), default=8.0,
               show_default=True, help="Bandwidth of the node links, which the document leaves out.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
-@click.option("--workers", type=click.IntRange(min=1), default=2, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
+              help="Seed of all workloads.")
+@click.option("--workers", type=click.IntRange(min=1), default=2, show_default=True,
+              help="Processes.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path),
               help="Write pictures and the results as JSON into this folder.")
 @json_option

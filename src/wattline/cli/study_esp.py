@@ -13,7 +13,8 @@ from wattline.cli.output import json_option, print_json, print_table, progress
 
 
 @click.command("esp")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
+              help="Seed of the jobs.")
 @click.option("--mix", type=Choice(["light", "esp2"]), default="light", show_default=True,
               help="Eight profiles (one per size), or the benchmark's fourteen types.")
 @click.option("--boot", "boot_s", type=FiniteRange(min=0), default=120.0, show_default=True,

@@ -13,12 +13,14 @@ from wattline.cli.output import json_option, print_json, print_table
 
 
 @click.command("fairshare")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
+              help="Seed of the order in which jobs are submitted.")
 @click.option("--seeds", type=click.IntRange(min=1), default=20, show_default=True,
-              help="So many seeds from --seed on, over which users and orders are compared.")
+              help="Number of seeds, from --seed on, over which users and orders are compared.")
 @click.option("--beta", type=FiniteRange(0, 1), default=0.7, show_default=True,
               help="Run time follows frequency^-beta.")
-@click.option("--half-life", default="1d", show_default=True, metavar="TIME")
+@click.option("--half-life", default="1d", show_default=True, metavar="TIME",
+              help="After this time half of a usage is forgotten.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",
               help="Write the distribution of the stretch here.")
 @json_option

@@ -16,10 +16,10 @@ from wattline.cli.finite import FiniteRange
 from wattline.cli.output import json_option, print_json, print_table, progress
 
 if TYPE_CHECKING:
-    from wattline.studies.regulation.parts import Row
+    from wattline.studies.regulation.parts import PolicyOutcome
 
-COST = "cost (0.1 a kWh)"
-"""All prices of the study are 0.1 a kWh, as published, in no currency."""
+COST = "cost (0.1 per kWh)"
+"""All prices of the study are 0.1 per kWh, as published, in no currency."""
 PARTS = ("thresholds", "default", "workloads", "large", "hours", "long")
 
 
@@ -44,12 +44,13 @@ PARTS = ("thresholds", "default", "workloads", "large", "hours", "long")
 @click.option("--below-idle", is_flag=True,
               help="Let AQA bid for targets below the idle machine, as the published bids do.")
 @click.option("--forecast", type=click.IntRange(min=0), default=0, metavar="HOURS",
-              help="Let AQA plan on so many other hours instead of the first, in the 14 workloads.")
+              help="Number of other hours that AQA plans on, not the first, in the 14 workloads.")
 @click.option("--hold", type=FiniteRange(0, 1), default=0.0, metavar="SHARE",
               help="Share of these that must meet all constraints, each by itself.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
+              help="Seed of arrivals and signals.")
 @click.option("--seeds", type=click.IntRange(min=1), default=1, show_default=True,
-              help="Run so many seeds, from --seed on, and give intervals over them.")
+              help="Number of seeds to run, from --seed on; results get intervals over them.")
 @click.option("--workers", type=click.IntRange(min=1), default=None, help="Processes.")
 @click.option("--kept", default="", metavar="FILE",
               help="Where rows stay that were found; an interrupted call goes on there.")
@@ -119,7 +120,7 @@ def _print_fits(fits: list[dict[str, Any]]) -> None:
     click.echo("")
 
 
-def _print_rows(name: str, rows: list[Row]) -> None:
+def _print_rows(name: str, rows: list[PolicyOutcome]) -> None:
     from wattline.studies.regulation.parts import over_seeds
     from wattline.studies.regulation.published import TRACES, words
 

@@ -215,7 +215,7 @@ def _print(result: RmapResult) -> None:
                f"{counted(len(setting.seeds), 'seed')}, load {setting.load:g}, "
                f"set-up {setting.set_up.label}, applications: {', '.join(result.applications)}")
     node_w = result.peak_w / setting.nodes
-    click.echo(f"100 % of a bound is {result.peak_w:,.6g} W: {node_w:,.6g} W a node, all its "
+    click.echo(f"100 % of a bound is {result.peak_w:,.6g} W: {node_w:,.6g} W per node, all its "
                "devices at the highest cap of any table, without the rest of it")
     for trace in setting.traces:
         click.echo()

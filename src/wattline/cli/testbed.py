@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.choices import Group
 from wattline.cli.finite import FiniteRange
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.cli.testbed_bmc import bmc
@@ -24,7 +25,7 @@ folder_option = click.option(
     help="Where the bed lies; wattline-bed in the folder for temporary files otherwise.")
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """A real Slurm on this machine whose nodes draw emulated power.
 
@@ -35,7 +36,8 @@ def command() -> None:
 
 
 @command.command()
-@click.option("--nodes", type=click.IntRange(1, 1024), default=USUAL_NODES, show_default=True)
+@click.option("--nodes", type=click.IntRange(1, 1024), default=USUAL_NODES, show_default=True,
+              help="Nodes of the machine, a slurmd for each.")
 @click.option("--cores", type=click.IntRange(1, 1024), default=32, show_default=True,
               help="Of each node.")
 @click.option("--slurm", default="", metavar="VERSION",
@@ -73,7 +75,8 @@ def up(nodes: int, cores: int, slurm: str, folder: Path | None, as_json: bool) -
 
 @command.command()
 @click.argument("workload", type=click.Path(exists=True, path_type=Path))
-@click.option("--nodes", type=click.IntRange(1, 1024), default=8, show_default=True)
+@click.option("--nodes", type=click.IntRange(1, 1024), default=8, show_default=True,
+              help="Nodes of the machine, a slurmd for each.")
 @click.option("--cap", required=True, metavar="W", help="Power that the machine may draw, 3kW.")
 @click.option("--scenario", type=click.Path(exists=True, path_type=Path), metavar="F",
               help="Whose policies decide; EASY with block and first-fit otherwise.")

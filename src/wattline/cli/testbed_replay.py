@@ -13,14 +13,16 @@ a_file = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.option("--slurm-conf", required=True, type=a_file, metavar="F")
+@click.option("--slurm-conf", required=True, type=a_file, metavar="F",
+              help="The site's slurm.conf.")
 @click.option("--gres", type=a_file, metavar="F", help="gres.conf.")
 @click.option("--topology", type=a_file, metavar="F", help="topology.conf.")
 @click.option("--assoc", type=a_file, metavar="F",
               help="Script of sacctmgr that makes accounts, users and QOS.")
 @click.option("--events", required=True, type=a_file, metavar="F",
               help="Submissions, '-dt S -e submit_batch_job | OPTIONS -sim-walltime S SCRIPT'.")
-@click.option("--runs", type=click.IntRange(min=1), default=5, show_default=True)
+@click.option("--runs", type=click.IntRange(min=1), default=5, show_default=True,
+              help="How often the submissions are run.")
 @click.option("--at-once", type=click.IntRange(min=1), default=1, show_default=True,
               help="How many runs side by side; they share this machine's cores.")
 @click.option("--first", type=click.IntRange(min=1), default=None, metavar="N",

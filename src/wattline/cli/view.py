@@ -25,14 +25,18 @@ MACHINE = ("nodes", "cores", "node_idle_w", "node_active_w", "node_off_w", "node
 def machine_options(function: Any) -> Any:
     """A machine by a few figures; the defaults are those of docs/energy.md."""
     options = (
-        click.option("--nodes", type=click.IntRange(min=1), default=5040, show_default=True),
+        click.option("--nodes", type=click.IntRange(min=1), default=5040, show_default=True,
+                     help="Nodes of the machine."),
         click.option("--cores", type=click.IntRange(min=1), default=16, show_default=True,
                      help="Cores of a node."),
-        click.option("--node-idle-w", type=FINITE, default=112.0, show_default=True),
-        click.option("--node-active-w", type=FINITE, default=352.0, show_default=True),
-        click.option("--node-off-w", type=FINITE, default=14.0, show_default=True),
+        click.option("--node-idle-w", type=FINITE, default=112.0, show_default=True,
+                     help="Watts of an idle node."),
+        click.option("--node-active-w", type=FINITE, default=352.0, show_default=True,
+                     help="Watts of a node with all cores busy."),
+        click.option("--node-off-w", type=FINITE, default=14.0, show_default=True,
+                     help="Watts of a node that is switched off."),
         click.option("--nodes-per-rack", type=click.IntRange(min=0), default=72,
-                     show_default=True),
+                     show_default=True, help="Nodes of a rack; 0: all in one rack."),
     )
     for option in reversed(options):
         function = option(function)

@@ -109,7 +109,7 @@ class Obstacles:
         limit = self._limits.get(job.array, 0)
         if limit and self._told[job.array] >= limit:
             return self.of(job) or Obstacle(
-                "array limit", f"of its array {limit:,} may run at once, and so many run or are "
+                "array limit", f"of its array {limit:,} may run at once, and as many run or are "
                 "before it")
         return self.of(job)
 

@@ -17,6 +17,7 @@ from wattline.controller.node_power import NodePower
 from wattline.controller.told import Told
 from wattline.live.slurm.commands import Commands, SlurmError
 from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, WATTS, SlurmJob
+from wattline.model.cap_slack import CAP_SLACK
 
 RESERVATION = "wattline-cap"
 LASTS = "EndTime=now+365days"
@@ -72,7 +73,7 @@ def decided_w(jobs: Iterable[Told], drawn_w: float, cap_w: float) -> float:
     The cap; or all that jobs hold which the books let run, where these are more: a job that is
     slowed, or draws less than it says, keeps its licences. What begins beside them finds none left.
     """
-    if drawn_w > cap_w * (1.0 + 1e-9):
+    if drawn_w > cap_w * (1.0 + CAP_SLACK):
         return cap_w
     held = (told.row.licenses.get(WATTS, 0) for told in jobs
             if told.running and told.row is not None)

@@ -1,7 +1,7 @@
 """Whether a site's file calls its cluster as Slurm does.
 
-The ledger knows jobs by that name, as dumps of `sacct` do: under another one a job would be there
-twice.
+The ledger knows jobs by that name, as dumps of `sacct` do: under another name a job would be
+there twice.
 """
 
 from __future__ import annotations

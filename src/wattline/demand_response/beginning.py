@@ -34,7 +34,7 @@ class Beginning:
             self.opening = Opening(case.jobs, self.machine, self.rules)
 
     def desk(self, case: Case, bids: Sequence[Bid | None]) -> Desk:
-        """A desk for these bids, one an hour."""
+        """A desk for these bids, one per hour."""
         desk = self._desk.cast()
         desk.average[:] = [bid.average_w if bid else 0.0 for bid in bids]
         desk.reserve[:] = [bid.reserve_w if bid else 0.0 for bid in bids]
@@ -82,7 +82,7 @@ def _machine(case: Case) -> Machine:
 
 
 def _rules(case: Case) -> Rules:
-    # A row a cycle, and one where caps change; for every job only where the map is wanted too.
+    # A row per cycle, and one where caps change; for every job only where the map is wanted too.
     rows = int(case.duration_s / case.cycle_s * (8 if case.choose_nodes else 2)) + 4096
     return Rules(choose_nodes=case.choose_nodes, event_rows=rows,
                  speeds_together=not case.choose_nodes)

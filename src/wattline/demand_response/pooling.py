@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from wattline.demand_response.case import Case
 from wattline.demand_response.run import ContractRun, run_contract
 from wattline.grid.bidding.problem import BidOutcome, Simulate
-from wattline.grid.market import Bid, Tracking, saved_share
+from wattline.grid.market import Bid, TrackingError, saved_share
+from wattline.grid.qos import TypeQuality
 from wattline.model.progress import silent
 
 
@@ -53,35 +53,15 @@ def pool(runs: Sequence[ContractRun], hold: float = 0.0) -> BidOutcome:
     """
     if len(runs) == 1:
         return runs[0].outcome
-    types = len(runs[0].quality)
-    quality = []
-    for number in range(types):
-        parts = [run.quality[number] for run in runs]
-        jobs = sum(q.jobs for q in parts)
-        late = sum(q.violation_share * q.jobs for q in parts)
-        total = sum(q.mean * q.jobs for q in parts)
-        quality.append(
-            replace(
-                parts[0], jobs=jobs, unfinished=sum(q.unfinished for q in parts),
-                violation_share=late / jobs if jobs else 0.0, mean=total / jobs if jobs else 0.0,
-                quantile=max(q.quantile for q in parts),
-            )
-        )
-    delays = tuple(
-        np.concatenate([run.delays_s[number] for run in runs]) for number in range(types)
-    )
+    types = range(len(runs[0].quality))
+    quality = tuple(TypeQuality.pooled([run.quality[number] for run in runs]) for number in types)
+    delays = tuple(np.concatenate([run.delays_s[number] for run in runs]) for number in types)
     bills = [run.settlement for run in runs]
-    tracking = Tracking(
-        float(np.mean([b.tracking.mean for b in bills])),
-        float(np.mean([b.tracking.exceed_share for b in bills])),
-        float(np.mean([b.tracking.short_share for b in bills])),
-        None if bills[0].tracking.score is None
-        else float(np.mean([b.tracking.score for b in bills])), bills[0].tracking.least,
-    )
-    cost = float(np.mean([b.cost for b in bills]))
-    without = float(np.mean([b.cost_without for b in bills]))
+    tracking = TrackingError.mean_of([bill.tracking for bill in bills])
+    cost = float(np.mean([bill.cost for bill in bills]))
+    without = float(np.mean([bill.cost_without for bill in bills]))
     outcomes = tuple(run.outcome for run in runs)
     drawn_w = [each.drawn_w for each in outcomes if each.drawn_w is not None]
-    return BidOutcome(cost, saved_share(cost, without), tracking, tuple(quality), delays,
+    return BidOutcome(cost, saved_share(cost, without), tracking, quality, delays,
                       outcomes, float(np.mean(drawn_w)) if drawn_w else None,
                       float(np.mean([each.credit_per_h for each in outcomes])), hold)

@@ -1,4 +1,4 @@
-"""What of a contract's scenario has no effect or is assumed: said rather than done in silence."""
+"""What has no effect in a contract's scenario, or is assumed: said, not done in silence."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from wattline.grid.market import (
     Bid,
     Contract,
     Settlement,
-    Tracking,
+    TrackingError,
     overlay,
 )
 from wattline.grid.qos import TypeQuality
@@ -85,7 +85,7 @@ class ContractRun:
         return float(energy_j[standby].sum()) / total_j
 
     @property
-    def tracking(self) -> Tracking:
+    def tracking(self) -> TrackingError:
         return self.settlement.tracking
 
     @property
@@ -105,7 +105,7 @@ class ContractRun:
 
 
 def run_contract(case: Case, bid: Bid | Sequence[Bid | None] | None) -> ContractRun:
-    """Simulate the case; one bid for all hours, one an hour (None: stay out), or adaptive."""
+    """Simulate the case; one bid for all hours, a bid per hour (None: stay out), or adaptive."""
     few = _fewer_standby(case)
     if few is not case:
         found = _run(few, bid)

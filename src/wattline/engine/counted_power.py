@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.run import EventLog
 from wattline.model.signal import FloatArray, Signal
-
-TOLERANCE = 1e-9
 
 
 def jobs_power_w(events: EventLog, units: int, idle_w: float) -> FloatArray:
@@ -26,5 +25,5 @@ def above_cap(events: EventLog, power_w: FloatArray, cap_w: Signal,
     row = np.searchsorted(events.time_s, edges[:-1], "right") - 1
     cap = cap_w.sample(edges[:-1])
     length_s = np.diff(edges)
-    above = power_w[row] > cap * (1.0 + TOLERANCE) + TOLERANCE * np.abs(events.power_w[row])
+    above = power_w[row] > cap * (1.0 + CAP_SLACK) + CAP_SLACK * np.abs(events.power_w[row])
     return float(length_s[above].sum()), float(np.dot((power_w[row] - cap)[above], length_s[above]))

@@ -7,6 +7,7 @@ the reserve, plus a charge for the mean tracking error.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -201,7 +202,7 @@ class Contract:
 
 
 @dataclass(frozen=True)
-class Tracking:
+class TrackingError:
     """How well the target was followed."""
 
     mean: float
@@ -212,6 +213,17 @@ class Tracking:
     score: float | None = None
     """Of a programme that judges otherwise, and the least with which it is kept."""
     least: float = 0.0
+
+    @classmethod
+    def mean_of(cls, parts: Sequence[TrackingError]) -> TrackingError:
+        """The mean over several runs that were judged in the same way."""
+        scores = [part.score for part in parts if part.score is not None]
+        return cls(
+            float(np.mean([part.mean for part in parts])),
+            float(np.mean([part.exceed_share for part in parts])),
+            float(np.mean([part.short_share for part in parts])),
+            float(np.mean(scores)) if scores else None, parts[0].least,
+        )
 
     @property
     def met(self) -> bool:
@@ -247,7 +259,7 @@ class Settlement:
     """Energy price times P: the power that was bid, without a contract; beyond it, what was drawn.
     """
     energy_kwh: float
-    tracking: Tracking
+    tracking: TrackingError
     credit: float = 0.0
     """Of a programme, over all its periods."""
     periods: tuple[Period, ...] = ()
@@ -302,15 +314,15 @@ def settle(
     )
 
 
-def _tracking(over_w: FloatArray, reserve_w: FloatArray, duration_s: FloatArray) -> Tracking:
+def _tracking(over_w: FloatArray, reserve_w: FloatArray, duration_s: FloatArray) -> TrackingError:
     offered = reserve_w > 0
     if not np.any(offered):
-        return Tracking(0.0, 0.0)
+        return TrackingError(0.0, 0.0)
     over = over_w[offered] / reserve_w[offered]
     error = np.abs(over)
     weight = duration_s[offered] / duration_s[offered].sum()
     # Weights add up to one but for rounding, and a share of more than one makes a score below 0.
-    return Tracking(
+    return TrackingError(
         float(error @ weight), min(1.0, float(weight @ (error > ERROR_LIMIT))),
         min(1.0, float(weight @ (over < -ERROR_LIMIT))),
     )

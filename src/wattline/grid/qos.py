@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -37,6 +37,18 @@ class TypeQuality:
     @property
     def met(self) -> bool:
         return self.violation_share <= self.limit
+
+    @classmethod
+    def pooled(cls, parts: Sequence[TypeQuality]) -> TypeQuality:
+        """One type over several runs, all its jobs judged together."""
+        jobs = sum(part.jobs for part in parts)
+        late = sum(part.violation_share * part.jobs for part in parts)
+        total = sum(part.mean * part.jobs for part in parts)
+        return replace(
+            parts[0], jobs=jobs, unfinished=sum(part.unfinished for part in parts),
+            violation_share=late / jobs if jobs else 0.0, mean=total / jobs if jobs else 0.0,
+            quantile=max(part.quantile for part in parts),
+        )
 
     def figures(self) -> dict[str, float | bool | None]:
         """For answers: of a type without jobs nothing is known, so it is neither met nor missed."""

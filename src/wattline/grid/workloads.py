@@ -122,8 +122,8 @@ class Workload:
                 )
             if job_type.power_w_max < self.power_w_idle:
                 raise InputError(
-                    f"workload '{self.name}': '{job_type.name}' draws {job_type.power_w_max} W a "
-                    f"server, less than an idle one ({self.power_w_idle} W)"
+                    f"workload '{self.name}': '{job_type.name}' draws {job_type.power_w_max} W "
+                    f"per server, less than an idle one ({self.power_w_idle} W)"
                 )
         if self.shares and len(self.shares) != len(self.types):
             raise InputError(

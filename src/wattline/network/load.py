@@ -33,7 +33,7 @@ BESIDE_PACKETS = {
     "ugal": {"on dragonflies": (28, 13), "on a torus": (8, 15)},
 }
 """How far throughputs of flows were below and above those of packets, in percent: the widest over
-16 small networks and three patterns, 200 messages a node, one seed (docs/network.md)."""
+16 small networks and three patterns, 200 messages per node, one seed (docs/network.md)."""
 TIMED = 0.9
 """Part of the work that is finding the time; the rest is finding the limit."""
 FEWEST_GROUPS = 3
@@ -148,7 +148,7 @@ def load_exchange(topology: Topology, pattern: str, messages: int) -> Exchange:
     if nodes < 2:
         raise InputError(f"network '{topology.name}' has one node; a load needs two")
     if not 1 <= messages <= MOST_MESSAGES // nodes:
-        raise InputError(f"{messages} messages a node; on {nodes} nodes 1 to "
+        raise InputError(f"{messages} messages per node; on {nodes} nodes 1 to "
                          f"{MOST_MESSAGES // nodes} are possible")
     number = np.arange(messages)
     if pattern == "incast":

@@ -29,7 +29,7 @@ class Sketch:
     router_xy: FloatArray
     label_xy: FloatArray
     lines: FloatArray
-    """One line a row: x and y of its two ends."""
+    """A row per line: x and y of its two ends."""
     line_kind: IntArray
     line_value: FloatArray
     """The largest value of the links that the line stands for."""
@@ -195,7 +195,7 @@ def _routers(axes: Any, topology: Topology, found: Sketch) -> None:
 
 
 def _node_map(axes: Any, topology: Topology, placed: Sequence[tuple[str, IntArray]]) -> None:
-    """One row a group, one cell a node, one colour a job."""
+    """A row per group, a cell per node, a colour per job."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 

@@ -13,7 +13,8 @@ from wattline.model.errors import InputError
 from wattline.petri.inscriptions import EMPTY, Several, Timed, each
 
 TOLERANCE = 1e-9
-"""Relative tolerance of every comparison with the cap."""
+"""Relative tolerance of every comparison with the cap. It is the net's own: the engine, which is
+held against the net, has another definition (`model/cap_slack.py`)."""
 
 
 class Job(NamedTuple):

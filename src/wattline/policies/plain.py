@@ -14,6 +14,7 @@ from typing import Literal
 from wattline.policies.view import Action, QueuedJob, Start, View, WakeAt
 
 TOLERANCE = 1e-9
+"""Of the definition; not the slack that kernels share, so that a mistake there would show here."""
 
 Key = Callable[[QueuedJob, View], float]
 

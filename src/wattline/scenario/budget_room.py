@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wattline.engine.prepare import Rules, effective_cap, sizes_of
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
 from wattline.model.unit_power import unit_idle_w_least, unit_rise_w_most
@@ -39,7 +40,7 @@ def without_room(budget: Any, run: Run, rules: Rules) -> list[dict[str, Any]]:
             most_needed_j(budget, full * ladder.dynamic[level],
                           jobs.requested_s[row] * budget.slowest / ladder.speed[level])
             for level in range(low[row], high[row] + 1)
-            if budget.min_w + full * ladder.dynamic[level] <= cap_w * (1 + 1e-9)), default=0.0)
+            if budget.min_w + full * ladder.dynamic[level] <= cap_w * (1 + CAP_SLACK)), default=0.0)
         if needs_j > gives_j:
             found.append({**named(run, row), "needs_j": float(needs_j), "gives_j": gives_j,
                           "state": "refused" if run.refused[row] else "held"})

@@ -1,4 +1,4 @@
-"""What is allowed and would surprise: settings without effect, requests that are rounded."""
+"""What is allowed but may surprise: settings without effect, requests that are rounded."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from wattline.shared_nodes.outcome import Schedule
 from wattline.shared_nodes.requests import Requests
 
 ROUNDING = 1e-9
+"""Relative; the checker's own, not the slack that policies share (`model/cap_slack.py`)."""
 
 
 def watts_of_parts(

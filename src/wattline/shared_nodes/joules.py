@@ -11,8 +11,8 @@ the next slot on, and keeps no joules for it, as for whole nodes.
 
 from __future__ import annotations
 
+from wattline.model.cap_slack import fits
 from wattline.model.kernel import kernel_part
-from wattline.physics.adaptive import fits
 from wattline.physics.budget_terms import ALLOW, CHARGE_NOW, KEEP
 from wattline.shared_nodes.cap import over_at
 from wattline.shared_nodes.joule_book import begin_of, gives_j, is_last_call

@@ -1,10 +1,10 @@
 """Until when the plans of a backfill cycle stay what they are if nothing happens.
 
 A cycle plans with times that do not depend on the time at which it runs: ends of running jobs, of
-plans and of reservations. So where nothing has happened since the last one a cycle plans the same,
-and starts nothing, but for what time alone changes: the window (bf_window) takes in another end; a
-running job is past its limit, and those behind it are planned from now on; its watts count as free
-from now on; a job becomes old enough to hold nodes (bf_min_age_reserve).
+plans and of reservations. So where nothing has happened since the last cycle, the next one plans
+the same, and starts nothing, but for what time alone changes: the window (bf_window) takes in
+another end; a running job is past its limit, and those behind it are planned from now on; its watts
+count as free from now on; a job becomes old enough to hold nodes (bf_min_age_reserve).
 """
 
 from __future__ import annotations

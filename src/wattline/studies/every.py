@@ -13,7 +13,13 @@ from wattline.model.errors import InputError, warn
 from wattline.model.files import write_whole
 from wattline.model.progress import silent
 from wattline.studies.asking import STUDIES, Progress
-from wattline.studies.published import Row, count_verdicts, page, rows_from, sections_below
+from wattline.studies.published import (
+    PublishedFigure,
+    count_verdicts,
+    page,
+    rows_from,
+    sections_below,
+)
 from wattline.studies.sources import sources_digest
 
 MEASURED = ("bt-mz_8-32nodes_5caps", "sphot_grid", "synthetic_scale-cpu_8-16-32nodes",
@@ -87,7 +93,7 @@ class PublishedRows:
     """
 
     small: bool
-    rows: Mapping[str, tuple[Row, ...]]
+    rows: Mapping[str, tuple[PublishedFigure, ...]]
     resumed: tuple[str, ...] = ()
     """Documents whose figures were kept from an earlier call."""
     remarks: tuple[str, ...] = field(default=())
@@ -140,7 +146,7 @@ def study_all(
     for name in names:
         if name not in DOCUMENTS:
             raise InputError(f"there is no study '{name}'; there are: {', '.join(DOCUMENTS)}")
-    rows: dict[str, tuple[Row, ...]] = {}
+    rows: dict[str, tuple[PublishedFigure, ...]] = {}
     measured: dict[str, tuple[str, ...]] = {}
     resumed, remarks = [], []
     for done, name in enumerate(names):
@@ -163,7 +169,7 @@ def study_all(
     return PublishedRows(small, rows, tuple(resumed), tuple(remarks), data is not None, measured)
 
 
-def _rows(document: Document, figures: Mapping[str, Any]) -> tuple[Row, ...]:
+def _rows(document: Document, figures: Mapping[str, Any]) -> tuple[PublishedFigure, ...]:
     if not document.rows:
         return rows_from(figures["published"])
     return rows_from(import_module(document.rows).rows(figures))

@@ -41,8 +41,8 @@ def judge(said: float, found: float, *, same: bool | None = None) -> str:
 
 
 @dataclass(frozen=True)
-class Row:
-    """One published figure, what we found, and whether that agrees."""
+class PublishedFigure:
+    """A published figure, what we found, and whether that agrees."""
 
     section: str
     """Where it is printed: a section, a figure or a table of the document."""
@@ -62,19 +62,20 @@ class Row:
         return asdict(self)
 
 
-def rows_from(tuples: Iterable[Sequence[str]]) -> tuple[Row, ...]:
+def rows_from(tuples: Iterable[Sequence[str]]) -> tuple[PublishedFigure, ...]:
     """Rows of what a study returns: section, what, published, ours, verdict, why."""
-    return tuple(Row(*(str(cell) for cell in one)) for one in tuples)
+    return tuple(PublishedFigure(*(str(cell) for cell in one)) for one in tuples)
 
 
-def count_verdicts(rows: Iterable[Row]) -> dict[str, int]:
+def count_verdicts(rows: Iterable[PublishedFigure]) -> dict[str, int]:
     """How many rows have each verdict; all verdicts, in their order."""
     given = [row.verdict for row in rows]
     return {verdict: given.count(verdict) for verdict in VERDICTS}
 
 
 def page(
-    name: str, title: str, rows: Sequence[Row], *, small: bool = False, data: bool = False,
+    name: str, title: str, rows: Sequence[PublishedFigure], *, small: bool = False,
+    data: bool = False,
     measured: Sequence[str] = (), same: str = "",
 ) -> str:
     """The page of one document, in Markdown.

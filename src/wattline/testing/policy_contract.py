@@ -24,6 +24,7 @@ from wattline.analysis.checker import check
 from wattline.books.snapshot import decide
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.run import Run
@@ -145,7 +146,7 @@ class PolicyContract:
             return np.ones(len(jobs), dtype=np.bool_)
         node = self.machine().groups[0].node_class
         rise_w = jobs.procs * (node.power_w_active - node.power_w_idle)
-        return np.asarray(self.machine().power_w_idle + rise_w <= self.cap_w * (1 + 1e-9))
+        return np.asarray(self.machine().power_w_idle + rise_w <= self.cap_w * (1 + CAP_SLACK))
 
     def left_over(self, run: Run) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Which jobs did not run, though they could."""

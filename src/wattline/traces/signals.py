@@ -1,4 +1,4 @@
-"""Step functions from files: a time and a value a line, with or without a header."""
+"""Step functions from files: a time and a value per line, with or without a header."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wattline.traces.files import read_bytes
 def read_signal(path: Path | str, *, unit: str = "") -> Signal:
     """Read `seconds,value` lines (also `;` or blanks between them); a first line may be a header.
 
-    Each value holds from its time on. Times must rise; gaps and text are errors with their line.
+    Each value holds from its time on. Times must rise; gaps and text are errors that name the line.
     """
     lines = read_bytes(Path(path)).decode("utf-8", "replace").splitlines()
     steps: list[tuple[float, float]] = []

@@ -6,14 +6,16 @@ import os
 
 import pytest
 
-from wattline.analysis.summary import Row
+from wattline.analysis.summary import ComparedFigure
 from wattline.cli import output
 from wattline.cli.output import folded, print_comparison
 from wattline.cli.per_job_output import later_text
 
 NAMES = [f"a run with a long name, number {number}" for number in range(5)]
-ROWS = [Row("wait_s.mean", "Mean wait", "h", (3600.0,) * 5, ("1.00",) * 5, (1.0,) * 5, "lower"),
-        Row("energy_j", "Energy", "MWh", (3.6e9,) * 5, ("1.00",) * 5, (1.0,) * 5, "lower")]
+ROWS = [ComparedFigure("wait_s.mean", "Mean wait", "h", (3600.0,) * 5, ("1.00",) * 5, (1.0,) * 5,
+                       "lower"),
+        ComparedFigure("energy_j", "Energy", "MWh", (3.6e9,) * 5, ("1.00",) * 5, (1.0,) * 5,
+                       "lower")]
 
 
 def printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,

@@ -8,7 +8,7 @@ from wattline.cli import output
 from wattline.grid.bidding import Problem
 from wattline.grid.bidding.descent import Settings, descend
 from wattline.grid.bidding.problem import BidOutcome
-from wattline.grid.market import Bid, Tracking
+from wattline.grid.market import Bid, TrackingError
 from wattline.grid.workloads import workload
 
 
@@ -31,7 +31,7 @@ def test_every_simulation_of_a_search_moves_the_bar() -> None:
     def nothing(bid: Bid) -> BidOutcome:
         nonlocal calls
         calls += 1
-        return BidOutcome(0.5, 0.1, Tracking(0.1, 0.2, 0.2), ())
+        return BidOutcome(0.5, 0.1, TrackingError(0.1, 0.2, 0.2), ())
 
     descend(Problem(workload("W4"), start_shares=True), nothing, settings=Settings(rounds=40),
             progress=told.append)

@@ -24,7 +24,7 @@ from wattline.demand_response.run import run_contract
 from wattline.grid.bidding import Decision, Problem
 from wattline.grid.bidding.descent import Settings, descend
 from wattline.grid.bidding.problem import BidOutcome, best_of
-from wattline.grid.market import Bid, Tracking
+from wattline.grid.market import Bid, TrackingError
 from wattline.grid.workloads import workload
 from wattline.model.progress import silent
 
@@ -36,7 +36,7 @@ SHORT = {"types": [TYPE], "servers": 10, "power_w_idle": 100, "duration": "4m", 
 
 
 def found(share_bad: float, cost: float) -> BidOutcome:
-    return BidOutcome(cost, 0.1, Tracking(0.1, share_bad, share_bad), ())
+    return BidOutcome(cost, 0.1, TrackingError(0.1, share_bad, share_bad), ())
 
 
 def test_starts_planned_below_full_power_run_more_jobs_at_once() -> None:

@@ -23,7 +23,7 @@ from wattline.grid.bidding.closed_form import bound_rule, largest_reserve, settl
 from wattline.grid.bidding.descent import Settings, soft_cost
 from wattline.grid.bidding.empirical import empirical_rule
 from wattline.grid.bidding.polish import project_power, project_weights
-from wattline.grid.market import Bid, Range, Tracking
+from wattline.grid.market import Bid, Range, TrackingError
 from wattline.grid.moments import Empirical, Normal, Poisson, delay_rate, least_weight
 from wattline.grid.qos import judge
 from wattline.grid.workloads import workload
@@ -229,7 +229,7 @@ def smooth_simulation(problem: Problem, tracking_limit_w: float) -> object:
             )
         share = 0.0 if bid.reserve_w < tracking_limit_w else 0.5
         cost = 1e-4 * (bid.average_w - bid.reserve_w)
-        return BidOutcome(cost, 1 - cost / (1e-4 * bid.average_w), Tracking(0.05, share),
+        return BidOutcome(cost, 1 - cost / (1e-4 * bid.average_w), TrackingError(0.05, share),
                        tuple(quality), tuple(delays))
 
     return simulate

@@ -21,7 +21,7 @@ from wattline.demand_response.reading import read_contract
 from wattline.grid.bidding.closed_form import closed_form_bid
 from wattline.grid.bidding.exhaustive import exhaustive_bid
 from wattline.grid.bidding.problem import BidOutcome, Decision, Problem, Simulate
-from wattline.grid.market import Bid, Contract, Prices, Tracking, settle
+from wattline.grid.market import Bid, Contract, Prices, TrackingError, settle
 from wattline.grid.workloads import workload
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
@@ -41,9 +41,9 @@ def test_large_errors_are_told_apart_by_side() -> None:
 
 
 def judged(met: int, missed: int, hold: float) -> BidOutcome:
-    hours = [BidOutcome(0, 0, Tracking(0, 0.05), ())] * met
-    hours += [BidOutcome(0, 0, Tracking(0, 0.2 + 0.1 * n), ()) for n in range(missed)]
-    return BidOutcome(0, 0, Tracking(0, 0.08), (), hours=tuple(hours), hold=hold)
+    hours = [BidOutcome(0, 0, TrackingError(0, 0.05), ())] * met
+    hours += [BidOutcome(0, 0, TrackingError(0, 0.2 + 0.1 * n), ()) for n in range(missed)]
+    return BidOutcome(0, 0, TrackingError(0, 0.08), (), hours=tuple(hours), hold=hold)
 
 
 def test_a_share_of_the_hours_must_hold_each_by_itself() -> None:
@@ -67,7 +67,7 @@ def landscape(seed: int, problem: Problem) -> tuple[list[Bid], Simulate]:
         cost = 1e-4 * (bid.average_w - bid.reserve_w + error * bid.reserve_w)
         share = float(rng.uniform(0, 0.5))
         delays = tuple(np.ones(5) for _ in problem.workload.types)
-        return BidOutcome(cost, 1 - cost / (1e-4 * bid.average_w), Tracking(error, share), (),
+        return BidOutcome(cost, 1 - cost / (1e-4 * bid.average_w), TrackingError(error, share), (),
                           delays)
 
     return asked, simulate

@@ -10,7 +10,7 @@ import pytest
 from wattline.grid.bidding.problem import BidOutcome, Problem, Trial, best_of, trial_of
 from wattline.grid.curtailment import Curtailment, compliance
 from wattline.grid.dayahead import plan_hours
-from wattline.grid.market import Bid, Contract, Prices, Tracking, settle
+from wattline.grid.market import Bid, Contract, Prices, TrackingError, settle
 from wattline.grid.qos import judge, mean_interval, projected_end_s, share_interval, upper_quantile
 from wattline.grid.sites import Option, join, options_of, summed
 from wattline.grid.workloads import JobType, Workload
@@ -118,7 +118,7 @@ KILOWATT = Workload("flat", (JobType("a", 1, 10.0, 300.0, 20.0, 200.0, 3.0),), 5
 
 
 def outcome(share: float = 0.0) -> BidOutcome:
-    return BidOutcome(0.0, 0.0, Tracking(0.1, share), ())
+    return BidOutcome(0.0, 0.0, TrackingError(0.1, share), ())
 
 
 def test_hours_are_chosen_by_price() -> None:
@@ -141,14 +141,14 @@ def test_energy_put_off_is_no_gain() -> None:
     plan = plan_hours([low], Prices(Signal.constant(0.1), paid, free), KILOWATT, hours=2)
     assert [h.bid is not None for h in plan] == [False, True]
     problem = Problem(KILOWATT, reserve_price=0.0, error_price=0.0)
-    decision = best_of(problem, [(low.bid, BidOutcome(0.08, 0.0, Tracking(0, 0), ()))], "x")
+    decision = best_of(problem, [(low.bid, BidOutcome(0.08, 0.0, TrackingError(0, 0), ()))], "x")
     assert not decision.participates
     assert "puts energy off" in decision.reason
 
 
 def test_staying_out_is_compared_with_the_uncontrolled_run() -> None:
     # A saving against the energy of its own large P, and still dearer than no contract.
-    tried = [(Bid(2000, 500), BidOutcome(0.15, 0.25, Tracking(0, 0), ()))]
+    tried = [(Bid(2000, 500), BidOutcome(0.15, 0.25, TrackingError(0, 0), ()))]
     assert "0.05 more than staying out (0.1)" in best_of(Problem(KILOWATT), tried, "x").reason
     assert best_of(Problem(KILOWATT, power_w_alone=1600.0), tried, "x").participates
     assert not best_of(Problem(KILOWATT, power_w_alone=1600.0, hours=0.5), tried, "x").participates

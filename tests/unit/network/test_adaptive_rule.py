@@ -71,7 +71,7 @@ def test_packets_detour_inside_a_group_but_not_under_ugal():
     (lambda: measure_load(SMALL, model="flow", threshold=3.0), "look at no queues"),
     (lambda: measure_load(SMALL, "tornado"), "pattern 'tornado' is unknown"),
     (lambda: measure_load(SMALL, model="fluid"), "model 'fluid' is unknown"),
-    (lambda: measure_load(SMALL, messages=0), "0 messages a node"),
+    (lambda: measure_load(SMALL, messages=0), "0 messages per node"),
     (lambda: measure_load(dragonfly(2, 4, 1), "adversarial"), "has one group"),
 ])
 def test_what_has_no_meaning_is_refused(call, message):

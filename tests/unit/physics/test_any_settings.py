@@ -315,7 +315,7 @@ def test_the_study_of_schedulers_takes_its_bounds_from_the_devices(path):
     assert said["turnaround_s"]["large"]["0.5"]["adaptive_0"] > 0
     text = CliRunner().invoke(cli, ["study", "rmap", "--table", str(path), "--nodes", "8", "--jobs",
                                     "2", "--seeds", "1"], catch_exceptions=False).stdout
-    assert "100 % of a bound is 22,400 W: 2,800 W a node, all its devices" in text
+    assert "100 % of a bound is 22,400 W: 2,800 W per node, all its devices" in text
 
 
 def test_a_mistake_in_a_map_is_one_line_and_status_2(path, capsys, monkeypatch):

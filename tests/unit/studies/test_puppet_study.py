@@ -22,19 +22,19 @@ from wattline.studies.puppet.runs import ORDERS, WHOLE, CappedCase, Laboratory
 from wattline.studies.puppet.steps import on_grid, step_study
 from wattline.studies.puppet.study import PuppetResult, as_json, study
 from wattline.studies.puppet.verdicts import Margin, judge
-from wattline.studies.puppet.workloads import Workload, generated_workload, logged_workload
+from wattline.studies.puppet.workloads import StudiedJobs, generated_workload, logged_workload
 
 JOBS = 110
 """Few: every case of the study is simulated."""
 
 
 @pytest.fixture(scope="module")
-def workload() -> Workload:
+def workload() -> StudiedJobs:
     return generated_workload(seed=3, jobs=JOBS, arrivals="hours")
 
 
 @pytest.fixture(scope="module")
-def result(workload: Workload) -> PuppetResult:
+def result(workload: StudiedJobs) -> PuppetResult:
     heard: list[float] = []
     found = study(workload, heard.append, assumptions=False)
     assert heard == sorted(heard)
@@ -42,7 +42,7 @@ def result(workload: Workload) -> PuppetResult:
     return found
 
 
-def test_parts_hold_every_job_once(workload: Workload) -> None:
+def test_parts_hold_every_job_once(workload: StudiedJobs) -> None:
     assert sum(map(len, workload.parts)) == len(workload.whole) == JOBS
     ids = np.concatenate([part.job_id for part in workload.parts])
     assert len(np.unique(ids)) == JOBS
@@ -71,7 +71,7 @@ def test_a_default_case_is_in_every_figure_that_shows_it(result: PuppetResult) -
     assert len(set(shown)) == 1
 
 
-def test_jobs_that_could_never_start_are_left_out(workload: Workload) -> None:
+def test_jobs_that_could_never_start_are_left_out(workload: StudiedJobs) -> None:
     laboratory = Laboratory(workload)
     # With a cap just above idle power nothing but the smallest jobs can run.
     idle = 0.3 * workload.nodes * workload.node_w / laboratory.reference_w
@@ -84,7 +84,7 @@ def test_jobs_that_could_never_start_are_left_out(workload: Workload) -> None:
     assert laboratory.can_run(CappedCase(WHOLE, "fcfs", "none")).all()
 
 
-def test_energy_by_time_adds_up_to_the_run(workload: Workload) -> None:
+def test_energy_by_time_adds_up_to_the_run(workload: StudiedJobs) -> None:
     laboratory = Laboratory(workload)
     run = laboratory.run(CappedCase(0, "wfp", "dvfs"), np.ones(len(workload.parts[0]), np.bool_))
     until = energy_until(run, np.array([run.start_s, run.end_s]))
@@ -186,7 +186,7 @@ def test_comparable_is_the_same_to_either_side(ratio: float, right: bool) -> Non
     assert (_within(ratio) >= 0) is right
 
 
-def test_tables_show_what_hangs_on_assumptions(workload: Workload, result: PuppetResult) -> None:
+def test_tables_show_what_hangs_on_assumptions(workload: StudiedJobs, result: PuppetResult) -> None:
     tables = sensitivity.tables(Laboratory(workload), caps=(0.4,), loads=(1.0, 0.6),
                                 lowests=(0.5, 0.2), betas=(0.5,))
     assert (len(tables.load), len(tables.lowest), len(tables.beta)) == (2 * 2, 2, 2)

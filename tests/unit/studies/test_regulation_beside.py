@@ -9,23 +9,22 @@ import pytest
 
 from wattline.studies import every
 from wattline.studies.every import DOCUMENTS, study_all
-from wattline.studies.published import Row as Shown
-from wattline.studies.published import rows_from
+from wattline.studies.published import PublishedFigure, rows_from
 from wattline.studies.regulation.beside import rows
-from wattline.studies.regulation.parts import Row, by_std
+from wattline.studies.regulation.parts import PolicyOutcome, by_std
 from wattline.studies.regulation.published import LONG_JOBS, words
 
 NONE = (float("nan"),) * 3
-ROW = Row("W3", "aqa", True, 9e3, 2e3, 0.6, 0.30, 0.05, 0.05, "", 0.0, 0, 0, (0.0, 1.0), NONE, NONE,
-          (), bound_feasible=True, qos_met=True)
+ROW = PolicyOutcome("W3", "aqa", True, 9e3, 2e3, 0.6, 0.30, 0.05, 0.05, "", 0.0, 0, 0, (0.0, 1.0),
+                    NONE, NONE, (), bound_feasible=True, qos_met=True)
 
 
-def shown(part: str, *given: Row) -> list[Shown]:
+def shown(part: str, *given: PolicyOutcome) -> list[PublishedFigure]:
     told = [asdict(row) | {"published": words(part, row.name, row.policy)} for row in given]
     return list(rows_from(rows({part: told})))
 
 
-def seeds(*savings: float) -> list[Row]:
+def seeds(*savings: float) -> list[PolicyOutcome]:
     return [replace(ROW, saving=saving, seed=seed) for seed, saving in enumerate(savings)]
 
 

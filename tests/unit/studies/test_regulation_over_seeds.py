@@ -10,13 +10,13 @@ import pytest
 from wattline.model.errors import InputError
 from wattline.model.progress import silent
 from wattline.studies.regulation import parts, rows_kept
-from wattline.studies.regulation.parts import Row, over_seeds, run_orders
+from wattline.studies.regulation.parts import PolicyOutcome, over_seeds, run_orders
 from wattline.studies.regulation.rows_kept import KeptRows
 from wattline.studies.regulation.workloads import Order, each_hour, fourteen
 
 NONE = (float("nan"),) * 3
-ROW = Row("W1", "aqa", True, 9e3, 2e3, 0.6, 0.2, 0.05, 0.05, "", 0.0, 0, 0, (0.0, 1.0), NONE, NONE,
-          ())
+ROW = PolicyOutcome("W1", "aqa", True, 9e3, 2e3, 0.6, 0.2, 0.05, 0.05, "", 0.0, 0, 0, (0.0, 1.0),
+                    NONE, NONE, ())
 
 
 def test_staying_out_is_no_violation() -> None:
@@ -50,7 +50,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the orders that are evaluated, which cost nothing here."""
     seen: list[str] = []
 
-    def evaluate(order: Order) -> list[Row]:
+    def evaluate(order: Order) -> list[PolicyOutcome]:
         seen.append(order.name)
         return [replace(ROW, name=order.name, weights=(0.5, 0.5))]
 

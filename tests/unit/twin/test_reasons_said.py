@@ -42,7 +42,7 @@ def test_a_limit_that_is_not_kept_says_what_it_would_change(
     ("PreemptParameters=youngest_first", "which running jobs give way"),
     ("SuspendExcStates=DRAIN", "never sleep"),
     ("SchedulerParameters=bf_max_job_user_part=3", "of a user in a partition"),
-    ("SchedulerParameters=bf_window_linear=60", "steps of so many seconds"),
+    ("SchedulerParameters=bf_window_linear=60", "steps of this many seconds"),
     ("TreeWidth=50", ""), ("PrologTimeout=60", ""), ("MetricsType=metrics/openmetrics", ""),
 ])
 def test_a_key_of_slurm_is_not_unknown(tmp_path: Path, line: str, said: str) -> None:

@@ -61,7 +61,7 @@ def test_cpus_by_gpu_are_asked_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("line", "tasks", "cpus_per_task", "word"), [
     ("sbatch -N2 --ntasks-per-node=2 x", 4, 2, "as many more for each task"),
-    ("sbatch -c 2 x", 4, 2, "so many more tasks"),
+    ("sbatch -c 2 x", 4, 2, "it gets more tasks"),
     ("sbatch -N2 --ntasks-per-node=4 x", 8, 1, "")])
 def test_what_the_line_leaves_to_the_script_is_said(
     tmp_path: Path, line: str, tasks: int, cpus_per_task: int, word: str

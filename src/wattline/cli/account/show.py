@@ -67,7 +67,8 @@ BY = ("user", "account", "partition", "application", "class", "node_class", "nod
               help="Delete another run of the same name from the store first.")
 @click.option("--profile", type=click.Path(path_type=Path), metavar="FOLDER",
               help="Write the power profiles of the jobs as Slurm's HDF5 files.")
-@click.option("--profile-interval", type=FINITE, default=30.0, show_default=True, metavar="SECONDS")
+@click.option("--profile-interval", type=FINITE, default=30.0, show_default=True, metavar="SECONDS",
+              help="With --profile: time between two samples.")
 @json_option
 def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) -> None:
     """Print jobs with the joules that they used: of RUN, or of the store, measured or simulated.

@@ -14,6 +14,7 @@ from wattline.controller.testbed.layout import Bed
 from wattline.controller.testbed.workload import BedJob
 from wattline.live.slurm.commands import Commands
 from wattline.live.slurm.reading import moment_s
+from wattline.model.cap_slack import CAP_SLACK
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def longest_above(curve: Curve, caps: float | Curve) -> float:
     longest_s, since_s = 0.0, math.nan
     end_s = curve[-1][0] if curve else -math.inf
     for at_s in (each for each in changes if each <= end_s):
-        if _at(curve, at_s, 0.0) > _at(steps, at_s, math.inf) * (1 + 1e-9):
+        if _at(curve, at_s, 0.0) > _at(steps, at_s, math.inf) * (1 + CAP_SLACK):
             since_s = at_s if math.isnan(since_s) else since_s
         elif not math.isnan(since_s):
             longest_s, since_s = max(longest_s, at_s - since_s), math.nan

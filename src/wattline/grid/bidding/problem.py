@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from wattline.grid.market import EXCEED_LIMIT, Bid, Tracking
+from wattline.grid.market import EXCEED_LIMIT, Bid, TrackingError
 from wattline.grid.qos import VIOLATION_LIMIT, TypeQuality
 from wattline.grid.workloads import Workload
 from wattline.model.errors import InputError
@@ -73,7 +73,7 @@ class BidOutcome:
 
     cost: float
     saving: float
-    tracking: Tracking
+    tracking: TrackingError
     quality: tuple[TypeQuality, ...]
     delays_s: tuple[FloatArray, ...] = field(default=(), repr=False)
     """For each type, how much longer its jobs stayed than their shortest time."""

@@ -6,7 +6,7 @@ steps at each level instead of a pass over all its siblings; minimum and maximum
 sums; and because a sum is always formed in the same order, the value after a million updates is
 bit by bit that of a fresh computation: nothing drifts.
 
-`values` and `heaps` have a row a key. A missing value is NaN; in an aggregation tree it is the
+`values` and `heaps` have a row per key. A missing value is NaN; in an aggregation tree it is the
 neutral element (0, +infinity, -infinity).
 """
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
@@ -230,7 +231,7 @@ class MachineView:
     def _refuse_exceeded(self, places: IntArray) -> None:
         for bound in self.bounds:
             used, limit = self._key_row(bound.used), self._key_row(bound.limit)
-            found = int(update.first_exceeded(self.shape, used, limit, places, 1e-9))
+            found = int(update.first_exceeded(self.shape, used, limit, places, CAP_SLACK))
             if found >= 0:
                 use = float(self.shape.values[used, found])
                 most = float(self.shape.values[limit, found])

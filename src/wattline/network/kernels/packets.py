@@ -34,7 +34,7 @@ class Yard(KernelArrays):
         # it, and what is counted.
         "hop_s", "room", "service", "busy", "carried", "turn", "waiting", "blocked_since",
         "crossed", "stalled",
-        # Queues, one a link and channel: first and last packet, places taken.
+        # Queues, one per link and channel: first and last packet, places taken.
         "head", "tail", "held",
         # The heap of events, and the stack of links to look at.
         "times", "codes", "stack", "stacked",

@@ -23,7 +23,7 @@ ARRANGEMENTS = ("absolute", "relative", "circulant")
 def dragonfly(nodes_per_router: int = 4, routers_per_group: int = 4, groups: int = 17, *,
               global_ports: int = 0, arrangement: str = "absolute", local_gbit_s: float = 8.0,
               global_gbit_s: float = 8.0, node_gbit_s: float = 8.0, name: str = "") -> Topology:
-    """The dragonfly of Kim et al.: p nodes a router, a routers a group, g groups.
+    """The dragonfly of Kim et al.: p nodes per router, a routers per group, g groups.
 
     Routers of a group are joined all to all. `global_ports` (h) is the number of global ports of
     a router; 0 takes the smallest number that joins every two groups.

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
-from wattline.physics.adaptive import WAIT as NO_LEVEL
 from wattline.policies.admission.following import follow_cap
+from wattline.policies.admission.level_rule import WAIT as NO_LEVEL
 from wattline.policies.admission.levels import (
     held_watts,
     level_of,

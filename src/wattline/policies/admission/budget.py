@@ -16,9 +16,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+from wattline.model.cap_slack import fits
 from wattline.model.kernel import implement, kernel
-from wattline.physics.adaptive import WAIT as NO_LEVEL
-from wattline.physics.adaptive import fits
 from wattline.physics.budget import Slots, planned_power
 from wattline.physics.budget_terms import ALLOW, CHARGE_NOW, KEEP, MOST_PERIODS
 from wattline.policies.admission.adaptive import Adaptive, admit_at, start_level
@@ -35,6 +34,7 @@ from wattline.policies.admission.budget_book import (
     time_at,
     turn_page,
 )
+from wattline.policies.admission.level_rule import WAIT as NO_LEVEL
 from wattline.policies.admission.levels import (
     held_watts,
     highest,

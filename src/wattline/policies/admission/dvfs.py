@@ -6,8 +6,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.kernel import implement, kernel
-from wattline.policies.admission.power import TOLERANCE, most_raised_w, never_fits
+from wattline.policies.admission.power import most_raised_w, never_fits
 from wattline.policies.contract import (
     START,
     STOP,
@@ -60,7 +61,7 @@ def _admit(st: State, admission: Dvfs, policy: Composition, job: int) -> int:
         needed_w = rest_w - live.units * clock.idle_w + jobs_w
     else:
         needed_w = rest_w + clock.running_watts * lowest + most_raised_w(st, job, lowest)
-    return START if needed_w <= clock.cap_w * (1.0 + TOLERANCE) else STOP
+    return START if needed_w <= clock.cap_w * (1.0 + CAP_SLACK) else STOP
 
 
 @implement(least_factor, Dvfs)
@@ -91,7 +92,7 @@ def _settle(st: State, admission: Dvfs, policy: Composition) -> None:
     level = admission.speed.size - 1
     while level > 0:
         needed_w = rest_w + clock.running_watts * admission.power_factor[level]
-        if needed_w <= clock.cap_w * (1.0 + TOLERANCE) and keeps_bounds(
+        if needed_w <= clock.cap_w * (1.0 + CAP_SLACK) and keeps_bounds(
             st, policy.placement, admission.power_factor[level]
         ):
             break

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from wattline.model.cap_slack import fits
 from wattline.model.kernel import kernel, kernel_part
-from wattline.physics.adaptive import fits
 from wattline.policies.admission.levels import highest, lowest
 from wattline.policies.admission.ramp import rise_left_w, wake_up
 from wattline.policies.contract import Composition, may_rise_w, power_told

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.kernel import implement, kernel, kernel_part
-from wattline.policies.admission.power import TOLERANCE
 from wattline.policies.admission.watts import added_watts
 from wattline.policies.contract import (
     START,
@@ -114,7 +114,7 @@ def _watts_of(st: State, admission: Lending, job: int) -> float:
 @kernel
 def _admit(st: State, admission: Lending, policy: Composition, job: int) -> int:
     clock = st.clock[0]
-    available_w = watts_available(st, admission) + clock.cap_w * TOLERANCE
+    available_w = watts_available(st, admission) + clock.cap_w * CAP_SLACK
     held_w = admission.offers.held_w[job] if admission.holds else 0.0
     return START if added_watts(st, job) + held_w <= available_w else WAIT
 

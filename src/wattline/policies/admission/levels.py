@@ -1,4 +1,4 @@
-"""Levels under a cap: which one a job may start at, what it draws there, what none can do.
+"""Levels under a cap: at which a job may start, what it draws there, what none can do.
 
 The functions take the parameters of adaptive admission (`adaptive.Adaptive`) and the cap that
 holds, so that a budget can call them with its own.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from wattline.model.cap_slack import CAP_SLACK, fits
 from wattline.model.kernel import kernel
-from wattline.physics.adaptive import SLACK, choose_level, fits, optimal_level
-from wattline.physics.adaptive import WAIT as NO_LEVEL
+from wattline.policies.admission.level_rule import WAIT as NO_LEVEL
+from wattline.policies.admission.level_rule import choose_level, optimal_level
 from wattline.policies.admission.power import idle_beneath_w, idle_difference_w
 from wattline.policies.contract import Reach
 from wattline.policies.state import RUNNING, State
@@ -136,7 +137,7 @@ def _units_within(st: State, admission: Any, room_w: float, level: int) -> int:
     """No job on more units has room at this level or above; one more than that, for rounding."""
     clock = st.clock[0]
     each_w = admission.least_rise_w * admission.dynamic[level]
-    room_w = max(room_w, 0.0) * (1.0 + SLACK)
+    room_w = max(room_w, 0.0) * (1.0 + CAP_SLACK)
     if room_w >= each_w * clock.units:
         return int(clock.units)
     return int(room_w / each_w) + 1

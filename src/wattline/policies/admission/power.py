@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.kernel import kernel
 from wattline.policies.state import State
-
-TOLERANCE = 1e-9
-"""Relative slack in comparisons with a cap, for sums of many floats."""
 
 
 @kernel
@@ -15,12 +13,12 @@ def never_fits(st: State, job: int, power_factor: float, jobs_only: bool) -> boo
     clock = st.clock[0]
     live = st.live[job]
     if jobs_only:
-        return bool(live.watts * power_factor > clock.cap_w_max * (1.0 + TOLERANCE))
+        return bool(live.watts * power_factor > clock.cap_w_max * (1.0 + CAP_SLACK))
     if st.kinds.size < 2:
         alone_w = (clock.units - live.units) * clock.idle_w + live.watts * power_factor
     else:
         alone_w = idle_machine_w(st) + most_raised_w(st, job, power_factor)
-    return bool(alone_w > clock.cap_w_max * (1.0 + TOLERANCE))
+    return bool(alone_w > clock.cap_w_max * (1.0 + CAP_SLACK))
 
 
 @kernel
@@ -82,6 +80,6 @@ def within_cap(st: State, job: int, jobs_only: bool) -> bool:
     clock = st.clock[0]
     if jobs_only:
         jobs_w = (clock.running_watts + st.live[job].watts) * clock.power_factor
-        return bool(jobs_w <= clock.cap_w * (1.0 + TOLERANCE))
+        return bool(jobs_w <= clock.cap_w * (1.0 + CAP_SLACK))
     added_w = most_raised_w(st, job, clock.power_factor)
-    return bool(clock.power_w + added_w <= clock.cap_w * (1.0 + TOLERANCE))
+    return bool(clock.power_w + added_w <= clock.cap_w * (1.0 + CAP_SLACK))

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from wattline.model.cap_slack import CAP_SLACK, fits
 from wattline.model.kernel import kernel
-from wattline.physics.adaptive import fits
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_WAKE, State
 
@@ -77,7 +77,7 @@ def units_that_may_change(st: State, admission: Any, units: int, change_w: float
     used_w = (clock.power_w - admission.memory.ramp[0].level_w) * sign
     each_w = abs(change_w)
     left_w = admission.ramp_w - used_w
-    most = int(max(left_w, 0.0) * (1.0 + 1e-9) / each_w)
+    most = int(max(left_w, 0.0) * (1.0 + CAP_SLACK) / each_w)
     if most == 0 and each_w > admission.ramp_w and used_w <= 0.0:
         most = 1
     if most < units:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from wattline.model.cap_slack import CAP_SLACK, fits
 from wattline.model.kernel import kernel, kernel_part
-from wattline.physics.adaptive import SLACK, fits
 from wattline.policies.admission.levels import lowest, rise_of
 from wattline.policies.admission.ramp import remember, units_that_may_change
 from wattline.policies.admission.windows import (
@@ -68,7 +68,7 @@ def switch(
                 return _exchange(st, admission, missing, min(spare, most_off), cap_w, first)
     if clock.power_w < admission.floor_w and saved_w > 0.0:
         missing_w = admission.floor_w - clock.power_w
-        wanted = max(wanted, on + int((missing_w / saved_w) * (1.0 - SLACK)) + 1)
+        wanted = max(wanted, on + int((missing_w / saved_w) * (1.0 - CAP_SLACK)) + 1)
     if on > wanted and clock.free > 0 and saved_w > 0.0:
         return _switch_off(st, admission, min(on - wanted, clock.free, most_off), cap_w, first)
     if on < wanted and clock.off > 0:

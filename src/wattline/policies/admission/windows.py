@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from wattline.model.cap_slack import fits
 from wattline.model.kernel import kernel
-from wattline.physics.adaptive import WAIT as NO_LEVEL
-from wattline.physics.adaptive import fits
+from wattline.policies.admission.level_rule import WAIT as NO_LEVEL
 from wattline.policies.admission.levels import lowest, rise_of
 from wattline.policies.state import BLOCK, State
 

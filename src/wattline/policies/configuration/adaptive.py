@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.kernel import kernel
 from wattline.policies.configuration.naive import fair_bound_w
-from wattline.policies.configuration.offers import CAP_TOLERANCE, fastest_for
+from wattline.policies.configuration.offers import fastest_for
 from wattline.policies.state import State
 
 
@@ -19,7 +20,7 @@ from wattline.policies.state import State
 def has_fair_share(st: State, offers: Any, job: int, available_w: float) -> bool:
     """Whether the job's fair share of power is available now."""
     bound_w = fair_bound_w(st, offers, job, st.clock[0].cap_w)
-    return bool(bound_w <= available_w * (1.0 + CAP_TOLERANCE))
+    return bool(bound_w <= available_w * (1.0 + CAP_SLACK))
 
 
 @kernel
@@ -27,7 +28,7 @@ def row_within(
     st: State, offers: Any, job: int, units: int, available_w: float, threshold: float
 ) -> int:
     """The fastest configuration in these units and watts, or -1 where it would take too long."""
-    limit_w = available_w * (1.0 + CAP_TOLERANCE)
+    limit_w = available_w * (1.0 + CAP_SLACK)
     row = fastest_for(offers, job, units, limit_w)
     limit_s = (1.0 + threshold) * st.jobs[job].requested_s
     return int(row if row >= 0 and offers.row_time_s[row] <= limit_s else -1)

@@ -17,8 +17,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.kernel import implement, kernel
-from wattline.policies.admission.power import TOLERANCE, idle_machine_w, least_idle_w
+from wattline.policies.admission.power import idle_machine_w, least_idle_w
 from wattline.policies.contract import (
     Composition,
     chooses_watts,
@@ -146,7 +147,7 @@ def exceeds_all_caps(st: State, claims: Claimed, row: int) -> bool:
     option = claims.memory.options[row]
     watts = option.claimed_j / option.claimed_s
     raised_w = watts * clock.least_factor - option.units * least_idle_w(st)
-    return bool(idle_machine_w(st) + raised_w > clock.cap_w_max * (1.0 + TOLERANCE))
+    return bool(idle_machine_w(st) + raised_w > clock.cap_w_max * (1.0 + CAP_SLACK))
 
 
 @implement(chooses_watts, Claimed)

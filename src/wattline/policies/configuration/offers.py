@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.kernel import kernel
@@ -21,7 +22,6 @@ from wattline.policies.memory import Find, Memory
 from wattline.policies.state import State
 
 NONE = -1
-CAP_TOLERANCE = 1e-9
 NODES_MIN, NODES_MAX = "nodes_min", "nodes_max"
 """Figures of a job that asks for a range of nodes; without them any configuration will do."""
 _FELT = 0.98
@@ -188,7 +188,7 @@ def job_bound_w(st: State, offers: Any, job: int, cap_w: float) -> float:
 def most_possible_w(st: State, cap_w: float) -> float:
     """Watts that one job can have when nothing else runs and its units idle beside the others."""
     clock = st.clock[0]
-    return float((cap_w - clock.units * clock.idle_w) * (1.0 + CAP_TOLERANCE))
+    return float((cap_w - clock.units * clock.idle_w) * (1.0 + CAP_SLACK))
 
 
 @kernel

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import (
     give_back,
@@ -25,8 +26,6 @@ from wattline.policies.contract import (
 from wattline.policies.memory import Memory
 from wattline.policies.placement.nodes import adopt_kinds, give_back_nodes, take_run
 from wattline.policies.state import NODE_OFF, State
-
-SLACK = 1e-9
 
 
 class BoundedMemory(Memory):
@@ -185,7 +184,7 @@ def _keeps_bounds(st: State, placement: Bounded, power_factor: float) -> bool:
                 _take(placement, trial_w, node, share_w)
             run = st.nodes[run].next
     for bound in range(trial_w.size):
-        if trial_w[bound] < -SLACK * (1.0 + abs(placement.whole_w[bound])):
+        if trial_w[bound] < -CAP_SLACK * (1.0 + abs(placement.whole_w[bound])):
             return False
     return True
 
@@ -193,7 +192,8 @@ def _keeps_bounds(st: State, placement: Bounded, power_factor: float) -> bool:
 @kernel
 def _has_room(placement: Bounded, room_w: Any, node: int, share_w: float) -> bool:
     for at in range(placement.first[node], placement.first[node + 1]):
-        if share_w * placement.part[at] > room_w[placement.bound[at]] * (1.0 + SLACK) + SLACK:
+        left_w = room_w[placement.bound[at]]
+        if share_w * placement.part[at] > left_w * (1.0 + CAP_SLACK) + CAP_SLACK:
             return False
     return True
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.kernel import kernel, kernel_part
 from wattline.policies.contract import Composition
 from wattline.policies.queue import drop_entries
@@ -17,7 +18,8 @@ from wattline.policies.regulation.sleeping import floor_w, switch_servers
 from wattline.policies.starting import note, start_at
 from wattline.policies.state import ACT_SPEED, State
 
-SLACK = 1e-9
+SLACK_S = 1e-9
+"""Times of cycles and hours are products, whose last bit decides nothing."""
 
 
 @kernel
@@ -25,7 +27,7 @@ def begin_cycle(st: State, desk: Desk) -> int:
     """Set the target of this cycle and count the queues; the number of the cycle, or -1."""
     control = desk.control[0]
     now_s = st.clock[0].now_s
-    if now_s >= control.end_s - SLACK or now_s < control.start_s - SLACK:
+    if now_s >= control.end_s - SLACK_S or now_s < control.start_s - SLACK_S:
         return -1
     cycle = int(min((now_s - control.start_s) / control.cycle_s + 0.5, desk.level.size - 1.0))
     hour = hour_of(st, desk)
@@ -55,7 +57,7 @@ def begin_cycle(st: State, desk: Desk) -> int:
 def hour_of(st: State, desk: Desk) -> int:
     """The number of the bid that holds now."""
     control = desk.control[0]
-    passed_s = st.clock[0].now_s - control.hour_0_s + SLACK
+    passed_s = st.clock[0].now_s - control.hour_0_s + SLACK_S
     return int(min(passed_s / control.hour_s, desk.average.size - 1.0))
 
 
@@ -160,7 +162,7 @@ def under_limit(st: State, desk: Desk, kind: int) -> bool:
     entry = desk.types[kind]
     least_w = entry.servers * (entry.power_w_min - st.clock[0].idle_w)
     left_w = control.limit_w - control.bias_w - modelled_w(st, desk, 0.0)
-    return bool(least_w <= left_w + SLACK * control.limit_w)
+    return bool(least_w <= left_w + CAP_SLACK * control.limit_w)
 
 
 @kernel

@@ -23,7 +23,7 @@ from wattline.policies.regulation.typed import of_types
 class ContractPlan:
     """When to control, after which signal, with which bid.
 
-    `average_w` and `reserve_w` have one value an hour; with `adaptive` they are found in the run.
+    `average_w` and `reserve_w` have one value per hour; with `adaptive` they are found in the run.
     Weights are given to `make_desk`: for all hours alike, or a row per hour.
     `limit_w` is a power not to exceed, whatever the signal says.
     """
@@ -34,7 +34,7 @@ class ContractPlan:
     average_w: FloatArray
     reserve_w: FloatArray
     start_share: FloatArray | None = None
-    """Of the power range, at which starts are planned, one value an hour; None: 1, as published."""
+    """The part of the power range at which starts are planned, per hour; None: 1, as published."""
     limit_w: Signal | None = None
     cycle_s: float = 1.0
     hour_s: float = 3600.0

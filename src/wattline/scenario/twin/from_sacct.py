@@ -53,7 +53,7 @@ _NO_LIMIT = ("unlimited", "infinite", "partition_limit")
 """Cells of a job that only its partition's MaxTime holds."""
 EQUAL_PARTS = "devices are of the whole job in the log: an equal part on each node"
 MORE_CPUS = "asked for more CPUs than its SubmitLine says: as many more for each task"
-MORE_TASKS = "asked for more CPUs than its SubmitLine says: so many more tasks"
+MORE_TASKS = "asked for more CPUs than its SubmitLine says: it gets more tasks"
 _LICENCE = re.compile(r"license/([^=,]+)=([0-9]{1,12})", re.IGNORECASE)
 
 

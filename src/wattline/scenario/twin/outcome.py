@@ -17,6 +17,7 @@ from wattline.shared_nodes import outcome
 from wattline.shared_nodes.machine import SharedMachine
 
 TOLERANCE = 1e-9
+"""Relative, as that of the audit."""
 
 
 def run_of(found: outcome.Schedule, jobs: JobTable, shared: SharedMachine, machine: Machine,

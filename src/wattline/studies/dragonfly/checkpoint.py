@@ -47,7 +47,7 @@ class Checkpoint:
                 if line["settings"] == asked}
 
     def add(self, settings: Any, numbers: Sequence[int], run: int, figures: Sequence[Any]) -> None:
-        """Write the figures of some workloads: several arrays, each with a row a workload."""
+        """Write the figures of some workloads: several arrays, each with a row per workload."""
         lines = [{"settings": _plain(settings), "workload": int(number), "run": run,
                   "figures": [array[row].tolist() for array in figures]}
                  for row, number in enumerate(numbers)]

@@ -20,7 +20,7 @@ from wattline.studies.dragonfly.allocator import JOKANOVIC_CODE
 from wattline.studies.dragonfly.checkpoint import Checkpoint
 from wattline.studies.dragonfly.comparison import PlacementComparison
 from wattline.studies.dragonfly.evaluate import Bench, Known
-from wattline.studies.dragonfly.workloads import Workload, random_workload
+from wattline.studies.dragonfly.workloads import JobMix, random_workload
 
 POLICIES = ("level-spread", *BASELINES, "jokanovic", JOKANOVIC_CODE)
 CHUNK = 5
@@ -46,10 +46,10 @@ class Settings:
 
 
 Figures = tuple[FloatArray, FloatArray, FloatArray]
-"""Times, node-seconds waited and node-seconds in all, with a row a workload."""
+"""Times, node-seconds waited and node-seconds in all, with a row per workload."""
 
 
-def workload(settings: Settings, number: int) -> Workload:
+def workload(settings: Settings, number: int) -> JobMix:
     """The random workload of this number; the order of its jobs is by kind."""
     made = random_workload(np.random.default_rng((settings.seed, number)),
                            pattern=settings.pattern)

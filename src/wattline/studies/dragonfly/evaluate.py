@@ -16,7 +16,7 @@ from wattline.network.routes import RouteBook
 from wattline.network.topology.base import Topology
 from wattline.network.traffic import TASKS_PER_NODE, Traffic, map_tasks, pattern
 from wattline.studies.dragonfly.allocator import JOKANOVIC_CODE, place_by_code
-from wattline.studies.dragonfly.workloads import Workload
+from wattline.studies.dragonfly.workloads import JobMix
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Bench:
         self.book: RouteBook = (packet_book(topology, routing) if packets
                                 else flow_book(topology, routing))
 
-    def exchanges(self, workload: Workload, placement: str,
+    def exchanges(self, workload: JobMix, placement: str,
                   rng: np.random.Generator) -> list[Exchange]:
         """Place the jobs in order on the empty machine and put their tasks on the nodes."""
         seed = int(rng.integers(2**31))
@@ -76,7 +76,7 @@ class Bench:
         """Messages of a pattern: all at once, or in the steps of a library (packets only)."""
         return in_steps(name, tasks) if self.steps else (pattern(name, tasks), None)
 
-    def run(self, workload: Workload, placement: str, seed: int, repeats: int = 1,
+    def run(self, workload: JobMix, placement: str, seed: int, repeats: int = 1,
             known: Known | None = None, first: int = 0) -> PlacementOutcome:
         """Mean of several runs with other mappings and other random placements.
 

@@ -15,7 +15,7 @@ from wattline.studies.dragonfly.comparison import PlacementComparison
 from wattline.studies.dragonfly.endpoints import summarize_settings
 from wattline.studies.dragonfly.rules import rule_rows
 from wattline.studies.dragonfly.study import RandomWorkloads, Study
-from wattline.studies.dragonfly.tables import Row, reduction_range
+from wattline.studies.dragonfly.tables import RelativeTimes, reduction_range
 
 GROUPING = ("simple", "slurm", "rdg")
 SPREADING = ("rdn", "rdr", "rrn", "rrr")
@@ -120,7 +120,7 @@ def flow_error(random: RandomWorkloads) -> dict[str, float] | None:
     }
 
 
-def _reductions(rows: Sequence[Row]) -> dict[str, tuple[float, float]]:
+def _reductions(rows: Sequence[RelativeTimes]) -> dict[str, tuple[float, float]]:
     """The two ranges that were published for equal jobs, least and greatest over the cases."""
     full = [row for row in rows if row.case.utilization == 0.9]
     sixteen = [row for row in full if row.case.label == "16-node"]
@@ -131,7 +131,7 @@ def _reductions(rows: Sequence[Row]) -> dict[str, tuple[float, float]]:
     }
 
 
-def _largest(rows: Sequence[Row]) -> tuple[float, float]:
+def _largest(rows: Sequence[RelativeTimes]) -> tuple[float, float]:
     """Cuts of the 16-node jobs on the largest machine, against the mean of spreading placements."""
     cuts = []
     for row in rows:
@@ -141,7 +141,7 @@ def _largest(rows: Sequence[Row]) -> tuple[float, float]:
     return min(cuts), max(cuts)
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: RelativeTimes) -> dict[str, Any]:
     case = row.case
     return {"nodes": case.nodes, "ratio": case.ratio, "jobs": case.label, "pattern": case.pattern,
             "utilization": case.utilization, "used_nodes": case.workload.nodes,

@@ -18,7 +18,7 @@ from wattline.studies.dragonfly.rules import RuleResult, rule_chunks, run_rules
 from wattline.studies.dragonfly.tables import (
     RATIOS,
     PlacedCase,
-    Row,
+    RelativeTimes,
     heterogeneous_cases,
     homogeneous_cases,
     intensity_cases,
@@ -93,11 +93,11 @@ class Study:
     plan: StudyPlan
     random: RandomWorkloads | None
     rules: Sequence[RuleResult]
-    homogeneous: Sequence[Row]
-    stepped: Sequence[Row]
+    homogeneous: Sequence[RelativeTimes]
+    stepped: Sequence[RelativeTimes]
     """16-node and 64-node jobs by packets, step by step."""
-    heterogeneous: Sequence[Row]
-    intensity: Sequence[Row]
+    heterogeneous: Sequence[RelativeTimes]
+    intensity: Sequence[RelativeTimes]
     congestor: Mapping[str, congestor.CongestorResult]
     """By kind of congestor."""
     settings: Sequence[Sequence[endpoints.SettingRun]]

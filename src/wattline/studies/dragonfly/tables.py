@@ -9,11 +9,11 @@ from wattline.network.topology import dragonfly
 from wattline.network.traffic import PATTERNS
 from wattline.studies.dragonfly.compare import POLICIES, Pool
 from wattline.studies.dragonfly.evaluate import Bench, Known
-from wattline.studies.dragonfly.workloads import JobKind, Workload, heterogeneous, homogeneous
+from wattline.studies.dragonfly.workloads import JobKind, JobMix, heterogeneous, homogeneous
 
 RATIOS = (0.25, 1.0, 4.0)
 MACHINES = ((4, 17), (8, 17), (4, 33), (8, 33))
-"""Routers a group and groups; four nodes a router: 272, 544, 528 and 1,056 nodes."""
+"""Routers per group, and groups; four nodes per router: 272, 544, 528 and 1,056 nodes."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class PlacedCase:
     """Bandwidth of global links over that of local ones (8 Gbit/s)."""
     label: str
     pattern: str
-    workload: Workload
+    workload: JobMix
     utilization: float = 0.9
     """Part of the nodes that jobs may fill."""
     steps: bool = False
@@ -38,8 +38,8 @@ class PlacedCase:
 
 
 @dataclass(frozen=True)
-class Row:
-    """Times of a case under every policy, over those of simple: one number a kind of job."""
+class RelativeTimes:
+    """Times of a case under every policy, over those of simple: one number per kind of job."""
 
     case: PlacedCase
     relative: Mapping[str, tuple[float, ...]]
@@ -48,7 +48,7 @@ class Row:
 _benches: dict[tuple[int, int, float, bool], Bench] = {}
 
 
-def run_case(case: PlacedCase, seed: int, repeats: int) -> Row:
+def run_case(case: PlacedCase, seed: int, repeats: int) -> RelativeTimes:
     """Evaluate one case under all policies."""
     key = (case.routers_per_group, case.groups, case.ratio, case.steps)
     if key not in _benches:
@@ -60,8 +60,8 @@ def run_case(case: PlacedCase, seed: int, repeats: int) -> Row:
     known: Known = {}
     times = {name: bench.run(case.workload, name, seed, repeats, known).time_s
              for name in POLICIES}
-    return Row(case, {name: tuple((time_s / times["simple"]).tolist())
-                      for name, time_s in times.items()})
+    return RelativeTimes(case, {name: tuple((time_s / times["simple"]).tolist())
+                                for name, time_s in times.items()})
 
 
 def homogeneous_cases(ratios: Sequence[float] = RATIOS,
@@ -102,17 +102,19 @@ def intensity_cases() -> list[PlacedCase]:
     for small, large in ((1024.0, 102400.0), (1024.0, 1024.0), (102400.0, 1024.0)):
         label = f"{small / 1024:g} KB + {large / 1024:g} KB"
         cases += [PlacedCase(4, 17, 1.0, label, pattern,
-                       Workload((JobKind(16, 3, pattern, small), JobKind(64, 3, pattern, large))))
+                       JobMix((JobKind(16, 3, pattern, small), JobKind(64, 3, pattern, large))))
                   for pattern in PATTERNS]
     return cases
 
 
-def run_cases(cases: Sequence[PlacedCase], pool: Pool, *, seed: int, repeats: int) -> list[Row]:
+def run_cases(
+    cases: Sequence[PlacedCase], pool: Pool, *, seed: int, repeats: int
+) -> list[RelativeTimes]:
     """Evaluate cases, those of one machine one after the other."""
     return list(pool.map(run_case, [(case, seed, repeats) for case in cases]))
 
 
-def reduction_range(rows: Sequence[Row], better: Sequence[str], worse: Sequence[str],
+def reduction_range(rows: Sequence[RelativeTimes], better: Sequence[str], worse: Sequence[str],
                     kind: int = 0) -> tuple[float, float]:
     """Least and greatest reduction of the mean of some policies against the mean of others."""
     cuts = []

@@ -23,7 +23,7 @@ class JobKind:
 
 
 @dataclass(frozen=True)
-class Workload:
+class JobMix:
     """Two kinds of jobs, or one; they are placed in this order and start together."""
 
     kinds: tuple[JobKind, ...]
@@ -42,28 +42,28 @@ class Workload:
         parts = np.split(per_job, ends[:-1])
         return np.array([part.mean() for part in parts])
 
-    def reversed(self) -> Workload:
+    def reversed(self) -> JobMix:
         """The same jobs, the other kind first."""
-        return Workload(self.kinds[::-1])
+        return JobMix(self.kinds[::-1])
 
 
 def homogeneous(machine_nodes: int, job_nodes: int, pattern: str, *, utilization: float = 0.9,
-                message_bytes: float = 1024.0) -> Workload:
+                message_bytes: float = 1024.0) -> JobMix:
     """As many equal jobs as the utilization allows, but at least one."""
     count = max(1, int(machine_nodes * utilization / job_nodes + 1e-9))
-    return Workload((JobKind(job_nodes, count, pattern, message_bytes),))
+    return JobMix((JobKind(job_nodes, count, pattern, message_bytes),))
 
 
 def heterogeneous(machine_nodes: int, pattern: str, *, utilization: float = 0.9,
-                  small_bytes: float = 1024.0, large_bytes: float = 1024.0) -> Workload:
+                  small_bytes: float = 1024.0, large_bytes: float = 1024.0) -> JobMix:
     """Equally many 16-node and 64-node jobs, small ones first."""
     count = max(1, int(machine_nodes * utilization / 80 + 1e-9))
-    return Workload((JobKind(16, count, pattern, small_bytes),
+    return JobMix((JobKind(16, count, pattern, small_bytes),
                      JobKind(64, count, pattern, large_bytes)))
 
 
 def random_workload(rng: np.random.Generator, machine_nodes: int = 272, group_nodes: int = 16,
-                    pattern: str = "") -> Workload:
+                    pattern: str = "") -> JobMix:
     """A random mix: large jobs of 17 to 136 nodes and small ones of 2 to 16, small ones first.
 
     Sizes are drawn evenly, then how many large jobs, then how many small ones fit beside them;
@@ -74,5 +74,5 @@ def random_workload(rng: np.random.Generator, machine_nodes: int = 272, group_no
     many_large = int(rng.integers(1, (machine_nodes - small) // large + 1))
     many_small = int(rng.integers(1, (machine_nodes - many_large * large) // small + 1))
     drawn = [pattern or PATTERNS[int(rng.integers(len(PATTERNS)))] for _ in range(2)]
-    return Workload((JobKind(small, many_small, drawn[SMALL]),
+    return JobMix((JobKind(small, many_small, drawn[SMALL]),
                      JobKind(large, many_large, drawn[LARGE])))

@@ -17,6 +17,7 @@ import numpy as np
 
 from wattline.analysis.metrics import metrics
 from wattline.engine.composed import adaptive_run
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.run import Run
@@ -143,6 +144,6 @@ def _under_from(case: EspCase) -> float:
         return math.nan
     time_s, power_w = _settled(case.run)
     until = np.append(time_s[1:], case.run.end_s)
-    above = (power_w > case.cap_w * (1 + 1e-9)) & (until > case.cap_from_s)
+    above = (power_w > case.cap_w * (1 + CAP_SLACK)) & (until > case.cap_from_s)
     above &= time_s < case.cap_until_s
     return float(until[above].max()) if above.any() else case.cap_from_s

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
@@ -28,7 +29,7 @@ from wattline.policies.order.fcfs import Fcfs
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.counted import Counted
 from wattline.policies.regulation.none import NoRegulation
-from wattline.studies.puppet.workloads import Workload
+from wattline.studies.puppet.workloads import StudiedJobs
 
 LOWEST = 0.5
 """The slowest relative frequency. The publication names none (P1 to Pm): it is an assumption, whose
@@ -102,7 +103,7 @@ class Ratio:
 class Laboratory:
     """Runs cases on a workload; the caps are fractions of one reference power."""
 
-    def __init__(self, workload: Workload, reference_w: float | None = None) -> None:
+    def __init__(self, workload: StudiedJobs, reference_w: float | None = None) -> None:
         """`reference_w`: what caps are parts of, where it is not this workload's own peak."""
         self.workload = workload
         if reference_w is not None:
@@ -126,7 +127,7 @@ class Laboratory:
         alone_w = jobs.power_w * lowest
         if case.counts == "machine":
             alone_w = alone_w + (self.workload.nodes - jobs.procs) * idle_w
-        return np.asarray(alone_w <= self.cap_w(case) * (1.0 + 1e-9), dtype=np.bool_)
+        return np.asarray(alone_w <= self.cap_w(case) * (1.0 + CAP_SLACK), dtype=np.bool_)
 
     def run(self, case: CappedCase, chosen: Mask) -> Run:
         jobs = self.jobs_of(case)

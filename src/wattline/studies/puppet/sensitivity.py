@@ -13,7 +13,7 @@ from typing import Any, Literal
 from wattline.studies.puppet.figures import BETAS, CAPS
 from wattline.studies.puppet.runs import ORDERS, CappedCase, Laboratory, Ratio
 from wattline.studies.puppet.verdicts import mean
-from wattline.studies.puppet.workloads import Workload
+from wattline.studies.puppet.workloads import StudiedJobs
 
 LOADS = (1.0, 0.75, 0.6)
 LOWESTS = (0.5, 0.4, 0.3, 0.2)
@@ -21,7 +21,7 @@ COUNTS: tuple[Literal["machine", "jobs"], ...] = ("machine", "jobs")
 
 
 @dataclass(frozen=True)
-class Row:
+class RelativeMeans:
     """Means over parts and orders, relative to the same jobs without a cap."""
 
     of: dict[str, Any]
@@ -37,9 +37,9 @@ class Row:
 class Tables:
     """Rows by what was varied."""
 
-    load: tuple[Row, ...]
-    lowest: tuple[Row, ...]
-    beta: tuple[Row, ...]
+    load: tuple[RelativeMeans, ...]
+    lowest: tuple[RelativeMeans, ...]
+    beta: tuple[RelativeMeans, ...]
 
 
 def tables(
@@ -48,7 +48,7 @@ def tables(
     lowests: tuple[float, ...] = LOWESTS, betas: tuple[float, ...] = BETAS,
 ) -> Tables:
     """WAIT by load and by what the cap counts; DVFS by its slowest level and by beta."""
-    load: list[Row] = []
+    load: list[RelativeMeans] = []
     for number, factor in enumerate(loads):
         # Caps stay what they are in watts: the machine and its feed do not change with the load.
         thinner = laboratory if factor == 1.0 else Laboratory(
@@ -69,7 +69,7 @@ def tables(
     return Tables(tuple(load), tuple(lowest), tuple(beta))
 
 
-def thinned(workload: Workload, factor: float) -> Workload:
+def thinned(workload: StudiedJobs, factor: float) -> StudiedJobs:
     """The same jobs with longer gaps between them, so that the load is this part of what it was."""
     def later(jobs: Any) -> Any:
         return jobs.with_columns(submit_s=jobs.submit_s / factor)
@@ -78,7 +78,9 @@ def thinned(workload: Workload, factor: float) -> Workload:
                    parts=tuple(later(part) for part in workload.parts), whole=later(workload.whole))
 
 
-def _rows(laboratory: Laboratory, wanted: list[tuple[dict[str, Any], CappedCase]]) -> list[Row]:
+def _rows(
+    laboratory: Laboratory, wanted: list[tuple[dict[str, Any], CappedCase]]
+) -> list[RelativeMeans]:
     parts = range(len(laboratory.workload.parts))
     cases = {number: [replace(case, part=part, order=order) for order in ORDERS for part in parts]
              for number, (_, case) in enumerate(wanted)}
@@ -87,7 +89,7 @@ def _rows(laboratory: Laboratory, wanted: list[tuple[dict[str, Any], CappedCase]
             for number, (of, _) in enumerate(wanted)]
 
 
-def _row(of: dict[str, Any], ratios: Iterable[Ratio]) -> Row:
+def _row(of: dict[str, Any], ratios: Iterable[Ratio]) -> RelativeMeans:
     rows = list(ratios)
-    return Row(of, mean(r.utilisation for r in rows), mean(r.wait for r in rows),
-               mean(r.edp for r in rows), mean(r.left_out_share for r in rows))
+    return RelativeMeans(of, mean(r.utilisation for r in rows), mean(r.wait for r in rows),
+                         mean(r.edp for r in rows), mean(r.left_out_share for r in rows))

@@ -15,14 +15,14 @@ from wattline.studies.puppet.runs import ORDERS, CappedCase, Laboratory, Ratio
 from wattline.studies.puppet.sensitivity import Tables, tables
 from wattline.studies.puppet.steps import StepError, step_study
 from wattline.studies.puppet.verdicts import Finding, mean
-from wattline.studies.puppet.workloads import Workload
+from wattline.studies.puppet.workloads import StudiedJobs
 
 
 @dataclass(frozen=True, eq=False)
 class PuppetResult:
     """Everything that the study found."""
 
-    workload: Workload
+    workload: StudiedJobs
     reference_w: float
     """The uncapped peak of the first part, of which caps are fractions."""
     ratios: dict[CappedCase, Ratio]
@@ -49,7 +49,7 @@ class PuppetResult:
         return found
 
 
-def study(workload: Workload, advance: Callable[[float], None] = lambda share: None, *,
+def study(workload: StudiedJobs, advance: Callable[[float], None] = lambda share: None, *,
           assumptions: bool = True) -> PuppetResult:
     """Run it all; `advance` hears how far it has come.
 

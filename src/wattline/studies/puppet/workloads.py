@@ -21,7 +21,7 @@ POWER_RANGE = (0.7, 1.4)
 
 
 @dataclass(frozen=True, eq=False)
-class Workload:
+class StudiedJobs:
     """Jobs of a machine in parts that are studied one by one, and all together."""
 
     source: str
@@ -36,7 +36,7 @@ class Workload:
 def workload_of(
     trace: str | Path | None, nodes: int | None, node_w: float | None, jobs: int | None, seed: int,
     arrivals: str | None = None,
-) -> tuple[Workload, list[str]]:
+) -> tuple[StudiedJobs, list[str]]:
     """A site's log, or a generated one; and what of the log is not used."""
     if trace is None:
         if nodes is not None:
@@ -60,7 +60,7 @@ def workload_of(
 
 
 def generated_workload(seed: int, jobs: int | None = None,
-                       arrivals: str = "sessions") -> Workload:
+                       arrivals: str = "sessions") -> StudiedJobs:
     """Two quiet and two busy months of a leadership machine, submitted in sessions of users.
 
     `arrivals="hours"` is the log of the bundled scenario, which has no bursts.
@@ -79,7 +79,7 @@ def generated_workload(seed: int, jobs: int | None = None,
 
 
 def logged_workload(jobs: JobTable, nodes: int, node_w: float, seed: int,
-                    source: str) -> Workload:
+                    source: str) -> StudiedJobs:
     """A site's log in four parts of equal length; powers that it lacks are drawn by the seed."""
     if not node_w > 0:
         raise InputError(f"node power is {node_w} W, must be above 0")
@@ -96,10 +96,10 @@ def logged_workload(jobs: JobTable, nodes: int, node_w: float, seed: int,
 
 
 def _split(jobs: JobTable, edges: FloatArray, names: tuple[str, ...], nodes: int,
-           node_w: float, source: str) -> Workload:
+           node_w: float, source: str) -> StudiedJobs:
     part = np.minimum(np.searchsorted(edges, jobs.submit_s, side="right"), len(edges) - 1)
     parts = tuple(jobs.take(part == i) for i in range(len(edges)))
     empty = [name for name, table in zip(names, parts, strict=True) if len(table) < 2]
     if empty:
         raise InputError(f"{source}: {empty[0]} has next to no jobs; the study needs four parts")
-    return Workload(source, nodes, node_w, names, parts, jobs)
+    return StudiedJobs(source, nodes, node_w, names, parts, jobs)

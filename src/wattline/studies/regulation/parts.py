@@ -27,7 +27,7 @@ STD_EDGES = (0.0, 0.4, 0.5, 0.6, 0.7, 1.01)
 
 
 @dataclass(frozen=True)
-class Row:
+class PolicyOutcome:
     """One workload under one policy: the hour that was planned, and other hours."""
 
     name: str
@@ -94,7 +94,7 @@ class OverSeeds:
     """Those of them that met all constraints."""
 
 
-def over_seeds(rows: Sequence[Row]) -> list[OverSeeds]:
+def over_seeds(rows: Sequence[PolicyOutcome]) -> list[OverSeeds]:
     """Met, declined and violated by policy, with intervals instead of one draw."""
     found = []
     for policy in dict.fromkeys(row.policy for row in rows):
@@ -130,7 +130,7 @@ class ByStd:
     """Of those that are met: mean and 95 % interval."""
 
 
-def by_std(rows: Sequence[Row], edges: Sequence[float] = STD_EDGES) -> list[ByStd]:
+def by_std(rows: Sequence[PolicyOutcome], edges: Sequence[float] = STD_EDGES) -> list[ByStd]:
     """How the share of cases that are met falls with the standard deviation of the hour."""
     found = []
     for low, high in pairwise(edges):
@@ -147,7 +147,7 @@ def by_std(rows: Sequence[Row], edges: Sequence[float] = STD_EDGES) -> list[BySt
     return found
 
 
-def evaluate(order: Order) -> list[Row]:
+def evaluate(order: Order) -> list[PolicyOutcome]:
     """Choose the bid and judge it on hour 0 and on the other hours; a row per policy."""
     first = case_for(order, 0)
     bound = bound_of(first)
@@ -177,11 +177,13 @@ def evaluate(order: Order) -> list[Row]:
     ]
 
 
-def _row(order: Order, bid: Bid, first: ContractRun, others: Sequence[ContractRun]) -> Row:
+def _row(
+    order: Order, bid: Bid, first: ContractRun, others: Sequence[ContractRun]
+) -> PolicyOutcome:
     bill = first.settlement
     failing = first.outcome.violations
     met = sum(run.constraints_met for run in others)
-    return Row(
+    return PolicyOutcome(
         order.name, order.policy, first.constraints_met, bid.average_w, bid.reserve_w, bill.cost,
         bill.saving, bill.tracking.mean, bill.tracking.exceed_share, failing[0] if failing else "",
         first.standby_share, len(others), met, share_interval(met, len(others)),
@@ -191,31 +193,32 @@ def _row(order: Order, bid: Bid, first: ContractRun, others: Sequence[ContractRu
     )
 
 
-def _empty(order: Order) -> Row:
+def _empty(order: Order) -> PolicyOutcome:
     none = (float("nan"),) * 3
-    return Row(order.name, order.policy, False, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, "no bid is possible",
-               0.0, 0, 0, (0.0, 1.0), none, none, (), order.seed, declined=True)
+    return PolicyOutcome(
+        order.name, order.policy, False, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, "no bid is possible", 0.0, 0,
+        0, (0.0, 1.0), none, none, (), order.seed, declined=True)
 
 
 class Keeper(Protocol):
     """Where rows stay that were found, so that a run that was ended goes on."""
 
-    def rows(self, order: Order) -> list[Row] | None: ...
+    def rows(self, order: Order) -> list[PolicyOutcome] | None: ...
 
-    def add(self, order: Order, rows: Sequence[Row]) -> None: ...
+    def add(self, order: Order, rows: Sequence[PolicyOutcome]) -> None: ...
 
 
 def run_orders(
     orders: Sequence[Order], workers: int, progress: Progress, kept: Keeper | None = None
-) -> list[Row]:
+) -> list[PolicyOutcome]:
     """Evaluate all orders, on several processes; the rows come in the order of the orders."""
-    found: dict[int, list[Row]] = {}
+    found: dict[int, list[PolicyOutcome]] = {}
     for number, order in enumerate(orders):
         before = None if kept is None else kept.rows(order)
         if before is not None:
             found[number] = before
 
-    def take(number: int, rows: list[Row]) -> None:
+    def take(number: int, rows: list[PolicyOutcome]) -> None:
         found[number] = rows
         if kept is not None:
             kept.add(orders[number], rows)

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wattline.studies.regulation.parts import Row
+from wattline.studies.regulation.parts import PolicyOutcome
 from wattline.studies.regulation.published import TRACES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def savings(rows: Sequence[Row]) -> dict[str, tuple[float, float]]:
+def savings(rows: Sequence[PolicyOutcome]) -> dict[str, tuple[float, float]]:
     """By workload, the saving of AQA's bid where it holds (else 0), and the published one."""
     return {row.name: (row.saving if row.met else 0.0, TRACES[row.name].saving)
             for row in rows if row.policy == "aqa" and row.name in TRACES}
 
 
-def draw_savings(rows: Sequence[Row]) -> Figure:
+def draw_savings(rows: Sequence[PolicyOutcome]) -> Figure:
     """A pair of bars per workload."""
     from matplotlib.figure import Figure
 
@@ -38,7 +38,7 @@ def draw_savings(rows: Sequence[Row]) -> Figure:
     return figure
 
 
-def write_pictures(rows: Sequence[Row], folder: Path) -> list[Path]:
+def write_pictures(rows: Sequence[PolicyOutcome], folder: Path) -> list[Path]:
     """Write them as PNG; nothing where the 14 workloads were not run."""
     if not savings(rows):
         return []

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wattline.model.errors import InputError
-from wattline.studies.regulation.parts import Row
+from wattline.studies.regulation.parts import PolicyOutcome
 from wattline.studies.regulation.workloads import Order
 from wattline.studies.sources import sources_digest
 
@@ -25,18 +25,18 @@ class KeptRows:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._sources = sources_digest(ROOMS)
-        self._found: dict[str, list[Row]] = {}
+        self._found: dict[str, list[PolicyOutcome]] = {}
         if path.is_file():
             for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
                 self._take(line)
         else:
             self._write("")  # a place that cannot be written is found out now
 
-    def rows(self, order: Order) -> list[Row] | None:
+    def rows(self, order: Order) -> list[PolicyOutcome] | None:
         """What was found of this order; None where nothing was."""
         return self._found.get(self._name(order))
 
-    def add(self, order: Order, rows: Sequence[Row]) -> None:
+    def add(self, order: Order, rows: Sequence[PolicyOutcome]) -> None:
         name = self._name(order)
         self._write(json.dumps({"order": name, "rows": [asdict(row) for row in rows]}) + "\n")
         self._found[name] = list(rows)
@@ -59,7 +59,7 @@ class KeptRows:
             return  # cut off where the run was ended, or of another version: found anew
 
 
-def _row(fields: dict[str, Any]) -> Row:
+def _row(fields: dict[str, Any]) -> PolicyOutcome:
     plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
                              for name, value in fields.items()}
-    return Row(**plain)
+    return PolicyOutcome(**plain)

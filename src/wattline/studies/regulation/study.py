@@ -13,7 +13,7 @@ from wattline.model.errors import InputError
 from wattline.model.progress import silent
 from wattline.model.units import parse_duration
 from wattline.studies.regulation import parts
-from wattline.studies.regulation.parts import Row
+from wattline.studies.regulation.parts import PolicyOutcome
 from wattline.studies.regulation.published import words
 from wattline.studies.regulation.rows_kept import KeptRows
 from wattline.studies.regulation.workloads import (
@@ -50,7 +50,7 @@ def refuse_unused(part: str, given: Mapping[str, str]) -> None:
 class Part:
     """What came of one part."""
 
-    rows: list[Row]
+    rows: list[PolicyOutcome]
     figures: dict[str, Any]
     """Under its name; None where it was left out. And the seconds that it took."""
 
@@ -98,7 +98,7 @@ class RegulationStudy:
         if part == "hours" and not self.signal_file:
             return Part([], {part: None})
         if part == "long":
-            rows: list[Row] = []
+            rows: list[PolicyOutcome] = []
             if self.log_file is None:
                 return Part(rows, {part: None})
             found: Any = self._long(self.log_file, progress)

@@ -35,9 +35,9 @@ def _assumptions(found: Procurement) -> list[str]:
     """What the comparison takes for granted, with the figures of this one."""
     terms = found.budget
     return [
-        f"both machines cost the same, and {format_power(terms.power_w)} feed either: so many new "
-        f"nodes as may all draw {format_power(terms.node_power_w_max)}, or older ones that draw "
-        f"{format_power(terms.node_power_w_min)} idle and share the rest",
+        f"both machines cost the same, and {format_power(terms.power_w)} feed either: as many "
+        f"new nodes as may all draw {format_power(terms.node_power_w_max)}, or older ones that "
+        f"draw {format_power(terms.node_power_w_min)} idle and share the rest",
         f"a new node costs as much as {terms.cost_ratio:g} older ones; electricity over the years, "
         "floor, cooling and repair are in neither price",
         _times_from(found),

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from wattline.analysis.summary import time_text
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.errors import InputError, WattlineWarning
 from wattline.model.run import Run
 from wattline.model.units import format_power
@@ -51,15 +52,15 @@ START_SHARE = 0.35
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The cap of the demo, with what operators ordered of it."""
+class DemoPlan:
+    """The cap of the demo, and what operators ordered."""
 
     watts: float = demo_machine.CAP_W
     changes: tuple[tuple[float, float], ...] = ()
     reservations: tuple[tuple[str, float, float, float], ...] = ()
     """Name, start, duration and watts."""
 
-    def with_act(self, act: Act, now_s: float) -> Plan:
+    def with_act(self, act: Act, now_s: float) -> DemoPlan:
         value = act.value
         if act.action == "set_mode":
             raise InputError("the demo has no Slurm beside it that could start jobs: its mode "
@@ -77,7 +78,7 @@ class Plan:
                 name, start_s, float(value["duration_s"]), float(value["watts"]))))
         return self._ended(value["name"], now_s)
 
-    def _ended(self, name: str, now_s: float) -> Plan:
+    def _ended(self, name: str, now_s: float) -> DemoPlan:
         """Without what is to come of a reservation; what it kept free until now stays kept."""
         lasting = self._lasting(now_s)
         ended = [each for each in lasting if each[0] == name]
@@ -117,7 +118,7 @@ class DemoSource:
                  monotonic: Callable[[], float] = time.monotonic) -> None:
         self.table = demo_machine.jobs(jobs)
         self.machine = demo_machine.machine()
-        self.plan = Plan()
+        self.plan = DemoPlan()
         self.orders: list[Decision] = []
         self.lock = threading.Lock()
         run = self.simulated(self.plan)
@@ -130,7 +131,7 @@ class DemoSource:
                          "begins again, with what was ordered",
                          "what the feeds may carry is only watched"))
 
-    def simulated(self, plan: Plan) -> Run:
+    def simulated(self, plan: DemoPlan) -> Run:
         from wattline.scenario.api import simulate
 
         with warnings.catch_warnings():
@@ -251,7 +252,7 @@ def _above(before: RunIndex, after: RunIndex, now_s: float) -> list[str]:
             "it: processors slow down at once, and nothing starts before there is room"]
 
 
-def _called(act: Act, plan: Plan) -> list[str]:
+def _called(act: Act, plan: DemoPlan) -> list[str]:
     """By which name a reservation can be given back."""
     return [f"it is called {plan.reservations[-1][0]}"] if act.action == "reserve" else []
 
@@ -273,7 +274,7 @@ def _refuse_below_idle(after: RunIndex, now_s: float) -> None:
 def _kept_when(after: RunIndex, now_s: float) -> list[str]:
     """Where slowing down is not enough: how far it stays above the cap, and until when."""
     cap_w, lowest_w = run_words.cap_at(after, now_s), after.at(now_s).power_w
-    if cap_w is None or lowest_w <= cap_w * (1 + 1e-9):
+    if cap_w is None or lowest_w <= cap_w * (1 + CAP_SLACK):
         return []
     log = after.run.events
     below = np.flatnonzero((log.time_s > now_s) & (log.power_w <= cap_w))

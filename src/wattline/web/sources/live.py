@@ -14,6 +14,7 @@ from wattline.controller.course import read_course
 from wattline.controller.showing import read_machine
 from wattline.controller.speaking import USUAL_CONFIG, live_order
 from wattline.controller.status import read_status
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.clock import unix_s
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.signal import FloatArray
@@ -262,7 +263,7 @@ class LiveSource:
                                status["last_error_s"] - self.epoch_s
                                if status["last_error_s"] is not None else None))
         power_w, cap_w = _power_w(status), status["cap_w"]
-        if power_w is not None and cap_w is not None and power_w > cap_w * (1 + 1e-9):
+        if power_w is not None and cap_w is not None and power_w > cap_w * (1 + CAP_SLACK):
             found.append(Alarm("critical", f"{format_power(power_w - cap_w)} above the cap of "
                                f"{format_power(cap_w)}", live_course.above_since(self._course())))
         silent = sum(drawn_w is None and state not in ("off", "down") for drawn_w, state in zip(

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.signal import FloatArray
 from wattline.web.sources.run_history import kept_rows
 from wattline.web.sources.shape import Gaps, History
@@ -18,7 +19,7 @@ def above_since(rows: FloatArray) -> float | None:
     """Since when the power is above the cap; None where it is not."""
     if not len(rows):
         return None
-    over = rows[:, 1] > rows[:, 2] * (1 + 1e-9)
+    over = rows[:, 1] > rows[:, 2] * (1 + CAP_SLACK)
     if not over[-1]:
         return None
     below = np.flatnonzero(~over)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.units import format_power
 from wattline.web.sources.shape import Alarm, Part
 
@@ -14,7 +15,7 @@ def part_alarms(parts: Mapping[str, Sequence[Part]]) -> list[Alarm]:
                   f"{format_power(part.power_w - part.cap_w)} above what it may carry", None)
             for kind in ("rack", "feed") for part in parts[kind]
             if part.power_w is not None and part.cap_w is not None
-            and part.power_w > part.cap_w * (1 + 1e-9)]
+            and part.power_w > part.cap_w * (1 + CAP_SLACK)]
 
 
 def _named(kind: str, name: str) -> str:

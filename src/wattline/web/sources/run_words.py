@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from wattline.analysis.summary import time_text
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.fields import name_of
 from wattline.model.run import EventKind
 from wattline.model.units import format_power
@@ -65,7 +66,7 @@ def cap_at(index: RunIndex, time_s: float) -> float | None:
 
 def alarms(index: RunIndex, moment: Moment, cap_w: float | None) -> list[Alarm]:
     run = index.run
-    if cap_w is None or moment.power_w <= cap_w * (1 + 1e-9):
+    if cap_w is None or moment.power_w <= cap_w * (1 + CAP_SLACK):
         return []
     log = run.events
     place = int(np.searchsorted(log.time_s, moment.time_s, side="right")) - 1

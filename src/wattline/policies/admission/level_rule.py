@@ -7,18 +7,11 @@ could be given to jobs; else at the lowest that the job allows; else it waits.
 
 from __future__ import annotations
 
+from wattline.model.cap_slack import fits
 from wattline.model.kernel import kernel
 from wattline.model.signal import FloatArray
 
 WAIT = -1
-SLACK = 1e-9
-"""Relative: sums of many equal watts are not compared to the last bit."""
-
-
-@kernel
-def fits(power_w: float, cap_w: float) -> bool:
-    """Whether a power is within a cap."""
-    return power_w <= cap_w * (1.0 + SLACK)
 
 
 @kernel

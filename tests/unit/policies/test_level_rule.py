@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from wattline.physics.adaptive import WAIT, choose_level, optimal_level
 from wattline.physics.core_power import SANDY_BRIDGE
+from wattline.policies.admission.level_rule import WAIT, choose_level, optimal_level
 
-RISE_W = SANDY_BRIDGE.node_power(16) - 16 * SANDY_BRIDGE.idle_w  # 80, 96, 128, ..., 240 W a node
+RISE_W = SANDY_BRIDGE.node_power(16) - 16 * SANDY_BRIDGE.idle_w  # 80, 96, ..., 240 W per node
 DYNAMIC = SANDY_BRIDGE.dynamic()
 FULL_W = 240.0
 
