@@ -53,6 +53,23 @@ def file_limit() -> int:
     return int(gib * 2**30)
 
 
+def check_unpacked(source: str | Path, rows: int, row_bytes: int) -> None:
+    """Refuse a table of more than a file may have; a few bytes can stand for any number of cells.
+    """
+    if rows * row_bytes > file_limit():
+        raise InputError(f"{source}: has {rows:,} rows, which take more than the limit of "
+                         f"{file_limit() / 2**30:.4g} GiB ({LIMIT_VARIABLE})")
+
+
+def check_parquet(data: bytes, source: str | Path, columns: int | None = None) -> None:
+    """The same of a Parquet file, before so many of its columns are read, or all of them."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    about = parquet.read_metadata(pa.BufferReader(data))
+    check_unpacked(source, about.num_rows, 8 * (about.num_columns if columns is None else columns))
+
+
 def is_file(path: str | Path) -> bool:
     """Whether there is such a file; no for a name that no file can have."""
     return os.path.isfile(path)  # a Path takes several times as long to ask

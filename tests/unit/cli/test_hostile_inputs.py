@@ -12,14 +12,18 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import h5py
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.support.contracts import contract_text
 
 import wattline
+from wattline.account.profile import CHUNK, ENERGY_TYPE
 from wattline.cli.main import main
+from wattline.model.errors import InputError
 from wattline.model.reading import LIMIT_VARIABLE
+from wattline.scenario.twin.from_table import read_table
 
 LOG = """; MaxNodes: 8
 1 0 -1 10 4 -1 -1 4 10 -1 1 1 1 1 1 -1 -1 -1
@@ -213,6 +217,33 @@ def test_a_small_table_of_ever_the_same_rows(refused, monkeypatch):
     assert "1,000,000 rows" in refused("simulate", "--trace", "t.parquet", "--nodes", "8")
 
 
+def test_a_small_profile_of_rows_that_were_never_written(refused):
+    with h5py.File("job_1.h5", "w") as file:
+        file.create_dataset("Steps/0/Nodes/n1/Energy", (2**31,), ENERGY_TYPE, chunks=(CHUNK,),
+                            compression="gzip", maxshape=(None,))
+    assert Path("job_1.h5").stat().st_size < 6000
+    assert "2,147,483,648 rows, which take more than the limit of 1 GiB" in refused(
+        "account", "import", "job_1.h5", "--store", "site.db")
+    assert not Path("site.db").exists()
+
+
+@pytest.mark.parametrize("place", ["Steps/0", "Steps/0/Nodes", "Steps/0/Nodes/n1/Energy/more"])
+def test_a_profile_of_another_shape(refused, place):
+    with h5py.File("job_1.h5", "w") as file:
+        file[place] = 5.0
+    assert "/Steps/*/Nodes/*/Energy series" in refused(
+        "account", "import", "job_1.h5", "--store", "site.db")
+
+
+def test_a_small_table_of_meters_or_of_a_site(refused, monkeypatch):
+    monkeypatch.setenv(LIMIT_VARIABLE, "0.01")
+    column = pa.array([1.0]).take(pa.array([0] * 1_000_000))
+    pq.write_table(pa.table({"time_s": column, "n1": column}), "p.parquet")
+    assert "1,000,000 rows" in refused("account", "import", "p.parquet", "--store", "site.db")
+    with pytest.raises(InputError, match="1,000,000 rows"):
+        read_table("p.parquet")
+
+
 SECRETS = "".join(f"SECRET{n}:x:{n},SECRET|SECRET SECRET\n" for n in range(30))
 
 
@@ -270,7 +301,6 @@ def test_a_store_that_cannot_be_made_leaves_no_file(tmp_path, monkeypatch):
     from sqlalchemy.exc import OperationalError
 
     from wattline.account import store
-    from wattline.model.errors import InputError
 
     def full(engine, **options):
         (tmp_path / "site.db").touch()
@@ -288,7 +318,6 @@ def test_a_store_that_cannot_be_made_leaves_no_file(tmp_path, monkeypatch):
 
 def test_a_report_on_a_full_disk_leaves_no_folder(tmp_path, monkeypatch, capsys):
     from wattline.analysis import report
-    from wattline.model.errors import InputError
 
     def full(path, content):
         raise InputError(f"{path} cannot be written: No space left on device")
