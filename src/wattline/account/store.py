@@ -29,6 +29,8 @@ WAIT_S = 60.0
 _CREATING_S = 5.0
 _NO_STORE = "not a database"
 """What SQLite says of a file that is something else."""
+_FILES = ("", "-wal", "-shm", "-journal")
+"""What SQLite makes for one database, by the ends of their names."""
 _AT_ONCE = re.compile("already exists|duplicate key|database is locked|Deadlock", re.IGNORECASE)
 _BUSY = re.compile("locked|lock wait timeout|deadlock", re.IGNORECASE)
 
@@ -80,8 +82,9 @@ class Store:
                 self.create()
             except WattlineError:
                 self.close()
-                if missing is not None:  # on a full disk an empty file would be left
-                    missing.unlink(missing_ok=True)
+                if missing is not None:  # on a full disk empty files would be left
+                    for ending in _FILES:
+                        Path(f"{missing}{ending}").unlink(missing_ok=True)
                 raise
 
     def create(self, *tables: Table) -> None:

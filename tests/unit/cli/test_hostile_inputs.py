@@ -10,6 +10,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import h5py
@@ -20,6 +21,7 @@ from tests.support.contracts import contract_text
 
 import wattline
 from wattline.account.profile import CHUNK, ENERGY_TYPE
+from wattline.account.store import Store
 from wattline.cli.main import main
 from wattline.model.errors import InputError
 from wattline.model.reading import LIMIT_VARIABLE
@@ -297,23 +299,39 @@ def test_ctrl_c_while_modules_load(tmp_path, module):
     assert done.stderr.strip() == "wattline: interrupted; nothing half-written was kept"
 
 
-def test_a_store_that_cannot_be_made_leaves_no_file(tmp_path, monkeypatch):
-    from sqlalchemy.exc import OperationalError
+@contextmanager
+def room_in_files(kib: int) -> Iterator[None]:
+    """No file grows beyond: what a full disk does to one, and nobody's disk has to be filled."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (kib * 1024, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
-    from wattline.account import store
 
-    def full(engine, **options):
-        (tmp_path / "site.db").touch()
-        raise OperationalError("CREATE", {}, Exception("database or disk is full"))
-
-    monkeypatch.setattr(store.metadata, "create_all", full)
-    with pytest.raises(InputError, match="disk is full"):
-        store.Store(tmp_path / "site.db")
+@pytest.mark.parametrize("kib", [1, 40])  # before and after there are -wal and -shm
+def test_a_store_that_cannot_be_made_leaves_no_file(tmp_path, kib):
+    with room_in_files(kib), pytest.raises(InputError, match="cannot open the store"):
+        Store(tmp_path / "site.db")
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "site.db").write_bytes(b"mine")
     with pytest.raises(InputError):
-        store.Store(tmp_path / "site.db")
+        Store(tmp_path / "site.db")
     assert (tmp_path / "site.db").read_bytes() == b"mine"
+
+
+def test_examples_on_a_full_disk_leave_all_as_it_was(tmp_path):
+    with room_in_files(5), pytest.raises(
+            InputError, match=r"new/in/\S+ cannot be written: File too large"):
+        wattline.copy_examples(tmp_path / "new" / "in")
+    assert list(tmp_path.iterdir()) == []
+    wattline.copy_examples(tmp_path)
+    (tmp_path / "README.md").write_text("mine")
+    with room_in_files(5), pytest.raises(InputError):
+        wattline.copy_examples(tmp_path, force=True)
+    assert (tmp_path / "README.md").read_text() == "mine"
+    assert not list(tmp_path.rglob("*.part"))
 
 
 def test_a_report_on_a_full_disk_leaves_no_folder(tmp_path, monkeypatch, capsys):
