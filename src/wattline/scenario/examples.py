@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wattline.model.errors import InputError
-from wattline.model.files import replacing
+from wattline.model.files import possible_path, replacing
 
 PACKAGE = Path(__file__).resolve().parent.parent
 PLACES = (PACKAGE / "_examples", PACKAGE.parent.parent / "examples")
@@ -71,11 +72,11 @@ def copy_examples(folder: str | Path = "examples", *, force: bool = False) -> li
     >>> len(run.jobs)
     12
     """
-    source, folder = examples_folder(), Path(folder)
-    if folder.exists() and not folder.is_dir():
+    source, folder = examples_folder(), possible_path(folder)
+    if os.path.exists(folder) and not folder.is_dir():
         raise InputError(f"{folder} is a file; name a folder for the examples")
     names = [LIST, *(example.name for example in list_examples())]
-    other = [name for name in names if (folder / name).exists() and not _same(
+    other = [name for name in names if os.path.exists(folder / name) and not _same(
         folder / name, source / name)]
     if other and not force:
         raise InputError(f"{folder / other[0]} is there already and differs; name another folder, "
