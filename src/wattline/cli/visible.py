@@ -41,7 +41,7 @@ def visible_streams() -> Iterator[None]:
     """Print so to both streams, whatever is printed and wherever they lead."""
     before = sys.stdout, sys.stderr
     ours = Visible(sys.stdout), Visible(sys.stderr)
-    sys.stdout, sys.stderr = ours  # type: ignore[assignment]
+    sys.stdout, sys.stderr = ours
     try:
         yield
     finally:

@@ -24,6 +24,7 @@ from wattline.account.profile import CHUNK, ENERGY_TYPE
 from wattline.account.store import Store
 from wattline.cli.main import main
 from wattline.model.errors import InputError
+from wattline.model.pictures import save_picture
 from wattline.model.reading import LIMIT_VARIABLE
 from wattline.scenario.twin.from_table import read_table
 
@@ -332,6 +333,19 @@ def test_examples_on_a_full_disk_leave_all_as_it_was(tmp_path):
         wattline.copy_examples(tmp_path, force=True)
     assert (tmp_path / "README.md").read_text() == "mine"
     assert not list(tmp_path.rglob("*.part"))
+
+
+def test_a_picture_on_a_full_disk_leaves_the_old_one(tmp_path):
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    figure.subplots().plot([1, 2])
+    old = save_picture(figure, tmp_path / "p.png").read_bytes()
+    assert old.startswith(b"\x89PNG")
+    with room_in_files(5), pytest.raises(InputError, match="cannot be written: File too"):
+        save_picture(figure, tmp_path / "p.png")
+    assert (tmp_path / "p.png").read_bytes() == old
+    assert [path.name for path in tmp_path.iterdir()] == ["p.png"]
 
 
 def test_a_report_on_a_full_disk_leaves_no_folder(tmp_path, monkeypatch, capsys):
