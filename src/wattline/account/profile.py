@@ -24,11 +24,13 @@ import numpy as np
 from wattline.account.records import JobRecord, StepRecord
 from wattline.model.errors import InputError
 from wattline.model.files import replacing
+from wattline.model.reading import check_unpacked
 from wattline.model.signal import FloatArray, Signal
 
 ENERGY_TYPE = np.dtype([("ElapsedTime", "<u8"), ("EpochTime", "<u8"), ("Power", "<u8")])
 CHUNK = 1024
 """Rows of a chunk, which is packed as a whole."""
+_SERIES = "Energy"
 
 
 def profile_path(folder: Path, user: str, job_id: int, restart: int = 0) -> Path:
@@ -65,15 +67,18 @@ def write_profile(
                 node.attrs.update(_attributes(record, index, name, epoch_s + step.start_s))
                 if series is None:
                     series = node.create_dataset(
-                        "Energy", data=table, chunks=(min(CHUNK, table.size),), maxshape=(None,),
+                        _SERIES, data=table, chunks=(min(CHUNK, table.size),), maxshape=(None,),
                         compression="gzip", shuffle=True)
                 else:  # nodes do not differ in a simulation: the same table, kept once
-                    node["Energy"] = series
+                    node[_SERIES] = series
     return path
 
 
 def read_profile(path: Path) -> dict[tuple[str, str], np.ndarray[tuple[int], np.dtype[np.void]]]:
-    """The energy series of a profile, ours or Slurm's, by (step, node)."""
+    """The energy series of a profile, ours or Slurm's, by (step, node).
+
+    Nodes that share a series share the array.
+    """
     import h5py
 
     try:
@@ -81,14 +86,29 @@ def read_profile(path: Path) -> dict[tuple[str, str], np.ndarray[tuple[int], np.
     except OSError as error:
         raise InputError(f"{path} is not a readable HDF5 file: {error}") from None
     with file:
-        found = {}
-        for step, group in file.get("Steps", {}).items():
-            for node, series in group["Nodes"].items():
-                if "Energy" in series:
-                    found[(step, node)] = series["Energy"][:]
-    if not found:
+        try:
+            series = {(step, node): group[_SERIES]
+                      for step, nodes in file.get("Steps", {}).items()
+                      for node, group in nodes["Nodes"].items() if _SERIES in group}
+            return _tables(series, path)
+        except InputError:
+            raise
+        except (AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
+            raise InputError(f"{path} has no readable /Steps/*/Nodes/*/Energy series: {error}"
+                             ) from None
+
+
+def _tables(series: dict[tuple[str, str], Any], path: Path) -> dict[
+    tuple[str, str], np.ndarray[tuple[int], np.dtype[np.void]]
+]:
+    if not series:
         raise InputError(f"{path} has no /Steps/*/Nodes/*/Energy series")
-    return found
+    apart = dict.fromkeys(series.values())
+    # A few bytes of HDF5 can stand for any number of rows that were never written.
+    rows = sum(each.size for each in apart)
+    check_unpacked(path, rows, max(each.dtype.itemsize for each in apart))
+    tables = {each: each[:] for each in apart}
+    return {key: tables[each] for key, each in series.items()}
 
 
 def samples(

@@ -7,10 +7,11 @@ table on `metadata` when it is imported, and `Store` creates the tables that are
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -22,13 +23,15 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, Operati
 from sqlalchemy.orm import Session, sessionmaker
 
 from wattline.model.errors import InputError, WattlineError
-from wattline.model.reading import is_file
+from wattline.model.files import possible_path
 
 DEFAULT_URL = "sqlite:///wattline.db"
 WAIT_S = 60.0
 _CREATING_S = 5.0
 _NO_STORE = "not a database"
 """What SQLite says of a file that is something else."""
+_FILES = ("", "-wal", "-shm", "-journal")
+"""What SQLite makes for one database, by the ends of their names."""
 _AT_ONCE = re.compile("already exists|duplicate key|database is locked|Deadlock", re.IGNORECASE)
 _BUSY = re.compile("locked|lock wait timeout|deadlock", re.IGNORECASE)
 
@@ -80,8 +83,10 @@ class Store:
                 self.create()
             except WattlineError:
                 self.close()
-                if missing is not None:  # on a full disk an empty file would be left
-                    missing.unlink(missing_ok=True)
+                if missing is not None:  # on a full disk empty files would be left
+                    for ending in _FILES:
+                        with suppress(OSError):  # none, or no name of a file
+                            Path(f"{missing}{ending}").unlink()
                 raise
 
     def create(self, *tables: Table) -> None:
@@ -126,7 +131,7 @@ class Store:
         """The SQLite file that is not there yet and will be made."""
         file = self.engine.url.database
         on_disk = self.engine.dialect.name == "sqlite" and file and file != ":memory:"
-        return Path(str(file)) if on_disk and not is_file(str(file)) else None
+        return Path(str(file)) if on_disk and not os.path.exists(str(file)) else None
 
     def close(self) -> None:
         self.engine.dispose()
@@ -161,6 +166,7 @@ def refuse_missing(url: str | Path) -> None:
 def store_url(url: str | Path) -> str:
     """A URL from a URL or from the path of an SQLite file."""
     text = str(url).strip()
+    possible_path(text)
     if not text:
         raise InputError(f"the store needs a URL or a file name, for example {DEFAULT_URL}")
     return text if "://" in text else f"sqlite:///{text}"

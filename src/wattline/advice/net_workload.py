@@ -111,9 +111,9 @@ def _logged(trace: str | Path, nodes: int | None, cores_per_node: int | None, li
 def cap_signal(cap: Cap, nodes: int, node_w: float, idle_w: float) -> Signal:
     """A cap in watts: a power, a part of full power, a CSV file or pairs of seconds and watts."""
     if isinstance(cap, (str, Path)) and is_file(cap):
-        from wattline.traces.signals import read_signal
+        from wattline.traces.signals import read_cap
 
-        found = read_signal(cap, unit="W")
+        found = read_cap(cap)
     elif isinstance(cap, (str, float, int)) or cap is None:
         found = Signal.constant(USUAL_CAP if cap is None else _watts_or_part(str(cap)), "W")
     elif isinstance(cap, Path):

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from wattline.model.errors import InputError
+from wattline.model.files import possible_path
 
 
 def run_folder(name: str, out: str | Path | None = None) -> Path:
@@ -18,7 +19,7 @@ def run_folder(name: str, out: str | Path | None = None) -> Path:
     """
     try:
         if out is not None:
-            folder = Path(out)
+            folder = possible_path(out)
         else:
             number = 1
             while (folder := Path("runs") / f"{file_stem(name)}-{number:03d}").exists():

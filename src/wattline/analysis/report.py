@@ -31,7 +31,7 @@ from wattline.analysis.report_tables import Chapter, summary_cells, tables
 from wattline.analysis.scenario_fields import fields
 from wattline.analysis.summary import compare_table, number_text
 from wattline.model.errors import InputError
-from wattline.model.files import write_whole
+from wattline.model.files import possible_path, write_whole
 from wattline.model.run import Run
 
 PAGE = "index.html"
@@ -62,6 +62,8 @@ def report(
     """
     if pictures not in FORMS:
         raise InputError(f"pictures are {', '.join(FORMS)}, not '{pictures}'")
+    target = possible_path(folder)
+    alone = target.suffix.lower() in (".html", ".htm")
     runs = named_runs(runs)
     tell = advance or (lambda _: None)
     figures = {name: metrics(run) for name, run in runs.items()}
@@ -76,7 +78,6 @@ def report(
         drawn = map_picture(run, runs, suffix).drawn(pictures)
         sections.append(_run_section(name, run, figures[name], drawn))
         tell(0.6 + 0.35 * (number + 1) / len(runs))
-    target, alone = Path(folder), Path(folder).suffix.lower() in (".html", ".htm")
     added = [{"of": each,
               "widths": [(name, inline_svg(each.draw(name == "narrow"), f"{number}-{name}"))
                          for name in ("wide", "narrow")]}

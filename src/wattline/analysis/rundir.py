@@ -35,6 +35,7 @@ from wattline.analysis import kept_promises, tables
 from wattline.analysis.metrics import metrics
 from wattline.model.clock import now
 from wattline.model.errors import InputError
+from wattline.model.files import possible_path
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.run import PowerBound, Run
 
@@ -66,7 +67,7 @@ def write(
     Everything goes into a hidden folder beside it, which is renamed at the end: whoever looks
     sees the old run, no run, or the whole new one.
     """
-    target = Path(folder)
+    target = possible_path(folder)
     _refuse_other_folder(target)
     fresh = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:

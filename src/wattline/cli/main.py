@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from wattline.cli.start import INTERRUPTED, leave
+from wattline.cli.visible import visible_streams
 from wattline.model import (
     before_compiling,
     before_running_plain,
@@ -146,7 +147,7 @@ def main(argv: list[str] | None = None) -> None:
     before_running_plain[:] = [_say_running_plain]
     when_nothing_is_kept[:] = [_say]
     while_compiling[:] = [] if sys.stderr.isatty() else [_say]
-    with _interrupts() as interrupted:
+    with _interrupts() as interrupted, visible_streams():
         try:
             status = cli.main(args=argv, prog_name="wattline", standalone_mode=False)
         except click.exceptions.NoArgsIsHelpError as error:

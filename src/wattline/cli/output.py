@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.visible import own_stream, visible
 from wattline.model.progress import Advance
 
 if TYPE_CHECKING:
@@ -107,12 +108,13 @@ def progress(
         TimeRemainingColumn,
     )
 
-    columns = (TextColumn("{task.description}"), BarColumn(),
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(),
                TaskProgressColumn("{task.percentage:>5.1f}%"),
                TimeElapsedColumn(),
                *((TextColumn("left"), TimeRemainingColumn()) if remaining else ()))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=1.0)
+    console = Console(file=own_stream(sys.stderr))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(visible(title), total=1.0)
         yield lambda fraction: bar.update(task, completed=fraction)
 
 
@@ -152,4 +154,4 @@ def _cell(value: object) -> str:
         return f"{value:,.4g}" if abs(value) < 9999.5 else f"{value:,.0f}"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    return str(value)
+    return visible(str(value))

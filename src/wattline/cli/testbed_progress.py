@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from wattline.controller.testbed.progress import BedProgress, Tell
+    from wattline.cli.visible import own_stream, visible
+from wattline.controller.testbed.progress import BedProgress, Tell
 
 EACH_S = 10.0
 
@@ -25,10 +26,12 @@ def saying_how_far(*, quiet: bool) -> Iterator[Tell]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (BarColumn(bar_width=20), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    columns = (BarColumn(bar_width=20), TimeElapsedColumn(),
+               TextColumn("{task.description}", markup=False))
+    console = Console(file=own_stream(sys.stderr))
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=1.0)
-        yield lambda at: bar.update(task, completed=at.fraction, description=at.sentence)
+        yield lambda at: bar.update(task, completed=at.fraction, description=visible(at.sentence))
 
 
 class Lines:

@@ -19,6 +19,17 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
         place.write_bytes(data)
 
 
+def possible_path(path: str | Path) -> Path:
+    """The path, unless no file can have such a name."""
+    try:
+        name = os.fsencode(path)
+    except UnicodeEncodeError:  # half of a character
+        name = b"\0"
+    if b"\0" in name:
+        raise InputError(f"{str(path)!r}: no file has such a name")
+    return Path(path)
+
+
 @contextmanager
 def replacing(path: str | Path, lasting: bool = False) -> Iterator[Path]:
     """Where to write so that `path` changes if, and only if, all went well.
@@ -28,7 +39,7 @@ def replacing(path: str | Path, lasting: bool = False) -> Iterator[Path]:
     one no longer: it is written to directly. `lasting`: it is on the disk when it has its place,
     also where the power fails right after.
     """
-    path = Path(path)
+    path = possible_path(path)
     try:
         old = _status(path)
         if old is not None and stat.S_ISDIR(old.st_mode):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wattline.model.errors import InputError
+from wattline.model.files import possible_path, replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,8 +24,10 @@ def save_picture(figure: Figure, path: Path) -> Path:
     """Write a picture; the ending of the name (.svg, .png, .pdf) says in which form."""
     check_picture(path)
     try:
+        possible_path(path)
         path.parent.mkdir(exist_ok=True)  # one folder, like runs/; a path that is mistyped has more
-        figure.savefig(path, dpi=110)
+        with replacing(path) as draft:
+            figure.savefig(draft, dpi=110, format=path.suffix[1:])
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
     return path

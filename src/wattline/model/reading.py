@@ -11,6 +11,7 @@ import io
 import lzma
 import math
 import os
+import re
 import stat
 import tomllib
 import zlib
@@ -27,6 +28,7 @@ MOST_TOML_BYTES = 16 * 2**20
 MOST_DEPTH = 64
 """Tables and lists in one another; what a person writes has five levels or so."""
 _CHUNK = 2**20
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 _MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\x00": "xz", b"BZh": "bz2"}
 _UNREAD = {b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip", b"7z\xbc\xaf\x27\x1c": "7z"}
 """How packed files begin that are not read, and what they are called."""
@@ -49,6 +51,23 @@ def file_limit() -> int:
     if not 0 < gib < 1e9:
         raise InputError(f"{LIMIT_VARIABLE} is '{text}', must be a number of GiB above 0")
     return int(gib * 2**30)
+
+
+def check_unpacked(source: str | Path, rows: int, row_bytes: int) -> None:
+    """Refuse a table of more than a file may have; a few bytes can stand for any number of cells.
+    """
+    if rows * row_bytes > file_limit():
+        raise InputError(f"{source}: has {rows:,} rows, which take more than the limit of "
+                         f"{file_limit() / 2**30:.4g} GiB ({LIMIT_VARIABLE})")
+
+
+def check_parquet(data: bytes, source: str | Path, columns: int | None = None) -> None:
+    """The same of a Parquet file, before so many of its columns are read, or all of them."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    about = parquet.read_metadata(pa.BufferReader(data))
+    check_unpacked(source, about.num_rows, 8 * (about.num_columns if columns is None else columns))
 
 
 def is_file(path: str | Path) -> bool:
@@ -103,6 +122,15 @@ def separator(first_line: str) -> str:
     """
     return next((mark for mark in (";", "\t") if mark in first_line and "," not in first_line),
                 ",")
+
+
+def with_point(cell: str) -> str:
+    """A number with its decimal comma as a point; other texts as they are.
+
+    >>> with_point("0,5"), with_point("n1,n2")
+    ('0.5', 'n1,n2')
+    """
+    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell.strip()) else cell
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:

@@ -8,13 +8,12 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from wattline.model.errors import InputError
-from wattline.model.reading import read_unpacked, separator
+from wattline.model.reading import read_unpacked, separator, with_point
 from wattline.model.units import plain_number
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.dimensions import device_of, is_cap, kind_of
@@ -32,7 +31,6 @@ ColumnMap = str | Path | Mapping[str, str] | Iterable[str] | None
 
 UNCAPPED = ("none", "no", "off", "inf", "max", "unlimited", "uncapped", "n/a", "na", "nan", "-")
 """What people write for the cap of a run that had none."""
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 AS_LISTED = "it is used as listed"
 """What is said to be done where the two powers of a table contradict each other."""
 _DIFFERS = 0.1
@@ -92,13 +90,8 @@ def _read_lines(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]
     mark = separator(text.partition("\n")[0])
     reader = csv.reader(io.StringIO(text), delimiter=mark)
     header = [cell.strip() for cell in next(reader, [])]
-    return header, ((reader.line_num, cells if mark == "," else [_with_point(c) for c in cells])
+    return header, ((reader.line_num, cells if mark == "," else [with_point(c) for c in cells])
                     for cells in reader if any(cell.strip() for cell in cells))
-
-
-def _with_point(cell: str) -> str:
-    """A number with its decimal comma as a point; other texts as they are."""
-    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell.strip()) else cell
 
 
 def unnamed_note(path: str | Path, application: str, columns: ColumnMap = None) -> str:

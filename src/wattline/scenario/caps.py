@@ -22,7 +22,7 @@ from wattline.policies.going_together import KEEPERS, is_moldable
 from wattline.policies.registry import is_place, places
 from wattline.policies.regulation.none import NoRegulation
 from wattline.scenario.model import CapPlan, CapStep, Scenario
-from wattline.traces.signals import read_signal
+from wattline.traces.signals import read_cap
 
 CHOICES = (f"choose a power policy that does with --power-policy (policy.power): "
            f"{', '.join(KEEPERS)}; or only measure the time above it with --watch-cap "
@@ -192,7 +192,7 @@ def in_watts(
     in_units = False
     if isinstance(cap, str):
         if is_file(cap):
-            return read_signal(cap, unit="W")
+            return read_cap(cap)
         in_units = cap.strip().endswith("W")
         cap = _number(field, cap)
     if not 0 < cap <= MOST_POWER_W:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
-import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from wattline.model.errors import InputError
+from wattline.model.files import possible_path, replacing
 
 PACKAGE = Path(__file__).resolve().parent.parent
 PLACES = (PACKAGE / "_examples", PACKAGE.parent.parent / "examples")
@@ -68,22 +72,50 @@ def copy_examples(folder: str | Path = "examples", *, force: bool = False) -> li
     >>> len(run.jobs)
     12
     """
-    source, folder = examples_folder(), Path(folder)
-    if folder.exists() and not folder.is_dir():
+    source, folder = examples_folder(), possible_path(folder)
+    if os.path.exists(folder) and not folder.is_dir():
         raise InputError(f"{folder} is a file; name a folder for the examples")
     names = [LIST, *(example.name for example in list_examples())]
-    other = [name for name in names if (folder / name).exists() and not _same(
+    other = [name for name in names if os.path.exists(folder / name) and not _same(
         folder / name, source / name)]
     if other and not force:
         raise InputError(f"{folder / other[0]} is there already and differs; name another folder, "
                          "or give --force to write over it")
+    with _new_folders({(folder / name).parent for name in names}), ExitStack() as drafts:
+        # All are there before the first takes its place: on a full disk nothing changes.
+        for name in names:
+            data = (source / name).read_bytes()
+            drafts.enter_context(replacing(folder / name)).write_bytes(data)
+    for name in names:
+        _share_mode(source / name, folder / name)
+    return [folder / name for name in names]
+
+
+def _share_mode(source: Path, target: Path) -> None:
+    """A program stays one, for whoever may read it."""
+    mode = stat.S_IMODE(target.stat().st_mode)
+    if source.stat().st_mode & stat.S_IXUSR:
+        target.chmod(mode | (mode & 0o444) >> 2)
+
+
+@contextmanager
+def _new_folders(places: set[Path]) -> Iterator[None]:
+    """Make folders that are not there, and take away those that nothing came into."""
+    made: list[Path] = []
     try:
-        for place in {(folder / name).parent for name in names}:
-            place.mkdir(parents=True, exist_ok=True)
-        return [Path(shutil.copy(source / name, folder / name)) for name in names]
-    except OSError as error:
-        raise InputError(f"{error.filename or folder} cannot be written: "
-                         f"{error.strerror}") from None
+        for place in sorted(places):
+            missing = [each for each in (place, *place.parents) if not each.exists()]
+            for each in reversed(missing):
+                each.mkdir(exist_ok=True)
+                made.append(each)
+        yield
+    except BaseException as error:
+        for each in reversed(made):
+            with suppress(OSError):
+                each.rmdir()
+        if isinstance(error, OSError):
+            raise InputError(f"{error.filename} cannot be made: {error.strerror}") from None
+        raise
 
 
 def _same(path: Path, other: Path) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from wattline.engine.prepare import sizes_of
 from wattline.model.fields import name_of
 from wattline.model.unit_power import unit_idle_w_least
-from wattline.model.units import format_power, joules_text
+from wattline.model.units import counted, format_power, joules_text
 from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.configuration.moldable_setup import notes_of
 from wattline.policies.configuration.offers import tables_used
@@ -43,7 +43,7 @@ def remarks(plan: Plan) -> list[str]:
 
         assert isinstance(plan, TwinPlan)
         return plan.told()
-    found = list(plan.left_out)
+    found = [*plan.left_out, *_fewer_jobs(plan)]
     policy = plan.policy
     if (
         isinstance(policy, Composition)
@@ -73,6 +73,14 @@ def remarks(plan: Plan) -> list[str]:
     if plan.tables is None:
         found += _jobs_below_idle(plan)
     return found
+
+
+def _fewer_jobs(plan: Plan) -> list[str]:
+    """More jobs are asked for than the log has: a count that is mistyped, or a log that is cut."""
+    asked, there = plan.scenario.trace.jobs, len(plan.trace.jobs)
+    if asked is None or asked <= there or plan.scenario.trace.generate is not None:
+        return []
+    return [f"trace.jobs is {asked:,}, and the log has {counted(there, 'job')}; all are taken"]
 
 
 def _of_cores(scenario: Scenario) -> list[str]:

@@ -52,7 +52,7 @@ def run_sweep(
     """
     begin_s = time.monotonic()
     space = read_space(sweep)
-    folder = run_folder("sweep", out) if out is None else Path(out)
+    folder = run_folder("sweep", out)
     count = workers or os.cpu_count() or 1
     place = Place(count, str(folder.absolute()), workers is not None, _minutes(time_limit, on),
                   say or (lambda line: warn((line,))))

@@ -97,7 +97,7 @@ def optimise_sweep(
         raise InputError(f"trials is {trials}, must be at least 1")
     if prune and len(goals) > 1:
         raise InputError("prune: settings can be given up by one objective, not by several")
-    folder = run_folder("sweep", out) if out is None else Path(out)
+    folder = run_folder("sweep", out)
     fresh = not folder.exists()
     check_folder(folder, resume, SEARCH_JOURNAL)
     search = _Search(space, goals, limits, folder, allow_code, prune, cache, seed)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from wattline.model.arrow_columns import texts_column, values_of
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
-from wattline.model.reading import LIMIT_VARIABLE, file_limit
+from wattline.model.reading import check_parquet
 from wattline.model.signal import FloatArray
 from wattline.site.cells import Cell
 from wattline.traces.column_map import ColumnMap
@@ -126,11 +126,7 @@ def read_parquet(data: bytes, wanted: list[str], source: str) -> Table:
     from pyarrow import parquet
 
     try:
-        rows = parquet.read_metadata(pa.BufferReader(data)).num_rows
-        # A few bytes of Parquet can stand for any number of equal cells.
-        if 8 * rows * len(wanted) > file_limit():
-            raise InputError(f"{source}: has {rows:,} rows, which take more than the limit of "
-                             f"{file_limit() / 2**30:.4g} GiB ({LIMIT_VARIABLE})")
+        check_parquet(data, source, len(wanted))
         table = parquet.read_table(pa.BufferReader(data), columns=wanted)
         columns = {name: _cells(table.column(name)) for name in wanted}
         dates = frozenset(name for name in wanted

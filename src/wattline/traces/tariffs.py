@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from wattline.model.errors import InputError
+from wattline.model.reading import log_text, separator, with_point
 from wattline.model.signal import Signal
 from wattline.model.units import plain_number
 from wattline.traces.files import read_bytes
@@ -39,9 +40,7 @@ def read_tariff(
 
     It begins at its first row, or at the date `start`; with `unix` it counts Unix seconds.
     """
-    rows = list(csv.reader(read_bytes(path).decode("utf-8", "replace").splitlines()))
-    if len(rows) < 2:
-        raise InputError(f"{path}: expected a header line and at least one row of values")
+    rows = _read_rows(path)
     header = [name.strip() for name in rows[0]]
     time_at = _find_time(header, path)
     value_at = _find_value(header, column, path)
@@ -53,6 +52,9 @@ def read_tariff(
             continue
         if len(row) <= max(time_at, value_at):
             raise InputError(f"{path}: line {number}: only {len(row)} columns")
+        if any(row[len(header):]):
+            raise InputError(f"{path}: line {number}: has more cells than the header; where a "
+                             "comma is the decimal point, part cells by semicolons")
         moment = _moment(row[time_at], path, number)
         origin = moment if origin is None else origin
         steps.append((moment - origin, scale * _number(row[value_at], path, number)))
@@ -62,6 +64,18 @@ def read_tariff(
         raise NoDates(f"{path}: its times are no dates, and the log counts Unix seconds; say "
                       "with --price-start at which of them the log's second 0 lies")
     return Signal.from_steps(steps, unit)
+
+
+def _read_rows(path: Path) -> list[list[str]]:
+    lines = log_text(read_bytes(path), path).splitlines()
+    mark = separator(lines[0])
+    try:
+        rows = list(csv.reader(lines, delimiter=mark))
+    except csv.Error as error:
+        raise InputError(f"{path}: is not a table: {error}") from None
+    if len(rows) < 2:
+        raise InputError(f"{path}: expected a header line and at least one row of values")
+    return rows if mark == "," else [list(map(with_point, row)) for row in rows]
 
 
 def _find_time(header: list[str], path: Path) -> int:
@@ -102,14 +116,18 @@ def currency_of(tariff: Signal | None) -> str | None:
 
 def _moment(text: str, path: Path, line: int) -> float:
     cleaned = text.strip()
+    where = f"{path}: line {line}: " if line else ""
     try:
-        return plain_number(cleaned)
+        seconds = plain_number(cleaned)
     except ValueError:
         pass
+    else:
+        if not math.isfinite(seconds):
+            raise InputError(f"{where}'{text}' is no time; write seconds or 2023-01-31T05:00:00")
+        return seconds
     try:
         moment = datetime.fromisoformat(cleaned)
     except ValueError:
-        where = f"{path}: line {line}: " if line else ""
         raise InputError(f"{where}'{text}' is no time; write 2023-01-31T05:00:00") from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

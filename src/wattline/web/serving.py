@@ -74,6 +74,7 @@ def serve(
         say(said_at_start(settings))
         server = uvicorn.Server(uvicorn.Config(
             app, log_level="warning", access_log=False, server_header=False,
+            use_colors=False,
             proxy_headers=False,  # anybody on this machine could say to be the proxy
             timeout_graceful_shutdown=1, ssl_certfile=settings.certificate,
             ssl_keyfile=settings.key))

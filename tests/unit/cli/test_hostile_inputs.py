@@ -10,16 +10,23 @@ import resource
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import h5py
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.support.contracts import contract_text
 
 import wattline
+from wattline.account.profile import CHUNK, ENERGY_TYPE
+from wattline.account.store import Store
 from wattline.cli.main import main
+from wattline.model.errors import InputError
+from wattline.model.pictures import save_picture
 from wattline.model.reading import LIMIT_VARIABLE
+from wattline.scenario.twin.from_table import read_table
 
 LOG = """; MaxNodes: 8
 1 0 -1 10 4 -1 -1 4 10 -1 1 1 1 1 1 -1 -1 -1
@@ -213,6 +220,33 @@ def test_a_small_table_of_ever_the_same_rows(refused, monkeypatch):
     assert "1,000,000 rows" in refused("simulate", "--trace", "t.parquet", "--nodes", "8")
 
 
+def test_a_small_profile_of_rows_that_were_never_written(refused):
+    with h5py.File("job_1.h5", "w") as file:
+        file.create_dataset("Steps/0/Nodes/n1/Energy", (2**31,), ENERGY_TYPE, chunks=(CHUNK,),
+                            compression="gzip", maxshape=(None,))
+    assert Path("job_1.h5").stat().st_size < 6000
+    assert "2,147,483,648 rows, which take more than the limit of 1 GiB" in refused(
+        "account", "import", "job_1.h5", "--store", "site.db")
+    assert not Path("site.db").exists()
+
+
+@pytest.mark.parametrize("place", ["Steps/0", "Steps/0/Nodes", "Steps/0/Nodes/n1/Energy/more"])
+def test_a_profile_of_another_shape(refused, place):
+    with h5py.File("job_1.h5", "w") as file:
+        file[place] = 5.0
+    assert "/Steps/*/Nodes/*/Energy series" in refused(
+        "account", "import", "job_1.h5", "--store", "site.db")
+
+
+def test_a_small_table_of_meters_or_of_a_site(refused, monkeypatch):
+    monkeypatch.setenv(LIMIT_VARIABLE, "0.01")
+    column = pa.array([1.0]).take(pa.array([0] * 1_000_000))
+    pq.write_table(pa.table({"time_s": column, "n1": column}), "p.parquet")
+    assert "1,000,000 rows" in refused("account", "import", "p.parquet", "--store", "site.db")
+    with pytest.raises(InputError, match="1,000,000 rows"):
+        read_table("p.parquet")
+
+
 SECRETS = "".join(f"SECRET{n}:x:{n},SECRET|SECRET SECRET\n" for n in range(30))
 
 
@@ -266,29 +300,56 @@ def test_ctrl_c_while_modules_load(tmp_path, module):
     assert done.stderr.strip() == "wattline: interrupted; nothing half-written was kept"
 
 
-def test_a_store_that_cannot_be_made_leaves_no_file(tmp_path, monkeypatch):
-    from sqlalchemy.exc import OperationalError
+@contextmanager
+def room_in_files(kib: int) -> Iterator[None]:
+    """No file grows beyond: what a full disk does to one, and nobody's disk has to be filled."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (kib * 1024, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
-    from wattline.account import store
-    from wattline.model.errors import InputError
 
-    def full(engine, **options):
-        (tmp_path / "site.db").touch()
-        raise OperationalError("CREATE", {}, Exception("database or disk is full"))
-
-    monkeypatch.setattr(store.metadata, "create_all", full)
-    with pytest.raises(InputError, match="disk is full"):
-        store.Store(tmp_path / "site.db")
+@pytest.mark.parametrize("kib", [1, 40])  # before and after there are -wal and -shm
+def test_a_store_that_cannot_be_made_leaves_no_file(tmp_path, kib):
+    with room_in_files(kib), pytest.raises(InputError, match="cannot open the store"):
+        Store(tmp_path / "site.db")
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "site.db").write_bytes(b"mine")
     with pytest.raises(InputError):
-        store.Store(tmp_path / "site.db")
+        Store(tmp_path / "site.db")
     assert (tmp_path / "site.db").read_bytes() == b"mine"
+
+
+def test_examples_on_a_full_disk_leave_all_as_it_was(tmp_path):
+    with room_in_files(5), pytest.raises(
+            InputError, match=r"new/in/\S+ cannot be written: File too large"):
+        wattline.copy_examples(tmp_path / "new" / "in")
+    assert list(tmp_path.iterdir()) == []
+    wattline.copy_examples(tmp_path)
+    (tmp_path / "README.md").write_text("mine")
+    with room_in_files(5), pytest.raises(InputError):
+        wattline.copy_examples(tmp_path, force=True)
+    assert (tmp_path / "README.md").read_text() == "mine"
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_a_picture_on_a_full_disk_leaves_the_old_one(tmp_path):
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    figure.subplots().plot([1, 2])
+    old = save_picture(figure, tmp_path / "p.png").read_bytes()
+    assert old.startswith(b"\x89PNG")
+    with room_in_files(5), pytest.raises(InputError, match="cannot be written: File too"):
+        save_picture(figure, tmp_path / "p.png")
+    assert (tmp_path / "p.png").read_bytes() == old
+    assert [path.name for path in tmp_path.iterdir()] == ["p.png"]
 
 
 def test_a_report_on_a_full_disk_leaves_no_folder(tmp_path, monkeypatch, capsys):
     from wattline.analysis import report
-    from wattline.model.errors import InputError
 
     def full(path, content):
         raise InputError(f"{path} cannot be written: No space left on device")

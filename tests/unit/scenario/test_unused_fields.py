@@ -67,3 +67,16 @@ def test_what_is_varied_cannot_be_given_too():
     with pytest.raises(InputError, match=r"order is given and policy\.order is varied"):
         wl.sweep(wl.generate("lublin", jobs=5, nodes=8), machine=wl.Machine(nodes=8), order="sjf",
                  vary={"policy.order": ["fcfs", "sjf"]})
+
+
+@pytest.mark.parametrize(("asked", "said"), [(11, []), (12, []), (5_000, [
+    "trace.jobs is 5,000, and the log has 12 jobs; all are taken"])])
+def test_more_jobs_than_the_log_has_are_said(asked, said):
+    run = wl.simulate("examples/tiny.swf", trace__jobs=asked)
+    assert [line for line in run.remarks if line.startswith("trace.jobs")] == said
+    assert len(run.jobs) == min(asked, 12)
+
+
+def test_a_generator_makes_as_many_as_are_asked_for():
+    assert not [line for line in wl.simulate(trace__generate="lublin", trace__jobs=5,
+                                             machine__nodes=64).remarks if "trace.jobs" in line]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from pyarrow import parquet
 from tests.shared_data import shared
 
+import wattline as wl
 from wattline.model.errors import InputError
 from wattline.traces import read
 from wattline.traces.column_map import built_in, load_map, parse_map
@@ -183,3 +185,11 @@ def test_mistakes_in_a_map_are_named(change: tuple[str, str], message: str) -> N
 def test_an_unknown_map_lists_the_known_ones() -> None:
     with pytest.raises(InputError, match="eagle, eurora, fdata, pm100"):
         load_map("nowhere")
+
+
+def test_a_name_that_a_sheet_takes_for_a_formula_stays_whose_it_is(tmp_path):
+    names = ('=HYPERLINK("http://x","y")', "+1", "-2", "@SUM(A1)", "'=1", "\t=1")
+    jobs = replace(wl.generate("lublin", seed=1, jobs=6, nodes=8).jobs.with_columns(
+        user=np.arange(6)), names={"user": names})
+    wl.write(jobs, tmp_path / "log.csv")
+    assert wl.read(tmp_path / "log.csv").jobs.names["user"] == names

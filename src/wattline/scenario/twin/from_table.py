@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from wattline.model.errors import InputError
-from wattline.model.reading import read_unpacked, separator
+from wattline.model.reading import check_parquet, read_unpacked, separator
 from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, Counter, Log
 from wattline.scenario.twin.repeated import each_once, last_of_each
 from wattline.scenario.twin.unmeasured import put_watts
@@ -104,10 +104,13 @@ def _frame(path: Path) -> Any:
     data = read_unpacked(path)[0]
     try:
         if data.startswith(b"PAR1"):
+            check_parquet(data, path)
             return pd.read_parquet(io.BytesIO(data))
         # As text: a user 017 is not 17, nor 17.0 because another row has none.
         first = data.partition(b"\n")[0].decode("utf-8-sig", "replace")
         return pd.read_csv(io.BytesIO(data), dtype=str, sep=separator(first))
+    except InputError:
+        raise
     except Exception as error:
         raise InputError(f"{path}: cannot be read as a table: {error}") from None
 

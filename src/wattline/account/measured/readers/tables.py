@@ -11,6 +11,7 @@ from wattline.account.measured.readers.options import SeriesOptions
 from wattline.account.measured.readers.times import Times
 from wattline.account.measured.records import Found, Kind, Series
 from wattline.model.errors import InputError
+from wattline.model.reading import check_parquet
 from wattline.model.signal import FloatArray
 
 TIME = ("time", "timestamp", "date", "datetime", "time_s", "time_ms", "epoch", "unix", "ts")
@@ -58,6 +59,7 @@ def read_parquet(data: bytes, source: str, options: SeriesOptions) -> Found:
     import pyarrow.parquet as pq
 
     try:
+        check_parquet(data, source)
         frame = pq.read_table(pa.BufferReader(data)).to_pandas()
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{source}: not a readable Parquet file: {_line(error)}") from None
