@@ -18,7 +18,7 @@ from wattline.cli.other_hours import (
     start_words,
 )
 from wattline.cli.output import json_option, print_json, print_table, progress, share_text
-from wattline.model.units import plain_number
+from wattline.model.units import format_duration, plain_number
 
 if TYPE_CHECKING:
     from wattline.demand_response.api import ContractResult
@@ -140,8 +140,8 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
 
     case = found.case
     click.echo(f"{case.workload.name} on {case.workload.servers} servers under "
-               f"{case.policy}, {(case.end_s - case.judged_s) / 3600:g} h"
-               + (f" after {case.warmup_s / 60:g} min of warm-up" if case.warmup_s else ""))
+               f"{case.policy}, {format_duration(case.end_s - case.judged_s)} long"
+               + (f" after {format_duration(case.warmup_s)} of warm-up" if case.warmup_s else ""))
     print_facility(result["facility"])
     if result["reason"]:
         click.echo(result["reason"])
