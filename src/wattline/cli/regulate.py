@@ -135,13 +135,18 @@ def _numbers(text: str) -> list[float]:
                                  param_hint="--weights") from None
 
 
+def length_words(judged_s: float, warmup_s: float) -> str:
+    """How long a contract is, of which the warm-up is no part."""
+    after = f" after {format_duration(warmup_s)} of warm-up" if warmup_s else ""
+    return f"{format_duration(judged_s)} long{after}"
+
+
 def _print(result: dict[str, Any], found: ContractRun) -> None:
     from wattline.demand_response.money import NO_CURRENCY
 
     case = found.case
     click.echo(f"{case.workload.name} on {case.workload.servers} servers under "
-               f"{case.policy}, {format_duration(case.end_s - case.judged_s)} long"
-               + (f" after {format_duration(case.warmup_s)} of warm-up" if case.warmup_s else ""))
+               f"{case.policy}, {length_words(case.end_s - case.judged_s, case.warmup_s)}")
     print_facility(result["facility"])
     if result["reason"]:
         click.echo(result["reason"])
