@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -107,7 +107,8 @@ def _of_those_that_ran(changes: _Changes, place: IntArray) -> _Changes:
     job = place[changes.job]
     order = np.argsort(job, kind="stable")
     order = order[job[order] >= 0]
-    return _Changes(job[order], *(column[order] for column in changes[1:]))
+    return _Changes(job[order], changes.time_s[order], changes.kind[order],
+                    changes.change_w[order])
 
 
 def _stretches(changes: _Changes, end_s: FloatArray) -> _Stretches:
@@ -136,8 +137,8 @@ def _measured(changes: _Changes, found: _Stretches, idle_w: FloatArray) -> Steps
     at = np.flatnonzero(found.inside)
     new_number = np.cumsum(found.lasts) - 1
     step, time_s = new_number[found.number[at]], changes.time_s[at]
-    job, start_s, end_s = (column[found.lasts] for column in (found.job, found.start_s,
-                                                              found.end_s))
+    job, start_s = found.job[found.lasts], found.start_s[found.lasts]
+    end_s = found.end_s[found.lasts]
     power_w = changes.change_w[at]
     first = np.searchsorted(step, np.arange(len(job) + 1))
     power_w[first[:-1]] = idle_w[job] + power_w[first[:-1]]
@@ -173,9 +174,9 @@ def _only(steps: Steps, known: npt.NDArray[np.bool_]) -> Steps:
     kept = known[steps.job]
     points = kept[steps.step]
     number = np.cumsum(kept) - 1
-    return Steps(*(column[kept] for column in (steps.job, steps.step_id, steps.start_s,
-                                               steps.end_s, steps.energy_j)),
-                 number[steps.step[points]], steps.time_s[points], steps.power_w[points])
+    return Steps(steps.job[kept], steps.step_id[kept], steps.start_s[kept], steps.end_s[kept],
+                 steps.energy_j[kept], number[steps.step[points]], steps.time_s[points],
+                 steps.power_w[points])
 
 
 def _means(jobs: IntArray, start_s: FloatArray, end_s: FloatArray, energy_j: FloatArray) -> Steps:
@@ -194,7 +195,9 @@ def _joined(one: Steps, other: Steps) -> Steps:
     place[order] = np.arange(len(order))
     step = place[np.append(one.step, other.step + len(one.job))]
     points = np.argsort(step, kind="stable")
-    columns = [np.append(getattr(one, name), getattr(other, name))[order]
-               for name in ("step_id", "start_s", "end_s", "energy_j")]
-    return Steps(job[order], *columns, step[points], np.append(one.time_s, other.time_s)[points],
-                 np.append(one.power_w, other.power_w)[points])
+    columns: dict[str, Any] = {
+        name: np.append(getattr(one, name), getattr(other, name))[order]
+        for name in ("step_id", "start_s", "end_s", "energy_j")}
+    return Steps(job=job[order], step=step[points], **columns,
+                 time_s=np.append(one.time_s, other.time_s)[points],
+                 power_w=np.append(one.power_w, other.power_w)[points])

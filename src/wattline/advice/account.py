@@ -168,9 +168,9 @@ class _Entering:
     @classmethod
     def of(cls, read: Run, given: Run | str | Path | None, name: str,
            epoch_s: float | None) -> _Entering:
-        placed = isinstance(given, str | Path)
-        named = Path(given).resolve() if placed else Path("run")
-        return cls(read, name or named.name, rundir.identity(given) if placed else "",
+        folder = Path(given) if isinstance(given, str | Path) else None
+        named = Path("run") if folder is None else folder.resolve()
+        return cls(read, name or named.name, "" if folder is None else rundir.identity(folder),
                    unix_start_s(read) if epoch_s is None else epoch_s, epoch_s is not None)
 
     @cached_property
