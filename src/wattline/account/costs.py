@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wattline.account.ledger import Ledger
+from wattline.account.run_ledger import AnyLedger
 from wattline.account.sacct import life
 from wattline.model.signal import Signal
 
@@ -16,7 +16,7 @@ Costs = Mapping[tuple[int, int], float]
 
 
 def job_costs(
-    ledger: Ledger, run_id: int, jobs: Iterable[Mapping[str, Any]], price: Signal
+    ledger: AnyLedger, run_id: int, jobs: Iterable[Mapping[str, Any]], price: Signal
 ) -> Costs:
     """Exact: power and price are step functions, and their product is integrated as such.
 
@@ -39,7 +39,7 @@ def totals_by(jobs: Iterable[Mapping[str, Any]], by: str) -> dict[str, float]:
     return found
 
 
-def _spent(ledger: Ledger, run_id: int, price: Signal) -> dict[tuple[int, int], float]:
+def _spent(ledger: AnyLedger, run_id: int, price: Signal) -> dict[tuple[int, int], float]:
     """The costs of all jobs of a run, from their power over time."""
     job, restart, step, time_s, power_w, end_s = ledger.power_rows(run_id)
     if not len(time_s):

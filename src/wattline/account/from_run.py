@@ -8,20 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from wattline.account.nodes_held import UNKNOWN, NodesHeld, count_nodes
-from wattline.account.records import JobRecord, StepRecord
-from wattline.model.jobs import JobTable
-from wattline.model.run import EventKind, Run
-from wattline.model.signal import FloatArray, Signal
+from wattline.account.entries import Entries
+from wattline.account.nodes_held import UNKNOWN, NodeRuns, NodesHeld, count_nodes
+from wattline.account.records import JobRecord
+from wattline.account.stretches import steps_of
+from wattline.model.jobs import IntArray, JobTable
+from wattline.model.run import Run
+from wattline.model.signal import FloatArray
 from wattline.model.states import WORDS, run_states
 
-_BEGIN = (EventKind.START, EventKind.RESUME)
-_STOP = (EventKind.PAUSE, EventKind.END, EventKind.REQUEUE)
-CLOSE = 1e-6
 MEAN_POWER = "simulated, mean power"
 
 
 def records_of(run: Run, frequency_hz: FloatArray | None = None) -> Iterator[JobRecord]:
+    """The same as objects, for whoever looks at few of them."""
+    return entries_of(run, frequency_hz).records()
+
+
+def entries_of(run: Run, frequency_hz: FloatArray | None = None) -> Entries:
     """The jobs of a run, those that ran before those that never did.
 
     A job that was refused is CANCELLED, one that still waited at the end is PENDING, as `sacct` has
@@ -35,40 +39,53 @@ def records_of(run: Run, frequency_hz: FloatArray | None = None) -> Iterator[Job
     its mean power stands for it, and the record says so.
     `frequency_hz` is the mean frequency of each job, NaN where it is not known.
     """
-    jobs, schedule = run.jobs, run.schedule
-    held = NodesHeld(run)
-    machine = run.machine
-    core_units = run.units != machine.node_count
-    idle_w = _idle_of_jobs(run, held, core_units)
-    changes = _power_changes(run, idle_w)
-    states = [WORDS[code] for code in run_states(run)]
+    ran, never = np.flatnonzero(run.ran), np.flatnonzero(~run.ran)
+    node_runs, sizes, idle_w = _held(run, ran)
+    steps, measured = steps_of(run, idle_w)
+    schedule, jobs = run.schedule, run.jobs
+    times = {"start_s": schedule.start_s[ran], "end_s": schedule.end_s[ran]}
+    columns = {
+        **sizes,
+        **{name: times[name].tolist() + jobs.submit_s[never].tolist() for name in times},
+        "energy_j": schedule.energy_j[np.append(ran, never)].tolist(),
+        "quality": [*np.where(measured, "simulated", MEAN_POWER).tolist(), *(
+            # Joules of runs that it was requeued from.
+            MEAN_POWER if joules else "never ran" for joules in schedule.energy_j[never].tolist())],
+        "frequency_hz": _known(frequency_hz, ran) + [None] * len(never),
+    }
     asked = asked_frequencies(run)
-    for row in np.flatnonzero(run.ran):
-        units = int(schedule.nodes[row])
-        start, end = float(schedule.start_s[row]), float(schedule.end_s[row])
-        energy = float(schedule.energy_j[row])
-        node_runs = held.of(int(row))
-        node_class = machine.class_of(node_runs[0][0] if node_runs else 0)
-        # Without a placement: the fewest nodes that have so many cores.
-        nodes = -(-units // node_class.cores) if core_units else units
-        steps, measured = _steps(
-            changes.get(int(row), []), idle_w[int(row)], (start, end, energy))
-        yield JobRecord(
-            **_asked(jobs, int(row)),
-            node_class=held.classes(node_runs),
-            nodes=count_nodes(node_runs) or nodes,
-            cores=units if core_units else units * node_class.cores,
-            submit_s=float(jobs.submit_s[row]), start_s=start, end_s=end,
-            state=states[row],
-            energy_j=energy,
-            node_runs=node_runs,
-            frequency_hz=float("nan") if frequency_hz is None else float(frequency_hz[row]),
-            asked_frequency=asked[row],
-            quality="simulated" if measured else MEAN_POWER,
-            steps=steps,
-        )
-    for row in np.flatnonzero(~run.ran):
-        yield _never_ran(run, int(row), states[row])
+    columns["asked_frequency"] = [asked[row] for row in ran.tolist()] + [""] * len(never)
+    return Entries({**_asked(run, np.append(ran, never)), **columns},
+                   node_runs + [()] * len(never), steps)
+
+
+def _held(run: Run, ran: IntArray) -> tuple[list[NodeRuns], dict[str, list[Any]], FloatArray]:
+    """Which nodes the jobs that ran held, how many of what class (0 of the others), and by row of
+    the table what their units draw while they idle."""
+    held, machine = NodesHeld(run), run.machine
+    core_units = run.units != machine.node_count
+    units = run.schedule.nodes[ran].tolist()
+    runs = held.of_all(ran)
+    first = [machine.class_of(each[0][0] if each else 0) for each in runs
+             ] if len(machine.groups) > 1 else [machine.groups[0].node_class] * len(runs)
+    # Without a placement: the fewest nodes that have so many cores.
+    nodes = [count_nodes(each) or (-(-size // its.cores) if core_units else size)
+             for each, size, its in zip(runs, units, first, strict=True)]
+    cores = units if core_units else [
+        size * its.cores for size, its in zip(units, first, strict=True)]
+    idle_w = np.zeros(len(run.jobs))
+    idle_w[ran] = [size * (its.power_w_idle / (its.cores if core_units else 1))
+                   for size, its in zip(units, first, strict=True)]
+    none = [0] * (len(run.jobs) - len(runs))
+    return runs, {"node_class": held.classes_of_all(runs) + [""] * len(none),
+                  "nodes": nodes + none, "cores": cores + none}, idle_w
+
+
+def _known(frequency_hz: FloatArray | None, rows: IntArray) -> list[float | None]:
+    """None for what is not known."""
+    if frequency_hz is None:
+        return [None] * len(rows)
+    return [None if np.isnan(each) else each for each in frequency_hz[rows].tolist()]
 
 
 def asked_frequencies(run: Run) -> list[str]:
@@ -94,120 +111,28 @@ def left_out(run: Run) -> dict[str, dict[str, float]]:
                    "energy_j": run.notes[f"cleaned_{rule}_j"]} for rule in rules}
 
 
-def _asked(jobs: JobTable, row: int) -> dict[str, Any]:
-    """Whose job it is and what it asked for, whether it ran or not."""
+def _asked(run: Run, rows: IntArray) -> dict[str, list[Any]]:
+    """Whose jobs they are, what they asked for and how they ended, whether they ran or not."""
+    jobs = run.jobs
+    states = run_states(run)
     return {
-        "job_id": int(jobs.job_id[row]),
-        "restart": int(jobs.restart[row]),
-        "user": named(jobs, "user", int(jobs.user[row])),
-        "account": named(jobs, "group", int(jobs.group[row])),
-        "partition": named(jobs, "partition", int(jobs.partition[row])),
-        "application": named(jobs, "application", int(jobs.application[row])),
-        "limit_s": float(jobs.requested_s[row]),
+        "job_id": jobs.job_id[rows].tolist(),
+        "restart": jobs.restart[rows].tolist(),
+        **{name: _names(jobs, column, rows) for name, column in (
+            ("user", "user"), ("account", "group"), ("partition", "partition"),
+            ("application", "application"))},
+        "state": [WORDS[code] for code in np.asarray(states)[rows].tolist()],
+        "submit_s": jobs.submit_s[rows].tolist(),
+        "limit_s": jobs.requested_s[rows].tolist(),
     }
 
 
-def _never_ran(run: Run, row: int, state: str) -> JobRecord:
-    jobs = run.jobs
-    submit_s = float(jobs.submit_s[row])
-    energy_j = float(run.schedule.energy_j[row])  # of runs that it was requeued from
-    return JobRecord(
-        **_asked(jobs, int(row)),
-        node_class="", nodes=0, cores=0,
-        submit_s=submit_s, start_s=submit_s, end_s=submit_s,
-        state=state, energy_j=energy_j, quality=MEAN_POWER if energy_j else "never ran",
-    )
+def _names(jobs: JobTable, column: str, rows: IntArray) -> list[str]:
+    codes = getattr(jobs, column)[rows].tolist()
+    known = {code: named(jobs, column, code) for code in set(codes)}
+    return [known[code] for code in codes]
 
 
 def named(jobs: JobTable, column: str, code: int) -> str:
     """The name behind a code; where the log says nothing, that it does not."""
     return jobs.name_of(column, code) if code >= 0 else UNKNOWN
-
-
-def _idle_of_jobs(run: Run, held: NodesHeld, core_units: bool) -> dict[int, float]:
-    """What the units of each job that ran draw while they idle."""
-    found = {}
-    for row in np.flatnonzero(run.ran).tolist():
-        node_runs = held.of(row)
-        node_class = run.machine.class_of(node_runs[0][0] if node_runs else 0)
-        unit_w = node_class.power_w_idle / (node_class.cores if core_units else 1)
-        found[row] = int(run.schedule.nodes[row]) * unit_w
-    return found
-
-
-def _power_changes(
-    run: Run, idle_w: dict[int, float]
-) -> dict[int, list[tuple[float, int, float]]]:
-    """By job: time, kind and change of the machine's power of each of its events."""
-    log = run.events
-    if not len(log):
-        return {}
-    change = np.diff(log.power_w, prepend=log.power_w[0])
-    rows = np.flatnonzero(np.isin(log.kind, [*_BEGIN, *_STOP, EventKind.RATE]))
-    found: dict[int, list[tuple[float, int, float]]] = {}
-    running: dict[int, float] = {}
-    """What each job draws above its nodes' idle power now."""
-    for time_s, kind, job, change_w, value in zip(
-            log.time_s[rows].tolist(), log.kind[rows].tolist(), log.job[rows].tolist(),
-            change[rows].tolist(), log.value[rows].tolist(), strict=True):
-        shares = [(job, change_w)]
-        if job < 0:  # all jobs; with their speed where the machine has a new level
-            shares = _shares(change_w, running if value == 0.0 else {
-                each: its_w + idle_w.get(each, 0.0) for each, its_w in running.items()})
-        for each, its_w in shares:
-            found.setdefault(each, []).append((time_s, kind, its_w))
-            running[each] = running.get(each, 0.0) + its_w
-        if kind in _STOP:
-            running.pop(job, None)
-    return found
-
-
-def _shares(change_w: float, drawn_w: dict[int, float]) -> list[tuple[int, float]]:
-    """Jobs that change together share it by what they draw: all of it where a level of the machine
-    scales it, and what is above idle where each has a speed of its own. Under one law of frequency
-    that is exact, and elsewhere their energies do not add up."""
-    total_w = sum(drawn_w.values())
-    return [(each, change_w * its_w / total_w) for each, its_w in drawn_w.items()
-            ] if total_w > 0 else []
-
-
-def _steps(
-    changes: list[tuple[float, int, float]], idle_w: float, whole: tuple[float, float, float],
-) -> tuple[tuple[StepRecord, ...], bool]:
-    """The stretches of a job; and whether its power over time accounts for its energy."""
-    start_s, end_s, energy_j = whole
-    steps = list(_stretches(changes, idle_w, end_s))
-    total = sum(step.energy_j for step in steps)
-    if steps and abs(total - energy_j) <= CLOSE * max(1.0, energy_j):
-        return tuple(steps), True
-    power_w = energy_j / (end_s - start_s) if end_s > start_s else 0.0
-    mean = Signal(np.array([start_s]), np.array([power_w]), "W")
-    return (StepRecord(0, start_s, end_s, energy_j, mean),), False
-
-
-def _stretches(
-    changes: list[tuple[float, int, float]], idle_w: float, end_s: float
-) -> Iterator[StepRecord]:
-    points: list[tuple[float, float]] = []
-    step = 0
-    power_w = 0.0
-    for time_s, kind, change_w in changes:
-        if kind in _BEGIN:
-            power_w = idle_w + change_w
-            points = [(time_s, power_w)]
-        elif kind in _STOP:
-            if points and time_s > points[0][0]:
-                yield _step(step, points, time_s)
-                step += 1
-            points = []
-        elif points:
-            power_w += change_w
-            points.append((time_s, power_w))
-    if points and end_s > points[0][0]:
-        yield _step(step, points, end_s)
-
-
-def _step(step: int, points: list[tuple[float, float]], end_s: float) -> StepRecord:
-    signal = Signal.from_steps(points, "W")
-    start_s = points[0][0]
-    return StepRecord(step, start_s, end_s, signal.integral(start_s, end_s), signal)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from sqlalchemy import (
 )
 
 from wattline.account import schema
+from wattline.account.entries import Entries
 from wattline.account.records import JobRecord
 from wattline.account.store import Store, long_text, metadata, name_type, shown_url
 from wattline.model.errors import InputError
@@ -151,15 +152,17 @@ class Ledger:
                 f"{', '.join(missing)}; enter the runs in a new store"
             )
 
-    def add(self, name: str, records: Iterable[JobRecord], *, machine: str = "",
-            energy_j: float = 0.0, epoch_s: float = 0.0, digest: str = "", replace: bool = False,
+    def add(self, name: str, records: Iterable[JobRecord] | Callable[[], Entries], *,
+            machine: str = "", energy_j: float = 0.0, epoch_s: float = 0.0, digest: str = "",
+            replace: bool = False,
             left_out: Mapping[str, Mapping[str, float]] | None = None,
             assumed: Iterable[str] = ()) -> Entered:
         """Enter a run, all of it or nothing.
 
         A run is known by its digest: the same one is not entered twice, whatever it is called, and
         another one of the same name gets a name of its own, unless it is to replace it. Without a
-        digest the name is all there is to know a run by, and what had that name is replaced.
+        digest the name is all there is to know a run by, and what had that name is replaced. What
+        is called for its `records` is called only where they are entered.
         """
         if not name:
             raise InputError("a run in the ledger needs a name")
@@ -180,16 +183,9 @@ class Ledger:
                                        digest=digest or f"name {name}")
             key = session.connection().execute(row).inserted_primary_key
             assert key is not None
-            jobs_entered = 0
-            batch: list[JobRecord] = []
-            for record in records:
-                batch.append(record)
-                jobs_entered += 1
-                if len(batch) == BATCH:
-                    _insert(session.connection(), int(key[0]), batch)
-                    batch.clear()
-            _insert(session.connection(), int(key[0]), batch)
-        return Entered(name, jobs_entered)
+            entries = records() if callable(records) else Entries.of(records)
+            _insert(session.connection(), int(key[0]), entries)
+        return Entered(name, len(entries))
 
     def set_epoch(self, name: str, epoch_s: float) -> None:
         """Say at which Unix time the clock of a run stood at 0."""
@@ -280,8 +276,7 @@ class Ledger:
 
     def totals(self, run_id: int, by: str, chosen: Chosen = ALL) -> list[Total]:
         """Joules by user, account, partition, application or node class, most first."""
-        if by not in GROUPS:
-            raise InputError(f"cannot add up by '{by}'; choose {', '.join(GROUPS)}")
+        refuse_group(by)
         node_s = func.sum(jobs.c.nodes * (jobs.c.end_s - jobs.c.start_s))
         energy = func.sum(jobs.c.energy_j)
         query = _chosen(select(jobs.c[by], func.count(), node_s, energy), run_id, chosen).where(
@@ -299,6 +294,12 @@ class Ledger:
         for table in (power, steps, jobs):
             connection.execute(delete(table).where(table.c.run_id == found))
         connection.execute(delete(runs).where(runs.c.id == found))
+
+
+def refuse_group(by: str) -> None:
+    """Refuse what jobs cannot be added up by."""
+    if by not in GROUPS:
+        raise InputError(f"cannot add up by '{by}'; choose {', '.join(GROUPS)}")
 
 
 def _free_name(connection: Any, name: str) -> str:
@@ -325,37 +326,25 @@ def _chosen(query: Select[Any], run_id: int, chosen: Chosen) -> Select[Any]:
     return query
 
 
-def _insert(connection: Any, run_id: int, records: Sequence[JobRecord]) -> None:
-    if not records:
-        return
-    connection.execute(jobs.insert(), [_job_row(run_id, record) for record in records])
-    step_rows: list[dict[str, Any]] = []
-    power_rows: list[dict[str, Any]] = []
-    for record in records:
-        for step in record.steps:
-            key = {"run_id": run_id, "job_id": record.job_id, "restart": record.restart,
-                   "step_id": step.step_id}
-            step_rows.append({**key, "start_s": step.start_s, "end_s": step.end_s,
-                              "energy_j": step.energy_j})
-            power_rows.extend(
-                {**key, "time_s": float(t), "power_w": float(w)}
-                for t, w in zip(step.power_w.time_s, step.power_w.value, strict=True)
-            )
-    if step_rows:
-        connection.execute(steps.insert(), step_rows)
-    if power_rows:
-        connection.execute(power.insert(), power_rows)
+def _insert(connection: Any, run_id: int, entries: Entries) -> None:
+    its, steps_in = entries.jobs, entries.steps
+    _insert_rows(connection, jobs, run_id, {**its, "node_list": entries.node_lists})
+    job_id, restart = (np.array(its[name], dtype=np.int64) for name in ("job_id", "restart"))
+    columns = {"job_id": job_id[steps_in.job], "restart": restart[steps_in.job],
+               "step_id": steps_in.step_id}
+    _insert_rows(connection, steps, run_id, {
+        **{name: column.tolist() for name, column in columns.items()},
+        **{name: getattr(steps_in, name).tolist() for name in ("start_s", "end_s", "energy_j")}})
+    _insert_rows(connection, power, run_id, {
+        **{name: column[steps_in.step].tolist() for name, column in columns.items()},
+        **{name: getattr(steps_in, name).tolist() for name in ("time_s", "power_w")}})
 
 
-def _job_row(run_id: int, record: JobRecord) -> dict[str, Any]:
-    known = record.frequency_hz == record.frequency_hz  # not NaN, which SQL does not know
-    return {
-        "run_id": run_id, "job_id": record.job_id, "restart": record.restart, "user": record.user,
-        "account": record.account, "partition": record.partition,
-        "application": record.application, "node_class": record.node_class,
-        "state": record.state, "quality": record.quality, "nodes": record.nodes,
-        "cores": record.cores, "node_list": record.node_list, "submit_s": record.submit_s,
-        "start_s": record.start_s, "end_s": record.end_s, "limit_s": record.limit_s,
-        "energy_j": record.energy_j, "frequency_hz": record.frequency_hz if known else None,
-        "asked_frequency": record.asked_frequency,
-    }
+def _insert_rows(
+    connection: Any, table: Table, run_id: int, columns: Mapping[str, list[Any]]
+) -> None:
+    names = list(columns)
+    rows = zip(*columns.values(), strict=True)
+    while batch := [dict(zip(names, row, strict=True), run_id=run_id)
+                    for row in islice(rows, BATCH)]:
+        connection.execute(table.insert(), batch)

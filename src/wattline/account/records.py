@@ -58,10 +58,9 @@ class JobRecord:
     steps: tuple[StepRecord, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        if self.start_s > self.end_s or self.submit_s > self.start_s:
-            raise InputError(f"job {self.job_id}: submit, start and end are out of order")
-        if not (np.isfinite(self.energy_j) and self.energy_j >= 0):
-            raise InputError(f"job {self.job_id}: energy_j is {self.energy_j}, must be >= 0")
+        if (self.start_s > self.end_s or self.submit_s > self.start_s
+                or not (np.isfinite(self.energy_j) and self.energy_j >= 0)):
+            raise out_of_order(self.job_id, self.submit_s, self.start_s, self.end_s, self.energy_j)
 
     @property
     def node_list(self) -> str:
@@ -71,3 +70,12 @@ class JobRecord:
     @property
     def elapsed_s(self) -> float:
         return self.end_s - self.start_s
+
+
+def out_of_order(
+    job_id: int, submit_s: float, start_s: float, end_s: float, energy_j: float
+) -> InputError:
+    """What is wrong with a job whose times or joules cannot be."""
+    if start_s > end_s or submit_s > start_s:
+        return InputError(f"job {job_id}: submit, start and end are out of order")
+    return InputError(f"job {job_id}: energy_j is {energy_j}, must be >= 0")

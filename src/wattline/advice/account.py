@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wattline.account.entries import Entries
 from wattline.account.ledger import GROUPS, Chosen, Entered, Ledger
+from wattline.account.run_ledger import AnyLedger, RunLedger
 from wattline.account.store import Store, refuse_missing
 from wattline.analysis import rundir
 from wattline.analysis.describe import unix_start_s
@@ -118,53 +121,114 @@ def account_run(
     if read is None:
         refuse_missing(store)
     progress(0.1)
-    with Store(store or "sqlite://") as opened:
-        ledger = Ledger(opened)
-        entry, remarks = None, list[str]()
-        if read is not None:
-            named = Path("run") if isinstance(run, Run) or run is None else Path(run).resolve()
-            digest = "" if isinstance(run, Run) or run is None else rundir.identity(run)
-            name = run_name or named.name
-            entry = _enter(ledger, read, name, digest, epoch_s, replace_run)
-            remarks += _entry_remarks(entry, name)
-            progress(0.5)
-            if profile is not None:
-                dated_s = unix_start_s(read) if epoch_s is None else epoch_s
-                _write_profiles(read, chosen, Path(profile), dated_s or 0.0, profile_interval_s,
-                                progress)
-            run_name = entry.name
-        row = ledger.run_of(run_name)
-        remarks += [*_left_out(row), *row["assumed"], *_nobody(ledger, row["id"], chosen)]
-        listed = ledger.jobs_of(row["id"], chosen) if rate is not None or not by else []
-        found = RunAccount(row, listed, {}, by or "", remarks=tuple(remarks),
-                           already_entered=None if entry is None else entry.already)
-        if rate is not None:
-            found = _charged(found, ledger, rate, str(price), price_start)
-        progress(0.9)
-        if by:
-            found = replace(found, totals=_totals(found, ledger, by, chosen))
-        elif with_steps:
-            found = replace(found, steps=ledger.steps_of(row["id"]))
+    asked = _Asked(chosen, by or "", rate, str(price), price_start, with_steps)
+    entering = None if read is None else _Entering.of(read, run, run_name, epoch_s)
+
+    def profiles() -> None:
+        if entering is not None and profile is not None:
+            _write_profiles(entering, chosen, Path(profile), profile_interval_s, progress)
+
+    if store:
+        found = _in_store(store, entering, run_name, replace_run, asked, profiles)
+    else:
+        assert entering is not None
+        progress(0.5)
+        profiles()
+        found = replace(_answered(RunLedger(entering.entries, entering.row), asked),
+                        already_entered=False)
+    progress(1.0)
     warn(found.remarks)
     return found
 
 
-def _enter(
-    ledger: Ledger, run: Run, name: str, digest: str, epoch_s: float | None, replace_run: bool
-) -> Entered:
-    from wattline.account.from_run import left_out, records_of
-    from wattline.analysis.pace import mean_frequencies_hz
+@dataclass(frozen=True)
+class _Asked:
+    """What is to be said of a run."""
 
-    records = records_of(run, mean_frequencies_hz(run))
-    dated_s = unix_start_s(run) if epoch_s is None else epoch_s
-    entered = ledger.add(name, records, machine=run.machine.name, energy_j=run.energy_j,
-                         epoch_s=dated_s or 0.0, digest=digest, replace=replace_run,
-                         left_out=left_out(run), assumed=run.assumed)
-    # What was said of it before holds, unless it is said anew; 0 is what nobody said.
-    if entered.already and dated_s is not None and (
-            epoch_s is not None or not ledger.run_of(entered.name)["epoch_s"]):
-        ledger.set_epoch(entered.name, dated_s)
-    return entered
+    chosen: Chosen
+    by: str
+    rate: Signal | None
+    price: str
+    price_start: str
+    with_steps: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Entering:
+    """A run as a ledger would have it."""
+
+    run: Run
+    name: str
+    digest: str
+    dated_s: float | None
+    """The Unix time of its second 0, where somebody says it."""
+    said: bool
+    """Whether it is said anew, and not read from its log."""
+
+    @classmethod
+    def of(cls, read: Run, given: Run | str | Path | None, name: str,
+           epoch_s: float | None) -> _Entering:
+        folder = Path(given) if isinstance(given, str | Path) else None
+        named = Path("run") if folder is None else folder.resolve()
+        return cls(read, name or named.name, "" if folder is None else rundir.identity(folder),
+                   unix_start_s(read) if epoch_s is None else epoch_s, epoch_s is not None)
+
+    @cached_property
+    def entries(self) -> Entries:
+        from wattline.account.from_run import entries_of
+        from wattline.analysis.pace import mean_frequencies_hz
+
+        return entries_of(self.run, mean_frequencies_hz(self.run))
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """What a ledger keeps of the run itself."""
+        from wattline.account.from_run import left_out
+
+        return {"name": self.name, "digest": self.digest or f"name {self.name}",
+                "machine": self.run.machine.name, "epoch_s": float(self.dated_s or 0.0),
+                "energy_j": float(self.run.energy_j), "left_out": left_out(self.run),
+                "assumed": list(self.run.assumed)}
+
+    def enter(self, ledger: Ledger, replace_run: bool) -> Entered:
+        row = self.row | {"digest": self.digest}
+        # Most of the work is in the entries; a run that is there already is not read again.
+        entered = ledger.add(row.pop("name"), lambda: self.entries, replace=replace_run, **row)
+        # What was said of it before holds, unless it is said anew; 0 is what nobody said.
+        if entered.already and self.dated_s is not None and (
+                self.said or not ledger.run_of(entered.name)["epoch_s"]):
+            ledger.set_epoch(entered.name, self.dated_s)
+        return entered
+
+
+def _in_store(
+    store: str, entering: _Entering | None, run_name: str, replace_run: bool, asked: _Asked,
+    then: Callable[[], None],
+) -> RunAccount:
+    """The answer of a store, in which the run is entered first where there is one."""
+    with Store(store) as opened:
+        ledger = Ledger(opened)
+        if entering is None:
+            return _answered(ledger, asked, run_name)
+        entry = entering.enter(ledger, replace_run)
+        then()
+        found = _answered(ledger, asked, entry.name, _entry_remarks(entry, entering.name))
+        return replace(found, already_entered=entry.already)
+
+
+def _answered(
+    ledger: AnyLedger, asked: _Asked, run_name: str = "", remarks: Sequence[str] = ()
+) -> RunAccount:
+    row = ledger.run_of(run_name)
+    chosen = asked.chosen
+    said = (*remarks, *_left_out(row), *row["assumed"], *_nobody(ledger, row["id"], chosen))
+    listed = ledger.jobs_of(row["id"], chosen) if asked.rate is not None or not asked.by else []
+    found = RunAccount(row, listed, {}, asked.by, remarks=said)
+    if asked.rate is not None:
+        found = _charged(found, ledger, asked.rate, asked.price, asked.price_start)
+    if asked.by:
+        return replace(found, totals=_totals(found, ledger, asked.by, chosen))
+    return replace(found, steps=ledger.steps_of(row["id"])) if asked.with_steps else found
 
 
 def _entry_remarks(entered: Entered, name: str) -> list[str]:
@@ -176,14 +240,14 @@ def _entry_remarks(entered: Entered, name: str) -> list[str]:
     return []
 
 
-def _write_profiles(run: Run, chosen: Chosen, folder: Path, epoch_s: float, interval_s: float,
+def _write_profiles(entering: _Entering, chosen: Chosen, folder: Path, interval_s: float,
                     progress: Advance) -> None:
-    from wattline.account.from_run import records_of
     from wattline.account.profile import write_profile
 
-    wanted = [record for record in records_of(run) if record.steps and chosen.holds(record)]
+    wanted = [record for record in entering.entries.records()
+              if record.steps and chosen.holds(record)]
     for at, record in enumerate(wanted):
-        write_profile(record, folder, epoch_s=epoch_s, interval_s=interval_s)
+        write_profile(record, folder, epoch_s=entering.dated_s or 0.0, interval_s=interval_s)
         progress(0.5 + 0.4 * (at + 1) / len(wanted))
 
 
@@ -194,7 +258,7 @@ def _left_out(run: dict[str, Any]) -> list[str]:
             "info`)" for rule, lost in run["left_out"].items()]
 
 
-def _nobody(ledger: Ledger, run_id: int, chosen: Chosen) -> list[str]:
+def _nobody(ledger: AnyLedger, run_id: int, chosen: Chosen) -> list[str]:
     """Who was asked for and has no job: an empty answer looks as if nothing had been used."""
     asked = (("user", "user", chosen.users), ("account", "account", chosen.accounts),
              ("job_id", "number", chosen.job_ids))
@@ -217,7 +281,7 @@ def _price(price: float | str | None, start: str) -> Signal | None:
 
 
 def _charged(
-    found: RunAccount, ledger: Ledger, rate: Signal, price: str, price_start: str
+    found: RunAccount, ledger: AnyLedger, rate: Signal, price: str, price_start: str
 ) -> RunAccount:
     """Put its cost to each job, and say what the costs rest on."""
     from wattline.account.costs import job_costs
@@ -258,7 +322,7 @@ def _check_overlap(rate: Signal, price: str, first_s: float) -> None:
 
 
 def _totals(
-    found: RunAccount, ledger: Ledger, by: str, chosen: Chosen
+    found: RunAccount, ledger: AnyLedger, by: str, chosen: Chosen
 ) -> tuple[dict[str, Any], ...]:
     from wattline.account.costs import totals_by
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -134,8 +135,6 @@ def at_frequencies(
 
 
 def _slower(base: JobOption, beta: float, core: CorePower) -> list[JobOption]:
-    from dataclasses import replace
-
     full_hz, full_w = core.frequency_hz[-1], core.power_w[-1]
     found = []
     for hz, watts in zip(core.frequency_hz[:-1], core.power_w[:-1], strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -216,8 +217,6 @@ def _check_runs(
 def _clear_old(folder: Path, todo: list[_Todo]) -> None:
     """Take away the runs and the report of an earlier comparison in the same folder; of runs that
     are not made again, say so."""
-    import shutil
-
     from wattline.analysis import rundir
     from wattline.analysis.naming import unique_name
 

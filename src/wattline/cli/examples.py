@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -19,8 +20,6 @@ def command() -> None:
 @json_option
 def list_command(as_json: bool) -> None:
     """Say which examples there are."""
-    from dataclasses import asdict
-
     from wattline.scenario.examples import list_examples
 
     found = list_examples()

@@ -18,7 +18,7 @@ from wattline.cli.other_hours import (
     start_words,
 )
 from wattline.cli.output import json_option, print_json, print_table, progress, share_text
-from wattline.model.units import plain_number
+from wattline.model.units import format_duration, plain_number
 
 if TYPE_CHECKING:
     from wattline.demand_response.api import ContractResult
@@ -135,13 +135,18 @@ def _numbers(text: str) -> list[float]:
                                  param_hint="--weights") from None
 
 
+def length_words(judged_s: float, warmup_s: float) -> str:
+    """How long a contract is, of which the warm-up is no part."""
+    after = f" after {format_duration(warmup_s)} of warm-up" if warmup_s else ""
+    return f"{format_duration(judged_s)} long{after}"
+
+
 def _print(result: dict[str, Any], found: ContractRun) -> None:
     from wattline.demand_response.money import NO_CURRENCY
 
     case = found.case
     click.echo(f"{case.workload.name} on {case.workload.servers} servers under "
-               f"{case.policy}, {(case.end_s - case.judged_s) / 3600:g} h"
-               + (f" after {case.warmup_s / 60:g} min of warm-up" if case.warmup_s else ""))
+               f"{case.policy}, {length_words(case.end_s - case.judged_s, case.warmup_s)}")
     print_facility(result["facility"])
     if result["reason"]:
         click.echo(result["reason"])

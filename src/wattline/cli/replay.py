@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from wattline.cli.output import json_option, print_json, print_table
+from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.units import counted
 
 LIVE_S = 1e9
@@ -45,8 +45,9 @@ def command(
     if scenario is None and (since is not None or assume_requested):
         raise InputError("--from and --assume-requested are about another policy: give it with "
                          "--scenario")
-    asked = replay(journal, scenario, since=since, assume_requested=assume_requested,
-                   allow_code=allow_code)
+    with progress("replaying", spoken=True) as advance:
+        asked = replay(journal, scenario, since=since, assume_requested=assume_requested,
+                       allow_code=allow_code, progress=advance)
     if as_json:
         print_json(_as_json(asked))
     else:

@@ -137,6 +137,16 @@ def option_of(field: str) -> str:
 
 def load_scenario(path: str | None, trace: str | None, changes: dict[str, Any]) -> Any:
     """A scenario from a file, or from options alone when a log is given."""
+    try:
+        return _loaded(path, trace, changes)
+    except InputError as error:
+        # A shell takes quotes away: only in a file can they be wrong.
+        if any(f"{field}:" in str(error) for field in changes):
+            raise InputError(str(error).replace(", without quotes", "")) from None
+        raise
+
+
+def _loaded(path: str | None, trace: str | None, changes: dict[str, Any]) -> Any:
     from wattline.scenario.load import changed, load, validate
     from wattline.traces.files import log_name
     from wattline.traces.reader import is_log

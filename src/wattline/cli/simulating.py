@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ def run_plan(
     plan: Plan, journal: str | None = None, before_compiling: Callable[[], None] | None = None
 ) -> Run:
     """Simulate with a progress bar; into a journal it goes event by event."""
-    with progress(f"simulating {plan.scenario.name}") as advance:
+    with progress(f"simulating {plan.scenario.name}", spoken=journal is not None) as advance:
         if journal is None:
             return plan.run(advance, before_compiling)
         from wattline.scenario.journals import run_with_journal
@@ -73,8 +74,6 @@ def cleaning(plan: Plan) -> dict[str, int]:
 
 def dropped(plan: Plan) -> dict[str, float] | None:
     """How many jobs were left out as larger than the machine, and their share; None for none."""
-    from dataclasses import asdict
-
     return None if plan.dropped is None else asdict(plan.dropped)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import click
@@ -64,12 +65,8 @@ def command(
 
 
 def _kw(power_w: float) -> float | None:
-    import math
-
     return power_w / 1e3 if math.isfinite(power_w) else None
 
 
 def _none(value: float) -> float | None:
-    import math
-
     return value if math.isfinite(value) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -246,8 +247,6 @@ def _print(result: RmapResult) -> None:
 
 
 def _percent(half_width: float) -> str:
-    import math
-
     return "-" if math.isnan(half_width) else f"±{half_width:.1%}"
 
 
@@ -259,6 +258,4 @@ def _mean_use(result: RmapResult, trace: str, policy: str) -> float:
 
 
 def _with_interval(mean: float, half_width: float) -> str:
-    import math
-
     return f"{mean:.1f}" if math.isnan(half_width) else f"{mean:.1f} ±{half_width:.1f}"

@@ -160,5 +160,6 @@ def _watts(option: str, text: str | None) -> float | None:
         return None
     watts = parse_power(text)
     if not 0 <= watts <= MOST_WATTS:
-        raise InputError(f"{option}: must be at least 0 and at most {MOST_WATTS:g} (it is {watts})")
+        raise InputError(f"{option}: must be at least 0 and at most {MOST_WATTS:,.0f} "
+                         f"(it is {watts})")
     return watts

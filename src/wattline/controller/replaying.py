@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattline.model.errors import InputError
+from wattline.model.progress import Advance, silent
 from wattline.scenario.asking import Since, replay_journal
 from wattline.scenario.journals import Asked, DecidedBeside
 
@@ -28,6 +29,7 @@ STAMP_S = 1e-6
 def replay(
     journal: str | Path, scenario: str | Path | Scenario | None = None, *,
     since: Since | str | None = None, assume_requested: bool = False, allow_code: bool = False,
+    progress: Advance = silent,
 ) -> Asked:
     """Ask a journal again, decision by decision; or what the policy of a scenario would do.
 
@@ -44,7 +46,7 @@ def replay(
     (True, 20)
     """
     asked = replay_journal(journal, scenario, since=since, assume_requested=assume_requested,
-                           allow_code=allow_code)
+                           allow_code=allow_code, progress=progress)
     site = _site_of(Path(journal))
     if scenario is not None or not site.get("twin"):
         return asked

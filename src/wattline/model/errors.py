@@ -99,7 +99,7 @@ class InputError(WattlineError):
     ...     wl.Machine(nodes=0)
     ... except wl.InputError as error:
     ...     print(error)
-    Machine: nodes: must be at least 1 and at most 2e+07 (it is 0)
+    Machine: nodes: must be at least 1 and at most 20,000,000 (it is 0)
     """
 
     def __init__(self, message: str) -> None:

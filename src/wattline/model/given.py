@@ -17,11 +17,14 @@ class Given(Section):
 
     if not TYPE_CHECKING:  # editors are to complete the fields
 
-        def __init__(self, **given: Any) -> None:
+        def __init__(self, *unnamed: Any, **given: Any) -> None:
+            name = type(self).__name__
+            if unnamed:
+                known = ", ".join(type(self).model_fields) or "it has none"
+                raise InputError(f"{name} takes its fields by name: {known}")
             try:
                 super().__init__(**given)
             except ValidationError as error:
-                name = type(self).__name__
                 raise InputError(f"{name}: {first_mistake(error, type(self))}") from None
 
     def said(self) -> dict[str, Any]:

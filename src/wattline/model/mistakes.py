@@ -40,12 +40,19 @@ def _allowed(model: Any, mistake: Any) -> str:
     # A field may narrow the range of its type: the narrowest holds.
     given = {name: [getattr(limit, name) for limit in metadata if hasattr(limit, name)]
              for name, _ in words}
-    ends = [f"{word} {(max if name in ('gt', 'ge') else min)(given[name]):g}"
+    ends = [f"{word} {_limit((max if name in ('gt', 'ge') else min)(given[name]))}"
             for name, word in words if given[name]]
     # Of a number in a list only the end that was passed is known.
-    ends = ends or [f"{word} {mistake['ctx'][name]:g}" for name, word in words
+    ends = ends or [f"{word} {_limit(mistake['ctx'][name])}" for name, word in words
                     if name in mistake.get("ctx", {})]
     return " and ".join(ends) or "a finite number"
+
+
+def _limit(value: Any) -> str:
+    """`20,000,000`; what nobody would count the digits of as `1e+12`."""
+    number = float(value)
+    plain = number.is_integer() and 1e4 <= abs(number) < 1e9
+    return f"{number:,.0f}" if plain else f"{value:g}"
 
 
 _RIGHT = {
@@ -137,12 +144,35 @@ def first_mistake(error: ValidationError, model: Any) -> str:
     return first_said(error.errors(include_url=False), model)
 
 
-def _elsewhere(model: Any, field: str) -> str:
-    """In which section a field stands that was looked for outside of all."""
+def _meant_field(model: Any, place: tuple[int | str, ...]) -> str:
+    """Which field may have been meant: that of the name in another section, or one of a near name
+    beside it."""
     sections = getattr(model, "model_fields", {})
-    found = [f"{name}.{field}" for name, each in sections.items()
-             if field in getattr(each.annotation, "model_fields", ())]
-    return f"; did you mean '{found[0]}'?" if found else ""
+    field = str(place[-1])
+    found = [f"{name}.{field}" for name, each in sections.items() if len(place) == 1
+             and field in getattr(each.annotation, "model_fields", ())]
+    if found:
+        return f"; did you mean '{found[0]}'?"
+    for part in place[:-1]:
+        model = _inner(model, part)
+    beside = getattr(model, "model_fields", {})
+    return did_you_mean(field, [each.alias or name for name, each in beside.items()])
+
+
+def _inner(model: Any, part: int | str) -> Any:
+    """The section in a field of another one; a list, and a form of several, is itself."""
+    field = getattr(model, "model_fields", {}).get(part)
+    if field is None:
+        return model
+    forms = (field.annotation, *_forms(field.annotation))
+    return next((form for form in forms if hasattr(form, "model_fields")), None)
+
+
+def _forms(kind: Any) -> Iterator[Any]:
+    """What a type is made of, at any depth."""
+    for inner in get_args(kind):
+        yield inner
+        yield from _forms(inner)
 
 
 def first_said(found: list[Any], model: Any = None, *, as_json: bool = False) -> str:
@@ -155,7 +185,7 @@ def first_said(found: list[Any], model: Any = None, *, as_json: bool = False) ->
     field = _field(first)
     message = str(first["msg"]).removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
-        message = f"there is no such field{_elsewhere(model, field)}"
+        message = f"there is no such field{_meant_field(model, first['loc'])}"
     elif first["type"] == "missing":
         message = "this is needed and not there"
     elif as_json and first["type"] in _RIGHT_IN_JSON:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+TOLD = 400
+"""How often at most what is gone through says how far it is: to say it takes time too."""
 
 
 class Advance(Protocol):
@@ -31,6 +35,15 @@ class Stages:
             self._progress(self._done)
 
         return advance
+
+
+def telling(items: Iterable[T], count: int, progress: Callable[[float], None]) -> Iterator[T]:
+    """The same items, some `count` of them, that say as they are taken how far they are."""
+    every = max(1, count // TOLD)
+    for at, item in enumerate(items):
+        if at % every == 0:
+            progress(min(1.0, at / max(count, 1)))
+        yield item
 
 
 def silent(fraction: float) -> None:

@@ -8,7 +8,7 @@ it did not see that, the books are told its events as they are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -36,6 +36,7 @@ from wattline.engine.plain_process import call_plain
 from wattline.engine.simulate import collect
 from wattline.engine.telling import Switch, Teller
 from wattline.model.errors import InputError
+from wattline.model.progress import Advance, Stages, silent, telling
 from wattline.model.reading import is_file
 from wattline.model.units import parse_duration
 from wattline.scenario.build import Plan
@@ -44,11 +45,13 @@ from wattline.scenario.journals import (
     JOBS_KNOWN,
     MOST_TOLD,
     NO_AXES,
+    READING,
     Asked,
     Otherwise,
     along_axes,
     ask_again,
     books_of,
+    entries_of,
     journal_at,
     plan_of,
 )
@@ -102,12 +105,13 @@ class Since:
 def replay_journal(
     journal: str | Path, scenario: str | Path | Scenario | None = None, *,
     since: Since | str | None = None, assume_requested: bool = False, allow_code: bool = False,
+    progress: Advance = silent,
 ) -> Asked:
     """The journal's own decisions asked again, or another policy: `wl.replay`, which adds those
     that a controller keeps beside its journal."""
     asked = (journal, scenario, since, assume_requested, allow_code)
     answer: Asked | None = call_plain(answered_here, *asked) if _is_short(journal) else None
-    return answer or answered_here(*asked)
+    return answer or answered_here(*asked, progress)
 
 
 def _is_short(journal: str | Path) -> bool:
@@ -121,17 +125,18 @@ def _is_short(journal: str | Path) -> bool:
 
 def answered_here(
     journal: str | Path, scenario: str | Path | Scenario | None, since: Since | str | None,
-    assume_requested: bool, allow_code: bool,
+    assume_requested: bool, allow_code: bool, progress: Advance = silent,
 ) -> Asked:
     """The answer, found in this process."""
     if scenario is None:
-        return ask_again(journal, allow_code=allow_code)
+        return ask_again(journal, allow_code=allow_code, progress=progress)
     place = Since.parse(since) if isinstance(since, str) else since
     if isinstance(scenario, Scenario):
-        return ask_another(journal, scenario, place, assume_requested, allow_code=allow_code)
+        return ask_another(journal, scenario, place, assume_requested, allow_code=allow_code,
+                           progress=progress)
     named = is_file(scenario) or str(scenario).startswith("bundled:")
     return ask_another(journal, _policies_in(scenario, journal), place, assume_requested,
-                       allow_code=allow_code or named)
+                       allow_code=allow_code or named, progress=progress)
 
 
 def _policies_in(scenario: str | Path, journal: str | Path) -> Scenario:
@@ -141,7 +146,7 @@ def _policies_in(scenario: str | Path, journal: str | Path) -> Scenario:
 
 def ask_another(
     path: str | Path, other: Scenario, since: Since | None = None,
-    assume_requested: bool = False, *, allow_code: bool = False,
+    assume_requested: bool = False, *, allow_code: bool = False, progress: Advance = silent,
 ) -> Asked:
     """What another policy would have done with the same jobs.
 
@@ -155,10 +160,12 @@ def ask_another(
         raise InputError(f"{path}: it goes on from an earlier journal, whose jobs it does not hold:"
                          " another policy can be asked of a first journal; this one can be asked "
                          "again")
-    entries = list(journal.entries())
+    stages = Stages(progress)
+    entries = entries_of(journal, stages.stage(READING))
     question = _Question.of(journal.head, entries, other, since, str(path), allow_code)
     simulated = assume_requested or not question.unknown
-    result, answer = question.simulated() if simulated else question.told()
+    rest = stages.stage(1.0)
+    result, answer = question.simulated(rest) if simulated else question.told(rest)
     return Asked(result, len(question.ready.jobs), tuple(journal.damaged), journal.complete, answer)
 
 
@@ -221,7 +228,7 @@ class _Question:
                 if isinstance(event, Cancelled)}
         return [each.job for each in self.jobs if each.job not in gone | self.seen.begun_s.keys()]
 
-    def simulated(self) -> tuple[Replay, Otherwise]:
+    def simulated(self, progress: Callable[[float], None]) -> tuple[Replay, Otherwise]:
         """Let a simulated world go on from there."""
         if self.from_s is None:
             found = Replay()
@@ -237,14 +244,20 @@ class _Question:
             teller.switch([Switch(self.from_s, along_axes(self.ready))])
         self._tell(teller)
         comparison = DecisionComparison(found, self.entries[self.place:], teller)
-        teller.run(comparison.watch)
+        jobs = max(len(self.ready.jobs), 1)
+
+        def watch(*happened: Any) -> None:
+            comparison.watch(*happened)
+            progress(float(teller.books.record.meter[0].done) / jobs)
+
+        teller.run(watch)
         found = replace(comparison.end(), decisions=self._decisions())
         books, ready = teller.books, self.ready
         run = collect(ready.jobs, ready.machine, ready.rules, books.state, books.record, 0.0)
         moved = starts([job.job for job in self.jobs], self.seen.begun_s, run.schedule.start_s)
         return found, Otherwise(self.from_s, True, self._remarks(), ready.finished(run), moved)
 
-    def told(self) -> tuple[Replay, Otherwise]:
+    def told(self, progress: Callable[[float], None]) -> tuple[Replay, Otherwise]:
         """Tell the rest of the journal's events as they are."""
         found, books = Replay(), books_of(self.head, self.ready)
         if self.from_s is not None:
@@ -252,7 +265,8 @@ class _Question:
             if not found.equal:
                 return found, Otherwise(self.from_s, False, (NOT_UP_TO_THERE,))
             books = books.with_policy(along_axes(self.ready))
-        rest = replay(books, [entry for entry in self.entries[self.place:] if not entry.policy])
+        left = [entry for entry in self.entries[self.place:] if not entry.policy]
+        rest = replay(books, telling(left, len(left), progress))
         first = rest.first_difference
         if first is not None:
             rest.first_difference = replace(first, step=first.step + found.steps)

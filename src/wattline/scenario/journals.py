@@ -24,6 +24,7 @@ from wattline.engine.telling import Switch, Teller, declares_work
 from wattline.model.errors import InputError
 from wattline.model.files import replacing
 from wattline.model.jobs import JobTable
+from wattline.model.progress import Advance, Stages, silent, telling
 from wattline.model.run import Run
 from wattline.model.shown import Shown
 from wattline.policies.contract import Composition
@@ -39,6 +40,8 @@ MOST_TOLD = 2000
 are compiled, and about as soon as with compiled ones, which have to be loaded."""
 JOBS_KNOWN = "jobs_known"
 """In the head: whether the policy was made with all jobs in sight, as a simulation's is."""
+READING = 0.1
+"""The part of asking a journal again that reading it takes."""
 NO_TWIN = ("a journal is of a policy that decides for whole nodes, and a twin's nodes are shared; "
            "leave it out")
 NO_AXES = ("a journal needs a policy along the axes: one written in Python keeps what it "
@@ -181,16 +184,25 @@ class Asked(Shown):
         return self.result.decisions + (0 if self.beside is None else self.beside.decisions)
 
 
-def ask_again(path: str | Path, *, allow_code: bool = False) -> Asked:
+def ask_again(
+    path: str | Path, *, allow_code: bool = False, progress: Advance = silent
+) -> Asked:
     """Tell the journal's events to fresh books and compare their decisions."""
     journal = journal_at(path)
-    entries = list(journal.entries())
+    stages = Stages(progress)
+    entries = entries_of(journal, stages.stage(READING))
     ready = plan_of(journal.head, entries, str(path), allow_code=allow_code)
     known = journal.head.get(JOBS_KNOWN, True)
-    result = replay(_begin(path, journal.head, ready), entries,
+    told = telling(entries, len(entries), stages.stage(1.0))
+    result = replay(_begin(path, journal.head, ready), told,
                     lambda given: along_axes(plan_of({**given, JOBS_KNOWN: known}, entries,
                                                      str(path), allow_code=allow_code)))
     return Asked(result, len(_told_of(entries)), tuple(journal.damaged), journal.complete)
+
+
+def entries_of(journal: Any, progress: Callable[[float], None]) -> list[JournalEntry]:
+    """All entries of a journal, which say how many of them are read."""
+    return list(telling(journal.entries(), len(journal.lines), progress))
 
 
 def _told_of(entries: Sequence[JournalEntry]) -> set[Key]:

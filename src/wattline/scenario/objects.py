@@ -48,9 +48,9 @@ class Machine(Given, MachineSection):
     >>> Machine(nodes=100, node_idle_w="90W", node_active_w=300).node_idle_w
     90.0
     >>> Machine(classes=[NodeClass(name="thin", count=64), NodeClass(name="fat", count=8)]).nodes
-    >>> Machine(nodes=0)
+    >>> Machine(nodes=8.5)
     Traceback (most recent call last):
-    wattline.model.errors.InputError: Machine: nodes: must be at least 1 and at most 2e+07 (it is 0)
+    wattline.model.errors.InputError: Machine: nodes: must be a whole number (it is 8.5)
     """
 
 

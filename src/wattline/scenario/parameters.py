@@ -10,6 +10,7 @@ from pydantic import Field, StrictBool, ValidationError
 from wattline.model.fields import FileName, Number, Section, Watts, Whole
 from wattline.model.machine import MOST_NODES
 from wattline.model.mistakes import first_mistake
+from wattline.model.nearest import did_you_mean
 from wattline.scenario.contract_section import WorkloadParameters
 
 
@@ -50,12 +51,14 @@ def generator_parameters(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """What a generator is given, in SI; refused where it does not have or cannot take it."""
     known: dict[str, type[Section]] = {**GENERATORS, WORKLOAD: WorkloadParameters}
     if name not in known:
-        raise ValueError(f"there is no generator '{name}'; there are {', '.join(known)}")
+        raise ValueError(f"there is no generator '{name}'; there are {', '.join(known)}"
+                         + did_you_mean(name, known))
     model = known[name]
     for parameter in given:
         if parameter not in model.model_fields:
             raise ValueError(f"'{name}' has no parameter '{parameter}'; there are: "
-                             f"{', '.join(model.model_fields)}")
+                             f"{', '.join(model.model_fields)}"
+                             + did_you_mean(parameter, model.model_fields))
     try:
         return model.model_validate(given).model_dump(exclude_unset=True)
     except ValidationError as error:

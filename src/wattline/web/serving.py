@@ -7,6 +7,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,8 +121,6 @@ def open_source(
 
 def _with_journal(settings: Settings, source: Source) -> Settings:
     """Actions on a live machine are written down, also where nobody said where."""
-    from dataclasses import replace
-
     folder = getattr(source, "folder", None)
     if settings.journal is not None or folder is None:
         return settings

@@ -75,4 +75,4 @@ def test_watts_that_cannot_be_are_refused_by_their_option(tmp_path: Path) -> Non
             str(tmp_path / "day.events"), "-o", str(tmp_path / "twin.toml"), option, watts])
         assert done.exit_code != 0
         assert str(done.exception) == (
-            f"{option}: must be at least 0 and at most 1e+06 (it is {said})")
+            f"{option}: must be at least 0 and at most 1,000,000 (it is {said})")

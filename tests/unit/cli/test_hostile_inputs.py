@@ -17,12 +17,13 @@ import h5py
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from tests.support.contracts import contract_text
 
 import wattline
 from wattline.account.profile import CHUNK, ENERGY_TYPE
 from wattline.account.store import Store
-from wattline.cli.main import main
+from wattline.cli.main import cli, main
 from wattline.model.errors import InputError
 from wattline.model.pictures import save_picture
 from wattline.model.reading import LIMIT_VARIABLE
@@ -364,3 +365,14 @@ def test_a_report_on_a_full_disk_leaves_no_folder(tmp_path, monkeypatch, capsys)
     assert stop.value.code == 2
     assert "No space left" in capsys.readouterr().err
     assert not (tmp_path / "page").exists()
+
+
+def test_of_quotes_is_spoken_where_there_can_be_some(tmp_path: Path) -> None:
+    (tmp_path / "log.swf").write_text(LOG)
+    scenario = tmp_path / "it.toml"
+    scenario.write_text('[trace]\nfile = "log.swf"\n[machine]\nnodes = "many"\n')
+    typed = CliRunner().invoke(cli, ["simulate", str(tmp_path / "log.swf"), "--set",
+                                     "machine.nodes=many"])
+    assert "machine.nodes: must be a number (it is 'many')" in str(typed.exception)
+    written = CliRunner().invoke(cli, ["simulate", str(scenario)])
+    assert "machine.nodes: must be a number, without quotes (it is" in str(written.exception)

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.cli.test_energy_commands import call, ok, refused
+
+from wattline.cli import replay as replay_command
+from wattline.scenario import asking
 
 CAPPED = ("--power-policy", "wait", "--cap", "2kW")
 
@@ -32,6 +38,26 @@ def test_a_journal_replays_to_the_same_decisions(journal, capsys) -> None:
     assert found["complete"] is True
     assert found["decisions"] >= 12
     assert "every decision is the same" in ok("replay", journal, capsys=capsys)
+
+
+@pytest.mark.parametrize("words", [
+    (), ("--scenario", "examples/small.toml"),
+    ("--scenario", "examples/small.toml", "--from", "1h"),
+])
+def test_a_replay_says_how_far_it_is(journal, monkeypatch, words, capsys) -> None:
+    told: list[float] = []
+
+    @contextmanager
+    def progress(title: str, *, spoken: bool) -> Iterator[Any]:
+        assert spoken
+        yield told.append
+
+    monkeypatch.setattr(replay_command, "progress", progress)
+    monkeypatch.setattr(asking, "MOST_TOLD", 0)  # in this process, as long ones
+    call("replay", journal, *words, capsys=capsys)
+    assert len(told) > 20
+    assert told == sorted(told)
+    assert 0.9 < told[-1] <= 1.0
 
 
 def test_a_journal_holds_no_run_times(journal) -> None:

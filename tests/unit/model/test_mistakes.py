@@ -29,3 +29,27 @@ def test_a_mistake_says_what_would_be_right(field: str, value: Any, said: str) -
         validate(changed(GOOD, {field: value}), "it")
     assert said in str(caught.value)
     assert "Input should" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("field", "value", "said"), [
+    ("machine.node", 8, "machine.node: there is no such field; did you mean 'nodes'?"),
+    ("policy.ordr", "fcfs", "policy.ordr: there is no such field; did you mean 'order'?"),
+    ("power.capp", "80%", "power.capp: there is no such field; did you mean 'cap'?"),
+    ("machin", 3, "machin: there is no such field; did you mean 'machine'?"),
+    ("machine.zzz", 8, "machine.zzz: there is no such field"),
+    ("machine.nodes", 0, "machine.nodes: must be at least 1 and at most 20,000,000 (it is 0)"),
+])
+def test_a_field_that_is_not_there_names_the_one_that_was_meant(
+    field: str, value: Any, said: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        validate(changed(GOOD, {field: value}), "it")
+    assert said in str(caught.value)
+    assert "did you mean" in said or "did you mean" not in str(caught.value)
+
+
+def test_a_generator_that_is_not_there_names_the_one_that_was_meant() -> None:
+    with pytest.raises(InputError, match=r"no generator 'lublim'; .*; did you mean 'lublin'\?"):
+        validate(changed(GOOD, {"trace": {"generate": "lublim"}}), "it")
+    with pytest.raises(InputError, match=r"no parameter 'lod'; .*; did you mean 'load'\?"):
+        validate(changed(GOOD, {"trace": {"generate": "lublin", "parameters": {"lod": 1}}}), "it")

@@ -40,7 +40,8 @@ def test_only_what_was_given_is_said() -> None:
 def test_a_mistake_is_one_line() -> None:
     with pytest.raises(wl.InputError, match=r"^Dvfs: latency_s: must be at least 0"):
         wl.Dvfs(latency_s=-1)
-    with pytest.raises(wl.InputError, match=r"^Machine: node: there is no such field$"):
+    with pytest.raises(wl.InputError, match=r"^Machine: node: there is no such field; did you mean "
+                                            r"'nodes'\?$"):
         wl.Machine(node=3)
 
 
@@ -104,3 +105,10 @@ def test_a_class_instead_of_an_object_is_named() -> None:
 
     with pytest.raises(wl.InputError, match=r"give an object of it: Patient\(\)"):
         wl.simulate(TRACE, machine=MACHINE, policy=Patient)
+
+
+def test_fields_that_are_given_without_their_names_are_refused_in_one_line() -> None:
+    with pytest.raises(wl.InputError, match=r"^Wfp takes its fields by name: exponent$"):
+        wl.Wfp(2.0)
+    with pytest.raises(wl.InputError, match=r"^Machine takes its fields by name: name, site, "):
+        wl.Machine(8)

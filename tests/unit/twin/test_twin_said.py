@@ -109,7 +109,7 @@ def test_the_range_of_watts_is_said_once(tmp_path: Path) -> None:
                                      "-o", str(tmp_path / "twin.toml")])
     assert found.exit_code != 0
     said = found.output + str(found.exception)
-    assert "must be at least 0 and at most 1e+06 (it is -5.0)" in said
+    assert "must be at least 0 and at most 1,000,000 (it is -5.0)" in said
     assert "--idle-w: must be" in said
 
 

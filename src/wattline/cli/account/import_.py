@@ -79,7 +79,7 @@ def command(sources: tuple[str, ...], store: str, as_json: bool, **options: Any)
     from wattline.advice.measured import account_import
 
     rules = {name: options[name] for name in RULES if options[name]}
-    with progress("importing") as advance:
+    with progress("importing", spoken=True) as advance:
         found = account_import(
             sources, store=store, cluster=options["cluster"], zone=options["zone"],
             columns=[name for name in options["columns"].split(",") if name.strip()],

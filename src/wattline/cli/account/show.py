@@ -107,7 +107,7 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
         folder_to_write("profile", str(options["profile"]))
     from wattline.advice.account import account_run
 
-    with progress("accounting") as advance:
+    with progress("accounting", spoken=True) as advance:
         found = account_run(
             run_folder, store=store, run_name=options["run_name"], **chosen, by=options["by"],
             price=options["price"], price_start=options["price_start"], epoch_s=options["epoch"],

@@ -8,6 +8,7 @@ from typing import Any
 
 from wattline.model.errors import InputError
 from wattline.model.machine import MOST_NODES
+from wattline.model.nearest import did_you_mean
 from wattline.traces.generators.common import whole
 from wattline.traces.trace import Trace
 
@@ -39,7 +40,8 @@ def generate(
     50
     """
     if name not in MODELS:
-        raise InputError(f"there is no generator '{name}'; there are {', '.join(MODELS)}")
+        raise InputError(f"there is no generator '{name}'; there are {', '.join(MODELS)}"
+                         + did_you_mean(name, MODELS))
     for what, value, most in (("jobs", jobs, MOST_JOBS), ("nodes", nodes, MOST_NODES)):
         if value is not None:
             whole(what, value, 1, most)
