@@ -20,8 +20,8 @@ from wattline.testing import PolicyContract
 
 
 class FewJobs(PolicyContract):
-    """Policies that differ in one choice: `TestEasy` has more jobs, and `test_choices.py` all
-    choices. Of those that keep a cap and of the orders some are for `make test-long` alone."""
+    """Policies that differ in one choice: `TestEasyWithMoreJobs` has more, and `test_choices.py`
+    all choices. Of those that keep a cap and of the orders some are for `make test-long` alone."""
 
     jobs = 20
     seeds = (1, 2)
@@ -35,12 +35,17 @@ class TestFcfs(FewJobs):
         return compose(backfill=NoBackfill())
 
 
-class TestEasy(PolicyContract):
+class TestEasy(FewJobs):
     keeps_head = True
-    seeds = (1, 2, 3, 4, 5)
 
     def make_policy(self):
         return compose()
+
+
+@pytest.mark.long
+class TestEasyWithMoreJobs(TestEasy):
+    seeds = (1, 2, 3, 4, 5)
+    jobs = PolicyContract.jobs
 
 
 class TestEasyShortestFirst(FewJobs):

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.choices import CASES
 from tests.support.plain import in_plain
+from tests.support.thinned import mostly
 from tests.support.workloads import compose
 from wattline.books.snapshot import decide
 from wattline.model.errors import InputError, PolicyError
@@ -34,8 +35,10 @@ ASKED = """
     from wattline.model.errors import WattlineError
     from wattline.testing.policy_contract import OnSnapshots
 
-    def asked(case):
-        made = planned(case, count=18)
+    refuse_most = ("power.block, low cap",)
+
+    def asked(case, count):
+        made = planned(case, count=max(count, 18) if case in refuse_most else count)
         try:
             found = simulate(made.jobs, made.machine, OnSnapshots(made.policy), made.rules)
         except WattlineError as error:
@@ -53,10 +56,13 @@ ASKED = """
 
 
 @pytest.mark.parametrize("axis", ["order", "backfill", "power", "configure", "placement"])
-def test_a_choice_is_decided_as_in_the_engine_or_refused_in_one_line(axis: str) -> None:
+@pytest.mark.parametrize("count", mostly([10, 18], [10], pytest.mark.long))
+def test_a_choice_is_decided_as_in_the_engine_or_refused_in_one_line(
+    axis: str, count: int
+) -> None:
     cases = [case for case in CASES if case.startswith(axis)]
     found = in_plain(ASKED + f"""
-    result = {{case: asked(case) for case in {cases!r}}}
+    result = {{case: asked(case, {count}) for case in {cases!r}}}
     """)
     assert {case for case, refused in found.items() if not refused} == {
         case for case in CARRIED if case.startswith(axis)}

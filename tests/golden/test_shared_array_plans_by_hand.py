@@ -40,8 +40,7 @@ def _start_of_the_last_s(tasks: int, limit: int, **changed: Any) -> float:
 
 
 @pytest.mark.parametrize(("tasks", "most", "limit"), crossed(
-    [1, 19, 20, 24, 25, 40], [0, 1, 20, 24, 25, 1000], [-1, 2, 24, 30], later=pytest.mark.long,
-    together=2))
+    [1, 19, 20, 24, 25, 40], [0, 1, 20, 24, 25, 1000], [-1, 2, 24, 30], later=pytest.mark.long))
 def test_nodes_that_are_held_for_an_array(tasks: int, most: int, limit: int) -> None:
     held = min(tasks, max(most, 1), limit if limit > 0 else tasks)
     start_s = _start_of_the_last_s(tasks, limit, bf_max_job_array_resv=most)

@@ -105,7 +105,8 @@ POLICIES: dict[str, Any] = {
 
 TAKING_OVER = (("easy", "conservative-block", "wait", "adaptive", "reserved"),
                ("wfp-dvfs-nodes", "bounded", "shut-nodes"))
-"""Of each of these, another takes over in the last quarter: not the same one with every seed."""
+"""Of each of these, another takes over in the last quarter: not the same one with every seed,
+and each after one of the others with the first."""
 LIVELY = (*TAKING_OVER[0], "wfp-dvfs-nodes", "shut-nodes", "energy-share", "network")
 """Under these whatever fits starts: no bound, budget, class of node or target holds it back."""
 
@@ -114,7 +115,7 @@ def next_name(name: str, seed: int) -> str | None:
     for group in TAKING_OVER:
         if name in group:
             others = [other for other in group if other != name]
-            return others[seed % len(others)]
+            return others[(seed + group.index(name)) % len(others)]
     return None
 
 

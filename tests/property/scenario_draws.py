@@ -44,7 +44,7 @@ JOBS = [
 FILES: dict[str, str] = {
     "log.swf": LOG_HEAD + "".join(JOBS),
     # Congestion is found anew whenever a job starts or ends: plain, it took half of the time.
-    "few.swf": LOG_HEAD + "".join(JOBS[:6]),
+    "few.swf": LOG_HEAD + "".join(JOBS[:4]),
     "app.swf": "; MaxNodes: 36\n; Application: 0 app\n" + "".join(
         f"{n} {9 * n} -1 50 {2 + 2 * (n % 3)} -1 -1 {2 + 2 * (n % 3)} 130 -1 1 1 1 0 1 -1 -1 -1\n"
         for n in range(1, 13)),

@@ -38,11 +38,18 @@ from wattline.scenario.load import validate
 from wattline.scenario.model import Scenario
 from wattline.scenario.network_section import topology_of
 
+FEWEST = 400
+COUNT = int(os.environ.get("WATTLINE_FUZZ", FEWEST))
+"""Of scenarios; `make test-long` draws more."""
 MEMORY = 3 * 2**30
 SECONDS = 20
 """Of processor time, for one scenario."""
 MOST_NODES, MOST_JOBS, MOST_ROUTERS = 2000, 300, 40
 """Only what is smaller is run, as plain Python."""
+
+
+OFTEN = 1 if COUNT == FEWEST else 2
+"""How many times each policy runs at least."""
 
 
 class Slow(Exception):
@@ -129,11 +136,11 @@ def _all_finite(value: Any) -> bool:
 
 
 def _each_policy(ran: Counter[str]) -> Iterator[tuple[str, str, int]]:
-    """Every policy that the package brings, with other parameters until it has run twice."""
+    """Every policy that the package brings, with other parameters until it has run so often."""
     for axis, named in BUILT_IN.items():
         for name in named:
             for seed in range(30):
-                if ran[f"{axis}.{name}"] < 2:
+                if ran[f"{axis}.{name}"] < OFTEN:
                     yield axis, name, seed
 
 

@@ -6,13 +6,14 @@ As plain Python every index is checked, too; `test_bounds_checked.py` has the sa
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import TIMES, examples
 from tests.support.shared import machine, requests
 from tests.support.shared_crossed import crossed_columns, crossed_run
 
@@ -21,14 +22,18 @@ from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.simulate import simulate_shared
 
+_run = lru_cache(maxsize=32)(crossed_run)
+"""Tests that only look at the same run share it."""
 
-@examples(6, at_night=200)
+
+@examples(0, at_night=200)
 @given(seed=st.integers(0, 10_000))
 @example(seed=7)  # GPUs in all on whole nodes
 @example(seed=18)  # devices of an exclusive job in several racks
+@example(seed=1)  # a cap
 @example(seed=44)  # an exclusive job, memory per CPU and MaxCPUsPerNode
 def test_no_rule_is_broken_where_many_meet(seed: int) -> None:
-    on, asked, rules, bounds, cap, found = crossed_run(seed)
+    on, asked, rules, bounds, cap, found = _run(seed)
     assert broken_rules(on, asked, rules, found, cap) == []
     assert list(over_bounds(on, found, bounds)) == []
 
@@ -36,8 +41,9 @@ def test_no_rule_is_broken_where_many_meet(seed: int) -> None:
 def test_the_cases_have_what_they_are_for() -> None:
     """Jobs that started, were requeued and suspended, with GPUs, licences, racks and a cap."""
     seen = dict.fromkeys(("gpus", "licences", "racks", "cap", "requeued", "left", "kept aside"), 0)
-    for seed in range(16):
-        on, asked, _, bounds, cap, found = crossed_run(seed)
+    # Before a commit as few as have all of it between them.
+    for seed in range(16) if TIMES > 1 else (1, 4, 9, 14):
+        on, asked, _, bounds, cap, found = _run(seed)
         ran = np.isfinite(found.start_s)
         seen["gpus"] += int(found.allocation_gres.sum())
         seen["licences"] += int(asked.licences[ran].sum())
@@ -51,7 +57,7 @@ def test_the_cases_have_what_they_are_for() -> None:
 
 
 def test_the_checker_sees_watts_that_parts_do_not_draw() -> None:
-    on, asked, rules, _, cap, found = crossed_run(18)
+    on, asked, rules, _, cap, found = _run(18)
     said = broken_rules(on, asked, rules, replace(found, allocation_w=found.allocation_w + 1.0),
                         cap)
     assert any("where its parts draw" in line for line in said)

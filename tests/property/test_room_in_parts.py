@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import examples, seeds
 from tests.support.shared import machine, requests
 from tests.support.shared_racked import evenly_racked_columns, racked_columns
 from tests.support.shared_slowly import QUICK
@@ -22,14 +22,15 @@ from wattline.shared_nodes.state import NEVER_S
 pytestmark = pytest.mark.skipif(not PLAIN, reason="parts of kernels are looked at and replaced")
 
 
-@examples(4, at_night=40)
+@examples(0, at_night=40)
 @given(seed=st.integers(0, 100_000))
+@example(seed=1)  # a cap of the machine
 @example(seed=3)  # nodes that the site has reserved
 def test_jobs_start_as_if_each_were_tried(seed: int) -> None:
     assert _starts(racked_columns, seed) == _as_if_each_were_tried(racked_columns, seed)
 
 
-@examples(3, at_night=60)
+@examples(0, at_night=60)
 @given(seed=st.integers(0, 100_000))
 @example(seed=1)  # a feed that counts some of its nodes by half: who comes first matters
 def test_jobs_that_follow_their_like_start_as_if_each_were_tried(seed: int) -> None:
@@ -60,17 +61,32 @@ def test_plans_go_on_from_that_of_the_job_before(monkeypatch: pytest.MonkeyPatch
         return float(start_s)
 
     monkeypatch.setattr(will_run, "plan_as_before", plan_and_count)
-    for seed in range(8):
+    for seed in seeds(12):
         evenly_racked_columns(seed)
     assert sum(found) > 2  # at the same time
     assert len(found) - sum(found) > 2  # behind it
 
 
-def test_steps_are_what_sums_of_all_that_runs_and_is_planned_say(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+class Seen(NamedTuple):
+    compared: list[int]
+    """How many plans were held where steps were compared with sums of all that runs."""
+    over_w: list[float]
+    """By how much a job drew more on a node than was said."""
+
+
+@pytest.fixture(scope="module")
+def seen() -> Seen:
+    """What is seen in a few runs; where steps and sums differ, they end there."""
+    with pytest.MonkeyPatch.context() as patch:
+        found = Seen(_compare_steps(patch), _collect_watts(patch))
+        for seed in seeds(12):
+            racked_columns(seed)
+    return found
+
+
+def _compare_steps(patch: pytest.MonkeyPatch) -> list[int]:
     is_over = bounds._is_over
-    compared = []
+    compared: list[int] = []
 
     def is_over_and_compare(
         books: Any, job: int, bound: int, start_s: float, held: int, bank: int
@@ -81,14 +97,11 @@ def test_steps_are_what_sums_of_all_that_runs_and_is_planned_say(
             compared.append(held)
         return bool(is_over(books, job, bound, start_s, held, bank))
 
-    monkeypatch.setattr(bounds, "_is_over", is_over_and_compare)
-    for seed in range(8):
-        racked_columns(seed)
-    assert len(compared) > 200
-    assert max(compared) > 4
+    patch.setattr(bounds, "_is_over", is_over_and_compare)
+    return compared
 
 
-def test_no_job_draws_less_on_a_node_than_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def _collect_watts(patch: pytest.MonkeyPatch) -> list[float]:
     collect = simulate._collect
     over_w: list[float] = []
 
@@ -99,11 +112,18 @@ def test_no_job_draws_less_on_a_node_than_was_said(monkeypatch: pytest.MonkeyPat
             over_w.extend(rows - books.entry["node_least_w"][books.live.entry[job]])
         return collect(books)
 
-    monkeypatch.setattr(simulate, "_collect", collect_watts)
-    for seed in range(8):
-        racked_columns(seed)
-    assert min(over_w) > -1e-9
-    assert sum(each < 1e-9 for each in over_w) > len(over_w) / 4
+    patch.setattr(simulate, "_collect", collect_watts)
+    return over_w
+
+
+def test_steps_are_what_sums_of_all_that_runs_and_is_planned_say(seen: Seen) -> None:
+    assert len(seen.compared) > 200
+    assert max(seen.compared) > 4
+
+
+def test_no_job_draws_less_on_a_node_than_was_said(seen: Seen) -> None:
+    assert min(seen.over_w) > -1e-9
+    assert sum(each < 1e-9 for each in seen.over_w) > len(seen.over_w) / 4
 
 
 def test_nobody_is_planned_for_where_no_part_has_room_for_any(

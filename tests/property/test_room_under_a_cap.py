@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ from wattline.shared_nodes.state import NEVER_S
 pytestmark = pytest.mark.skipif(not PLAIN, reason="parts of kernels are looked at and replaced")
 
 
-@examples(4, at_night=40)
+@examples(0, at_night=40)
 @given(seed=st.integers(0, 100_000))
 @example(seed=3)  # nodes that the site has reserved
 @example(seed=7)  # a try whose plan is found for a time before it, at which there was room
@@ -30,8 +30,9 @@ def test_jobs_start_as_if_each_were_tried(seed: int) -> None:
     assert _without_passes(capped_columns, seed) == _as_if_each_were_tried(capped_columns, seed)
 
 
-@examples(3, at_night=60)
+@examples(0, at_night=60)
 @given(seed=st.integers(0, 100_000))
+@example(seed=29)  # plans that go on, and groups that end earlier
 def test_jobs_that_follow_their_like_start_as_if_each_were_tried(seed: int) -> None:
     assert _without_passes(evenly_capped_columns, seed) == _as_if_each_were_tried(
         evenly_capped_columns, seed)
@@ -76,7 +77,8 @@ def test_lists_of_nodes_that_are_kept_are_those_of_a_look_at_all(
 
     for module in (alike, will_run):
         monkeypatch.setattr(module, "place_from_list", place_and_compare)
-    for seed in (*range(8), 18, 29, 43):
+    # Few of the others have groups that end earlier.
+    for seed in (*seeds(12), 18, 29, 43):
         evenly_capped_columns(seed)
     assert sum(more > 0 for more in went_on) > 20
     assert sum(more == 0 for more in went_on) > 2
@@ -118,11 +120,26 @@ def _without_passes(columns: Any, seed: int) -> dict[str, list[Any]]:
     return found
 
 
-def test_the_room_is_what_the_cap_leaves_beside_all_that_runs_and_is_planned(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+class Seen(NamedTuple):
+    compared: list[int]
+    """How many plans were held where the room was compared with what the cap leaves."""
+    over_w: list[float]
+    """By how much a job drew more than was said."""
+
+
+@pytest.fixture(scope="module")
+def seen() -> Seen:
+    """What is seen in a few runs; where rooms differ, they end there."""
+    with pytest.MonkeyPatch.context() as patch:
+        found = Seen(_compare_rooms(patch), _collect_watts(patch))
+        for seed in seeds(12):
+            capped_columns(seed)
+    return found
+
+
+def _compare_rooms(patch: pytest.MonkeyPatch) -> list[int]:
     plan = backfill._plan
-    compared = []
+    compared: list[int] = []
 
     def plan_and_compare(books: Any, entry: int, held: int) -> int:
         clock = books.clock[0]
@@ -139,14 +156,11 @@ def test_the_room_is_what_the_cap_leaves_beside_all_that_runs_and_is_planned(
                 compared.append(held)
         return int(plan(books, entry, held))
 
-    monkeypatch.setattr(backfill, "_plan", plan_and_compare)
-    for seed in seeds(12):
-        capped_columns(seed)
-    assert len(compared) > 1000
-    assert max(compared) > 4
+    patch.setattr(backfill, "_plan", plan_and_compare)
+    return compared
 
 
-def test_no_job_draws_less_than_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def _collect_watts(patch: pytest.MonkeyPatch) -> list[float]:
     collect = simulate._collect
     over_w: list[float] = []
 
@@ -156,11 +170,18 @@ def test_no_job_draws_less_than_was_said(monkeypatch: pytest.MonkeyPatch) -> Non
         over_w.extend(np.asarray(books.live.watts)[ran] - books.entry["least_w"][entry])
         return collect(books)
 
-    monkeypatch.setattr(simulate, "_collect", collect_watts)
-    for seed in seeds(12):
-        capped_columns(seed)
-    assert min(over_w) > -1e-9
-    assert sum(each < 1e-9 for each in over_w) > len(over_w) / 4
+    patch.setattr(simulate, "_collect", collect_watts)
+    return over_w
+
+
+def test_the_room_is_what_the_cap_leaves_beside_all_that_runs_and_is_planned(seen: Seen) -> None:
+    assert len(seen.compared) > 1000
+    assert max(seen.compared) > 4
+
+
+def test_no_job_draws_less_than_was_said(seen: Seen) -> None:
+    assert min(seen.over_w) > -1e-9
+    assert sum(each < 1e-9 for each in seen.over_w) > len(seen.over_w) / 4
 
 
 def test_nobody_is_planned_for_where_the_cap_has_no_room_for_any(

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 
 import pytest
 from tests.property.scenario_draws import BUILT_IN, FILES, HOSTILE, SCHEMA, SECTIONS
+from tests.property.scenario_fuzz import COUNT, OFTEN
 from tests.support.plain import ROOT, plain_environment
 
 from wattline.scenario.parameters import GENERATORS
 from wattline.traces.generators import MODELS
-
-COUNT = int(os.environ.get("WATTLINE_FUZZ", "400"))
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +43,7 @@ def test_no_scenario_spends_memory(found):
 
 def test_every_section_was_refused_and_was_run(found):
     tally = found["sections"]
-    assert sum(tally.values()) >= COUNT + 2 * sum(len(named) for named in BUILT_IN.values())
+    assert sum(tally.values()) >= COUNT + OFTEN * sum(len(named) for named in BUILT_IN.values())
     for section in DRAWN:
         assert tally.get(f"{section} refused", 0) >= 8, section
         assert tally.get(f"{section} run", 0) >= 4, section

@@ -15,7 +15,7 @@ from wattline.shared_nodes.bound_sums import over_bounds
 from wattline.shared_nodes.checker import broken_rules
 
 
-@examples(12)
+@examples(6, at_night=12)
 @given(seed=st.integers(0, 10_000))
 def test_no_part_passes_its_limit(seed: int) -> None:
     on, asked, rules, bounds, cap, found = bounded_run(seed)

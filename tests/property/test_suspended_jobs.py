@@ -21,6 +21,8 @@ from wattline.shared_nodes.simulate import simulate_shared
 
 MODES = {"suspend": SUSPEND, "requeue": REQUEUE, "cancel": CANCEL, "off": KEEP}
 KINDS = ("partition", "qos")
+ENOUGH = 4
+"""Suspensions, to say that there are any."""
 
 
 def contended(seed: int, kind: str, mode: int) -> tuple[Any, Any, Rules]:
@@ -56,17 +58,21 @@ def test_a_run_is_what_lies_between_start_and_end_without_suspensions(
 
 
 def _suspensions(kind: str) -> int:
-    runs = [simulate_shared(*contended(seed, kind, SUSPEND)) for seed in range(4)]
-    return sum(len(found.gap_job) for found in runs)
+    suspensions = 0
+    for seed in (2, 3, 0, 1):  # as many as it takes: the first two take least
+        suspensions += len(simulate_shared(*contended(seed, kind, SUSPEND)).gap_job)
+        if suspensions >= ENOUGH:
+            break
+    return suspensions
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_machines_of_this_file_do_suspend_jobs(kind: str) -> None:
-    assert _suspensions(kind) >= 4
+    assert _suspensions(kind) >= ENOUGH
 
 
 def test_the_checker_sees_a_suspension_that_is_not_one() -> None:
-    on, asked, rules = contended(0, "partition", SUSPEND)
+    on, asked, rules = contended(2, "partition", SUSPEND)
     found = simulate_shared(on, asked, rules)
     assert len(found.gap_job)
     late = replace(found, gap_to_s=found.gap_to_s + 1e6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 TIMES = int(os.environ.get("WATTLINE_EXAMPLES", "1"))
 """`make test-long` sets it."""
@@ -24,7 +24,8 @@ def seeds(count: int) -> range:
 
 def examples(count: int, at_night: int = 0) -> settings:
     """`at_night` is what the long run takes a multiple of, where an example is so dear that a
-    commit has fewer still."""
+    commit has fewer still. With a count of 0 a commit has those alone that stand in the file."""
     # Few: always the same, so that a commit is judged by what it changes; many: new ones each time.
     drawn = few(count) if TIMES == 1 else max(count, at_night) * TIMES
-    return settings(max_examples=drawn, deadline=None, derandomize=TIMES == 1)
+    return settings(max_examples=max(drawn, 1), deadline=None, derandomize=TIMES == 1,
+                    phases=tuple(Phase) if drawn else (Phase.explicit,))

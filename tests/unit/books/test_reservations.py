@@ -9,6 +9,7 @@ import pytest
 from tests.support.choices import trace
 from tests.support.plain import in_plain
 from tests.support.plain_process import PlainProcess
+from tests.support.thinned import mostly
 from tests.support.workloads import compose
 from tests.unit.books.test_journals import WRITING
 
@@ -109,7 +110,7 @@ def hostile_journal(seed: int) -> list[Any]:
             replay(loaded, entries[half:]).equal]
 
 
-@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("seed", mostly(range(1, 5), (1, 2), pytest.mark.long))
 def test_reservations_are_in_journals_and_in_saved_books(plain: PlainProcess, seed: int) -> None:
     taken, *equal = plain.call(HERE, "hostile_journal", seed)
     assert taken >= 3

@@ -61,12 +61,14 @@ def test_running_ahead_leaves_the_moment_as_it_was() -> None:
     {}, {"backfill": "conservative"}, {"placement": "first-fit"}, {"power": "dvfs"},
     {"order": "energy-share", "power": "adaptive"}], ids=str)
 def test_runs_in_the_same_memory_are_those_of_memory_of_their_own(chosen: dict[str, Any]) -> None:
-    trace = wl.generate("lublin", seed=4, jobs=24, nodes=64)
+    trace = wl.generate("lublin", seed=4, jobs=14, nodes=64)
     ready = asked(trace, machine=MACHINE, policies=chosen,
                   cap="14kW" if "power" in chosen else None).plan()
-    at_s = float(ready.jobs.submit_s[14])
+    at_s = float(ready.jobs.submit_s[8])
     here = moment_of_log(ready.jobs, ready.machine, ready.policy, ready.rules, at_s,
                          at_s + 86400)
+    assert here.running.any()
+    assert here.waiting.sum() > 2
     draws = [here.jobs.run_s * factor for factor in (3.0, 0.2, 1.0)]
     for policy in (None, ready.policy):
         def candidate(policy: Any = policy) -> Candidate:

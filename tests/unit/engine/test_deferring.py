@@ -20,9 +20,9 @@ POWERS: dict[str, dict[str, Any]] = {
 OVERRUNS = ("extend", "kill")
 
 
-def _planned(fields: dict[str, Any]) -> Plan:
+def _planned(fields: dict[str, Any], jobs: int = 60) -> Plan:
     read = validate(changed({"name": "put off", "trace": {"file": "made"}}, NODES | fields), "it")
-    return plan(read, trace("", 3, 60))
+    return plan(read, trace("", 3, jobs))
 
 
 def _moment(ready: Plan) -> Moment:
@@ -39,7 +39,7 @@ def _looks(ready: Plan, here: Moment, taken_over: bool) -> tuple[int, list[Futur
 
 
 @pytest.mark.parametrize(("order", "power", "overrun"), crossed(
-    ORDERS, list(POWERS), OVERRUNS, later=pytest.mark.long, together=2))
+    ORDERS, list(POWERS), OVERRUNS, later=pytest.mark.long))
 def test_futures_are_the_same_to_the_digit(
     order: str, power: str, overrun: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,7 +67,7 @@ def test_futures_are_the_same_to_the_digit(
 def test_who_reads_them_otherwise_or_changes_speeds_puts_nothing_off(
     fields: dict[str, Any]
 ) -> None:
-    ready = _planned(fields)
+    ready = _planned(fields, 24)
     here = _moment(ready)
     for taken_over in (False, True):
         assert _looks(ready, here, taken_over)[0] == 0

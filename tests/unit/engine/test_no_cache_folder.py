@@ -100,9 +100,10 @@ machine = {nodes = 32}
 """
 
 
-@pytest.mark.parametrize("user", [ONLY_THE_USER, NOBODY], ids=["closed home", "no home"])
+@pytest.mark.parametrize(("user", "workers"), [(ONLY_THE_USER, 2), (NOBODY, 1)],
+                         ids=["closed home", "no home"])
 def test_a_sweep_says_that_its_points_are_not_kept(
-    user: tuple[str, ...], closed: Path, tmp_path: Path
+    user: tuple[str, ...], workers: int, closed: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "sweep.toml").write_text(SWEEP)
     out = tmp_path / "out"
@@ -110,7 +111,8 @@ def test_a_sweep_says_that_its_points_are_not_kept(
     out.chmod(0o777)
     home = {} if user == NOBODY else {"HOME": str(closed)}
     done = wattline(user, "sweep", str(tmp_path / "sweep.toml"), "--out", str(out / "sweep"),
-                    "--workers", "2", "--json", WATTLINE_PLAIN="1", **home)
+                    "--no-report", "--workers", str(workers), "--json", WATTLINE_PLAIN="1",
+                    **home)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["failed"] == 0
     assert done.stderr.count("XDG_CACHE_HOME") == 1

@@ -91,15 +91,15 @@ def test_a_short_journal_is_written_and_asked_again_without_compiling(tmp_path):
     quick = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "WATTLINE_AT_ONCE": "1",
              "WATTLINE_PLAIN": ""}
 
-    def wattline(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", "wattline", *words], cwd=tmp_path, text=True,
-                              env=quick, capture_output=True, check=True)
-
-    wrote = wattline("simulate", str(EXAMPLE), "--order", "sjf", "--journal", "beside.journal")
-    asked = wattline("replay", "beside.journal")
-    assert "every decision is the same" in asked.stdout
-    assert not any("compil" in said.stderr for said in (wrote, asked))
-    assert wrote.stdout.startswith("tiny: 12 jobs\n")  # without seconds that nobody measured
+    commands = (["simulate", str(EXAMPLE), "--order", "sjf", "--journal", "beside.journal"],
+                ["replay", "beside.journal"])
+    both = subprocess.run(
+        [sys.executable, "-c", "from wattline.cli.main import cli\n"
+         f"for words in {commands}: cli.main(words, standalone_mode=False)"],
+        cwd=tmp_path, text=True, env=quick, capture_output=True, check=True)
+    assert "every decision is the same" in both.stdout
+    assert "compil" not in both.stderr
+    assert both.stdout.startswith("tiny: 12 jobs\n")  # without seconds that nobody measured
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wl.WattlineWarning)
         wl.simulate(EXAMPLE, order="sjf", journal=tmp_path / "here.journal")

@@ -41,7 +41,7 @@ def test_a_switch_to_the_same_policy_gives_every_start_again(
     alone = ready.run()
     world = Supervised(ready.jobs, ready.machine, ready.policy,  # type: ignore[arg-type]
                        ready.rules)
-    for time_s in np.linspace(alone.start_s, alone.end_s, 20)[1:-1]:
+    for time_s in np.linspace(alone.start_s, alone.end_s, 12)[1:-1]:
         world.run_until(float(time_s))
         world.switch(ready.policy, ready.rules)  # type: ignore[arg-type]
     run = world.finish()
@@ -51,7 +51,7 @@ def test_a_switch_to_the_same_policy_gives_every_start_again(
 
 
 @pytest.mark.parametrize(("power", "cap", "at_s"), crossed(
-    POWERS, list(CAPS), [15_000.0, 40_000.0, 65_000.0], later=pytest.mark.long, together=2))
+    POWERS, list(CAPS), [15_000.0, 40_000.0, 65_000.0], later=pytest.mark.long))
 def test_a_look_ahead_says_the_same_of_who_stays_and_of_who_takes_over(
     power: str, cap: str, at_s: float
 ) -> None:

@@ -1,6 +1,8 @@
 """The mean of two models of time, and priors that a site learns from its own applications."""
 
 import json
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -71,12 +73,34 @@ def test_two_applications_teach_nothing_in_common(models):
     assert of_one == SHIPPED
 
 
-def test_a_site_learns_its_own_priors_and_uses_them(tmp_path):
-    table = written(tmp_path / "t.csv")
-    file = tmp_path / "priors.json"
+class Learned(NamedTuple):
+    """A table, the priors that were learned from it, and what the command said."""
+
+    table: Path
+    file: Path
+    said: str
+
+
+def learned(table):
+    file = table.with_suffix(".json")
     done = CliRunner().invoke(cli, ["fit", str(table), "--learn-priors", str(file), "--json"],
                               catch_exceptions=False)
-    assert json.loads(done.stdout)["learned_from"] == ["a", "b", "c"]
+    return Learned(table, file, done.stdout)
+
+
+@pytest.fixture(scope="module")
+def cores(tmp_path_factory):
+    return learned(written(tmp_path_factory.mktemp("learned") / "c.csv"))
+
+
+@pytest.fixture(scope="module")
+def gpus(tmp_path_factory):
+    return learned(of_gpus(tmp_path_factory.mktemp("learned") / "g.csv"))
+
+
+def test_a_site_learns_its_own_priors_and_uses_them(cores):
+    table, file, said = cores
+    assert json.loads(said)["learned_from"] == ["a", "b", "c"]
     assert load_priors(file) != SHIPPED
     errors = {}
     for given in ([], ["--priors", str(file)]):
@@ -96,12 +120,10 @@ def of_gpus(path, slopes=(-0.60, -0.62, -0.64, -0.66)):
     return path
 
 
-def test_settings_of_any_machine_teach_how_time_and_power_go_with_them(tmp_path):
-    table, file = of_gpus(tmp_path / "t.csv"), tmp_path / "priors.json"
+def test_settings_of_any_machine_teach_how_time_and_power_go_with_them(gpus):
+    table, file, said = gpus
     ask = ["fit", str(table)]
-    done = CliRunner().invoke(cli, [*ask, "--learn-priors", str(file), "--json"],
-                              catch_exceptions=False)
-    assert json.loads(done.stdout)["learned_from"] == ["a", "b", "c", "d"]
+    assert json.loads(said)["learned_from"] == ["a", "b", "c", "d"]
     priors = load_priors(file)
     assert priors[:2] == SHIPPED[:2], "nothing was seen of cores and sockets"
     found = {name: slope.mean for name, slope in priors.time_slopes.items()}
@@ -117,29 +139,25 @@ def test_settings_of_any_machine_teach_how_time_and_power_go_with_them(tmp_path)
     assert errors[True] < 0.5 * errors[False]
 
 
-def test_priors_of_other_settings_are_said_and_those_of_no_model_refused(tmp_path):
-    gpus, cores = of_gpus(tmp_path / "g.csv"), written(tmp_path / "c.csv")
-    for table, file in ((gpus, "g.json"), (cores, "c.json")):
-        wl.learn_priors(table, tmp_path / file)
+def test_priors_of_other_settings_are_said_and_those_of_no_model_refused(gpus, cores):
     asked = {"app": "a", "train": 0.5, "keep": False}
-    for table, file, said in ((gpus, "c.json", "gpus and gpu_cap_w"),
-                              (cores, "g.json", "cores and cap_w")):
-        with pytest.warns(wl.WattlineWarning, match=f"{file} says nothing of {said}"):
-            wl.fit(table, priors=tmp_path / file, **asked)
-    own = wl.fit(gpus, priors=tmp_path / "g.json", **asked)
+    for mine, other, said in ((gpus, cores, "gpus and gpu_cap_w"),
+                              (cores, gpus, "cores and cap_w")):
+        with pytest.warns(wl.WattlineWarning, match=f"{other.file.name} says nothing of {said}"):
+            wl.fit(mine.table, priors=other.file, **asked)
+    own = wl.fit(gpus.table, priors=gpus.file, **asked)
     assert not any("says nothing" in line for line in own.remarks)
     with pytest.raises(InputError, match="the quadratic model has no priors"):
-        wl.fit(cores, priors=tmp_path / "c.json", kind="quadratic", **asked)
+        wl.fit(cores.table, priors=cores.file, kind="quadratic", **asked)
 
 
 @pytest.mark.parametrize("kind", ["smooth", "mixed"])
-def test_slopes_of_cores_and_caps_are_learned_and_used(tmp_path, kind):
-    table = written(tmp_path / "c.csv")
-    wl.learn_priors(table, tmp_path / "c.json")
-    priors = load_priors(tmp_path / "c.json")
+def test_slopes_of_cores_and_caps_are_learned_and_used(cores, kind):
+    table, file, _ = cores
+    priors = load_priors(file)
     assert set(priors.time_slopes) == set(priors.power_slopes) == {"nodes", "cores", "cap_w"}
     found = [wl.fit(table, app="a", kind=kind, priors=given).models["a"]
-             for given in (None, tmp_path / "c.json")]
+             for given in (None, file)]
     smooth = [getattr(one, "smooth", one) for one in found]
     assert smooth[0].time.slopes != smooth[1].time.slopes
     assert smooth[1].time.slopes == tuple(priors.time_slopes[name]
@@ -156,12 +174,11 @@ def test_tables_of_one_application_count_once_for_a_slope():
     assert of_three["power"] == {}
 
 
-def test_priors_that_have_seen_the_application_are_said(tmp_path):
-    table = of_gpus(tmp_path / "t.csv")
-    wl.learn_priors(table, tmp_path / "p.json")
+def test_priors_that_have_seen_the_application_are_said(tmp_path, gpus):
+    table, file, _ = gpus
     renamed = tmp_path / "u.csv"
     renamed.write_text(table.read_text().replace("\na,", "\nz,"))
-    asked = {"train": 0.5, "keep": False, "priors": tmp_path / "p.json"}
+    asked = {"train": 0.5, "keep": False, "priors": file}
     seen = wl.fit(table, app="a", **asked).remarks
     assert any("a: " in line and "was learned from an application of this name too" in line
                for line in seen)
@@ -169,11 +186,8 @@ def test_priors_that_have_seen_the_application_are_said(tmp_path):
                    for line in wl.fit(renamed, app="z", **asked).remarks)
 
 
-def test_a_model_keeps_what_was_believed_of_its_slopes(tmp_path):
-    of_gpus(tmp_path / "t.csv")
-    wl.learn_priors(tmp_path / "t.csv", tmp_path / "priors.json")
-    model = wl.fit(tmp_path / "t.csv", app="a", train=0.2, priors=tmp_path / "priors.json").models[
-        "a"]
+def test_a_model_keeps_what_was_believed_of_its_slopes(tmp_path, gpus):
+    model = wl.fit(gpus.table, app="a", train=0.2, priors=gpus.file).models["a"]
     save_models({"a": model}, tmp_path / "m.json")
     again = load_models(tmp_path / "m.json")["a"]
     assert np.array(again.time.slopes) == pytest.approx(np.array(model.time.slopes))

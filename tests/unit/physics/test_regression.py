@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from tests.shared_data import shared
+from tests.support.thinned import crossed, mostly
 
 from wattline.model.errors import InputError
 from wattline.physics.configurations import ConfigurationTable
@@ -63,8 +64,8 @@ def table_with(layout: Layout) -> ConfigurationTable:
                                     nodes * node_w * share, of_ranks=layout.packed)
 
 
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("by_share", [False, True])
+@pytest.mark.parametrize(("packed", "by_share"), crossed(
+    [False, True], [False, True], later=pytest.mark.long))
 def test_how_ranks_sit_and_how_power_is_counted_is_found_from_a_tenth(packed, by_share):
     layout = Layout(packed, by_share)
     checked = fit_and_check(table_with(layout), share=0.1, seed=1)
@@ -95,9 +96,14 @@ def test_an_overhead_that_grows_with_the_nodes_is_found_from_a_fifth_of_the_poin
     assert found.time_error["max"] < 0.2
 
 
-def test_without_an_overhead_none_is_believed():
-    model = fit(machine_like_table())
-    assert model.time.coefficients[OVERHEAD] < -3.0
+@pytest.fixture(scope="module")
+def whole():
+    """A model of the whole table."""
+    return fit(machine_like_table(), "capping")
+
+
+def test_without_an_overhead_none_is_believed(whole):
+    assert whole.time.coefficients[OVERHEAD] < -3.0
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -133,7 +139,7 @@ def test_the_quadratic_model_is_exact_on_a_quadratic():
     assert checked.time_error["max"] < 1e-8
 
 
-@pytest.mark.parametrize("draws", [4, pytest.param(6, marks=pytest.mark.long)])
+@pytest.mark.parametrize("draws", mostly([2, 4, 6], [2], pytest.mark.long))
 def test_intervals_hold_what_they_promise(draws):
     shares = [fit_and_check(machine_like_table(0.04, seed), share=0.25, seed=seed).covered
               for seed in range(draws)]
@@ -157,7 +163,7 @@ def test_too_little_to_train_on_is_refused_with_what_would_do():
         fit_and_check(machine_like_table(), share=1.0)
 
 
-@pytest.mark.parametrize("draws", [5, pytest.param(8, marks=pytest.mark.long)])
+@pytest.mark.parametrize("draws", mostly([3, 5, 8], [3], pytest.mark.long))
 def test_suggestions_are_new_and_lower_the_error_more_than_chance(draws):
     table = machine_like_table(0.02)
     measured = np.zeros(len(table), dtype=bool)
@@ -177,9 +183,8 @@ def test_suggestions_are_new_and_lower_the_error_more_than_chance(draws):
     assert error_with(np.array(chosen)) < np.median(chance)
 
 
-def test_models_survive_their_file(tmp_path):
-    for kind in ("capping", "quadratic"):
-        model = fit(machine_like_table(), kind)
+def test_models_survive_their_file(tmp_path, whole):
+    for kind, model in (("capping", whole), ("quadratic", fit(machine_like_table(), "quadratic"))):
         save_models({"made": model}, tmp_path / "model.json")
         again = load_models(tmp_path / "model.json")["made"]
         assert again.kind == kind

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.thinned import mostly
 from tests.support.workloads import compose
 
 from wattline.books import Books, Submitted
@@ -61,7 +62,7 @@ class Seconds:
         return shown == self.free[from_s:HORIZON].tolist() and bool((np.diff(steps) != 0).all())
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", mostly(range(4), range(2), pytest.mark.long))
 @pytest.mark.parametrize("room", [48, 400])
 def test_what_is_taken_and_moved_is_what_was_free(seed: int, room: int) -> None:
     """Also where the steps of the past have to make room: 48 do for what is planned at once."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.support.plain import in_plain
+from tests.support.thinned import mostly
 
 TWO = """
     from tests.support.choices import planned
@@ -21,9 +22,10 @@ POWERS = ({"name": "adaptive"}, {"name": "adaptive", "strategy": "mix"},
 
 
 @pytest.mark.parametrize("backfill", ["none", "easy", "conservative"])
-def test_no_job_is_slowed_into_reserved_nodes(backfill: str) -> None:
+@pytest.mark.parametrize("seeds", mostly([(1, 2), (3, 4)], [(1, 2)], pytest.mark.long))
+def test_no_job_is_slowed_into_reserved_nodes(backfill: str, seeds: tuple[int, ...]) -> None:
     found = in_plain(TWO + f"""
-    result = [problem for seed in (1, 2, 3, 4) for power in {POWERS!r}
+    result = [problem for seed in {seeds} for power in {POWERS!r}
               for problem in problems(seed, {backfill!r}, power)]
     """)
     assert found == []
