@@ -182,11 +182,11 @@ def test_a_header_that_names_a_machine_beyond_memory(refused):
 @pytest.mark.parametrize(("name", "pack"), [
     ("gz", gzip.compress), ("xz", lzma.compress), ("bz2", bz2.compress)])
 def test_a_small_file_that_unpacks_to_gigabytes(refused, monkeypatch, name, pack):
-    monkeypatch.setenv(LIMIT_VARIABLE, "0.0625")
-    member = pack(b" " * 16 * MIB)
-    Path(f"log.swf.{name}").write_bytes(member * 256)
+    monkeypatch.setenv(LIMIT_VARIABLE, "0.0078125")
+    member = pack(b" " * 2 * MIB)
+    Path(f"log.swf.{name}").write_bytes(member * 1024)
     said = refused("simulate", "--trace", f"log.swf.{name}")
-    assert "more than 64 MiB, unpacked" in said
+    assert "more than 8 MiB, unpacked" in said
 
 
 @pytest.mark.long  # unpacks a gibibyte; the limit itself is tried with less before every commit
@@ -286,6 +286,7 @@ def test_a_store_that_cannot_be_made_leaves_no_file(tmp_path, monkeypatch):
     assert (tmp_path / "site.db").read_bytes() == b"mine"
 
 
+@pytest.mark.usefixtures("unpainted")
 def test_a_report_on_a_full_disk_leaves_no_folder(tmp_path, monkeypatch, capsys):
     from wattline.analysis import report
     from wattline.model.errors import InputError
