@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
@@ -120,10 +121,19 @@ def tests(name: str, some: Sequence[str], environment: Mapping[str, str]) -> Ste
 def files(name: str) -> list[str]:
     """The files of a step that have its marks: each worker reads all that it is given, and reading
     all tests takes ten seconds. None for the step of those without a mark."""
-    wanted = [f"mark.{mark}" for mark in MARKED.get(name, ())]
-    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")
-                  if not path.is_relative_to(ROOT / SLURM)
-                  and any(mark in path.read_text(encoding="utf-8") for mark in wanted))
+    wanted = {f"mark.{mark}" for mark in MARKED.get(name, ())}
+    return [file for file, marks in marks_of_files().items() if wanted & marks]
+
+
+@cache
+def marks_of_files() -> dict[str, set[str]]:
+    """The marks that each file of tests names; read once for all steps."""
+    known = {f"mark.{mark}" for marks in MARKED.values() for mark in marks}
+    texts = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+             for path in (ROOT / "tests").rglob("test_*.py")
+             if not path.is_relative_to(ROOT / SLURM)}
+    return {file: {mark for mark in known if mark in text}
+            for file, text in sorted(texts.items())}
 
 
 def all_steps(some: Sequence[str]) -> list[Step]:

@@ -61,6 +61,16 @@ def unpainted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wattline.sweeps.report.picture_bytes", lambda figure, form: DOT)
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch, unpainted: None) -> None:
+    """Nor are pictures painted that commands write to files of their own (`--plot`), or pages have
+    as vectors: for tests of what commands print, which other tests look at the pictures of."""
+    monkeypatch.setattr("wattline.analysis.report_pictures.picture_bytes",
+                        lambda figure, form, salt="": b"<svg></svg>")
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig",
+                        lambda figure, place, **_: Path(place).write_bytes(DOT))
+
+
 def pytest_collection_finish() -> None:
     share_statements()
     gc.freeze()

@@ -26,7 +26,7 @@ RECIPES = (DOCS / "how-to.md").read_text(encoding="utf-8")
 
 @pytest.fixture(autouse=True)
 def _beside_the_examples(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, unpainted: None
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, undrawn: None
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")

@@ -29,8 +29,10 @@ def with_known(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def engine(url: Any) -> Any:
         made = make(url)
         if made.dialect.name == "sqlite":
-            if not known or known[0][0].server_version_info is None:  # no store could be opened
-                known[:] = [(made.dialect, made._compiled_cache)]
+            if not known:  # a store that could not be opened would not know SQLite's version
+                first = make("sqlite://")
+                first.connect().close()
+                known.append((first.dialect, first._compiled_cache))
             made.dialect, made._compiled_cache = known[0]
         return made
 

@@ -17,7 +17,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 @pytest.mark.parametrize("command", [*shown(README), *in_tables(README)])
 def test_commands_work_and_print_what_is_shown(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unpainted: None
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undrawn: None
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.support.thinned import crossed
 
 import wattline as wl
 from wattline.advice.futures import policy, self_tuning
@@ -117,18 +118,18 @@ def test_command_and_python_ask_the_same_by_default(
         name: by_python[name].default for name in options}
 
 
-@pytest.mark.parametrize("samples", [1, 2])
-@pytest.mark.parametrize(("every", "every_s"), [("2h", 7200.0), (3600.0, 3600.0)])
+@pytest.mark.parametrize(("samples", "asked_every", "arrivals"), crossed(
+    [1, 2], [("2h", 7200.0), (3600.0, 3600.0)], ["none", "last-week"], later=pytest.mark.long))
 def test_the_answer_says_what_it_was_asked(
-    trace: wl.Trace, samples: int, every: str | float, every_s: float
+    trace: wl.Trace, samples: int, asked_every: tuple[str | float, float], arrivals: str
 ) -> None:
-    for arrivals in ("none", "last-week"):
-        asked = {**ASKED, "samples": samples, "every": every, "arrivals": arrivals}
-        said = wl.self_tune(trace, **asked, horizon="12h", seed=4).to_dict()
-        assert {name: said[name] for name in ("samples", "every_s", "horizon_s", "arrivals",
-                                              "seed")} == {
-            "samples": samples, "every_s": every_s, "horizon_s": 43_200.0, "arrivals": arrivals,
-            "seed": 4}
+    every, every_s = asked_every
+    asked = {**ASKED, "samples": samples, "every": every, "arrivals": arrivals}
+    said = wl.self_tune(trace, **asked, horizon="12h", seed=4).to_dict()
+    assert {name: said[name] for name in ("samples", "every_s", "horizon_s", "arrivals",
+                                          "seed")} == {
+        "samples": samples, "every_s": every_s, "horizon_s": 43_200.0, "arrivals": arrivals,
+        "seed": 4}
 
 
 @pytest.mark.parametrize("wrong", [{"objective": "watts"}, {"limits": ["watts <= 5"]}])

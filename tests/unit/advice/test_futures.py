@@ -339,7 +339,7 @@ def test_what_is_beyond_the_horizon_is_not_known() -> None:
 
 
 def test_a_supervisor_keeps_limits_where_a_candidate_does() -> None:
-    trace = wl.generate("lublin", seed=1, jobs=120, nodes=64)
+    trace = wl.generate("lublin", seed=1, jobs=70, nodes=64)
     asked = {"machine": MACHINE, "candidates": ["cap=14kW", "sjf"], "every": "4h", "samples": 2,
              "arrivals": "hindsight"}
     free = wl.self_tune(trace, **asked)

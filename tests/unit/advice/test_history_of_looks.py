@@ -82,7 +82,7 @@ def test_looks_with_few_jobs_and_with_none_are_told_apart() -> None:
 
 def test_the_command_says_it_too(tmp_path: Path) -> None:
     log = str(swf(tmp_path / "log.swf", requests=60))
-    asked = ["advise", "policy", "--trace", log, "--nodes", "4", "--follow", "10m", "--samples",
+    asked = ["advise", "policy", "--trace", log, "--nodes", "4", "--follow", "30m", "--samples",
              "1", "--horizon", "1h", "--arrivals", "none", "--candidates", "sjf"]
     told = CliRunner().invoke(cli, [*asked, "--json"])
     assert told.exit_code == 0, told.output

@@ -103,17 +103,17 @@ def test_what_cannot_be_matched_is_refused():
         compare_jobs(run, fcfs_run(four_jobs(job_id=[1, 1, 3, 4])))
 
 
-@pytest.fixture
-def folders(tmp_path):
-    jobs = some_jobs(60)
-    return [str(rundir.write(fcfs_run(jobs, nodes), tmp_path / name))
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    jobs, place = some_jobs(60), tmp_path_factory.mktemp("runs")
+    return [str(rundir.write(fcfs_run(jobs, nodes), place / name))
             for name, nodes in (("wide", 32), ("narrow", 16))]
 
 
 def test_run_folders_are_compared_and_drawn(folders, tmp_path):
-    words = ["compare", *folders, "--per-job", "--no-report", "-o", str(tmp_path / "out"),
-             "--plot", str(tmp_path / "who.png")]
-    found = json.loads(CliRunner().invoke(cli, [*words, "--json"], catch_exceptions=False).stdout)
+    words = ["compare", *folders, "--per-job", "--no-report", "-o", str(tmp_path / "out")]
+    drawn = [*words, "--json", "--plot", str(tmp_path / "who.png")]
+    found = json.loads(CliRunner().invoke(cli, drawn, catch_exceptions=False).stdout)
     said = found["per_job"]["narrow"]
     runs = [rundir.read(folder) for folder in folders]
     later_s = runs[1].schedule.end_s - runs[0].schedule.end_s
@@ -160,7 +160,7 @@ def test_sizes_and_named_jobs_are_in_one_unit():
     assert compare_jobs(shared, shared).unit == "cores"
 
 
-@pytest.mark.usefixtures("unpainted")
+@pytest.mark.usefixtures("undrawn")
 def test_the_report_of_the_command_has_who_was_hurt(folders, tmp_path):
     words = ["compare", *folders, "--per-job", "-o", str(tmp_path / "out")]
     assert CliRunner().invoke(cli, words, catch_exceptions=False).exit_code == 0

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.support.live_folder import tell_up_to, write_site
+from tests.support.thinned import crossed
 
 import wattline as wl
 from wattline.advice.futures.carried import carried_over
@@ -37,9 +38,9 @@ def plan_under(power: str, cap: Any, **more: Any) -> Plan:
     return planned(log(), {"machine": MACHINE, "power": power, "cap": cap, **more}, False)
 
 
-@pytest.mark.parametrize("cap", [15e3, FALLING], ids=["flat", "falling"])
-@pytest.mark.parametrize("power", ["block", "wait", "dvfs", "adaptive"])
-@pytest.mark.parametrize("fresh", [False, True], ids=["itself", "made anew"])
+@pytest.mark.parametrize(("power", "cap", "fresh"), crossed(
+    ["block", "wait", "dvfs", "adaptive"], [15e3, FALLING], [False, True],
+    later=pytest.mark.long))
 def test_to_change_to_what_is_there_changes_nothing(power: str, cap: Any, fresh: bool) -> None:
     ready = plan_under(power, cap)
     alone = ready.run()

@@ -16,7 +16,7 @@ SHORT = ("--bid", "8000,300", "--duration", "3min", "--warmup", "0s", "--check",
 COMMANDS = {
     "axes": (("sweep",), ("--no-report", "--workers", "1", "--out", "swept")),
     "contract": (("regulate",), SHORT),
-    "trace": (("simulate",), ("--no-folder", "--jobs", "12")),
+    "trace": (("simulate",), ("--no-folder", "--jobs", "6")),
     "job": (("network", "place"), ()),
 }
 """Which command takes a file with this at its top, and what makes it quick."""

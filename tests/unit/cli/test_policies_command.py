@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from tests.support.plain import plain_environment
+from tests.support.in_shell import in_shell
 
 import wattline as wl
 from wattline.cli.main import main
@@ -100,18 +99,15 @@ def plug_in(tmp_path, monkeypatch):
 
 
 def simulate(folder, order, *more, pipe=False):
-    """A simulation in a process of its own, where nothing is compiled."""
+    """A simulation by which a plug-in is loaded that was not loaded before."""
     text = SCENARIO.replace("ORDER", order)
     if pipe:
         text = text.replace("log.swf", str(folder / "log.swf"))
     (folder / "s.toml").write_text(text)
     (folder / "elsewhere").mkdir(exist_ok=True)
-    environment = plain_environment()
-    return subprocess.run(
-        [sys.executable, "-m", "wattline", "simulate", "/dev/stdin" if pipe else "../s.toml",
-         "--json", "--no-folder", *more],
-        cwd=folder if pipe else folder / "elsewhere", input=text, env=environment,
-        capture_output=True, text=True, check=False)
+    sys.modules.pop("our_policies", None)
+    return in_shell("simulate", "/dev/stdin" if pipe else "../s.toml", "--json", "--no-folder",
+                    *more, folder=folder if pipe else folder / "elsewhere", sent=text)
 
 
 def test_every_policy_is_described_with_typed_defaults(capsys):
@@ -254,8 +250,8 @@ def test_a_journal_that_names_code_has_to_be_allowed_to_run_it(plug_in):
     assert done.returncode == 0, done.stderr
 
     def replay(*more):
-        return subprocess.run([sys.executable, "-m", "wattline", "replay", str(journal), *more],
-                              env=plain_environment(), capture_output=True, text=True, check=False)
+        sys.modules.pop("our_policies", None)
+        return in_shell("replay", str(journal), *more, folder=plug_in)
 
     refused = replay()
     assert refused.returncode == 2

@@ -63,6 +63,7 @@ def test_run_folders_are_numbered(log):
     assert "runs/log-002" in second.output
 
 
+@pytest.mark.usefixtures("unpainted")
 def test_compare_gives_ratios_and_a_report(log, tmp_path):
     result = call(compare, "--trace", log, "--nodes", "8", "--vary", "policy.backfill=easy,none",
                   "-o", "both")

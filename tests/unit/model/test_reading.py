@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import os
+import random
 import threading
 from pathlib import Path
 
@@ -76,7 +77,7 @@ def test_members_one_after_the_other_are_one_content(kind: str, tmp_path: Path) 
 @pytest.mark.parametrize("kind", PACKERS)
 def test_packed_data_that_is_cut_off_or_damaged_is_refused(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "log"
-    whole = PACKERS[kind](bytes(range(256)) * 9000)
+    whole = PACKERS[kind](random.Random(1).randbytes(MIB + 9000))  # more than is read at a time
     for broken in (whole[: len(whole) // 2], whole[:-4], whole + whole[:20],
                    whole[:40] + b"?" * 40 + whole[80:]):
         path.write_bytes(broken)

@@ -10,7 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
-from tests.support.thinned import mostly
+from tests.support.thinned import crossed, mostly
 
 from wattline.model import worker_pool as pools
 from wattline.model.worker_pool import FORKS, worker_pool
@@ -86,8 +86,9 @@ def workers_of(process):
             if "spawn_main" in command or "forkserver" in command]
 
 
-@pytest.mark.parametrize("loads", [(), ("waiting_work",)])
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(("how", "loads"), crossed(
+    [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], [(), ("waiting_work",)],
+    later=pytest.mark.long))
 def test_workers_end_with_their_parent(begin, tmp_path, how, loads):
     """Nor do they run its script again, which does not ask whether it is the main one."""
     (tmp_path / "waiting_work.py").write_text(WORK)

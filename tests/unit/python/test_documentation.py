@@ -28,6 +28,7 @@ def modules() -> list[str]:
 
 
 @pytest.mark.parametrize("name", modules())
+@pytest.mark.usefixtures("undrawn")
 def test_examples_in_docstrings_run(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wl.WattlineWarning)
@@ -72,6 +73,7 @@ def test_the_import_loads_nothing() -> None:
     assert said.stdout.split() == []
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")

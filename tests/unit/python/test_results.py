@@ -87,7 +87,7 @@ def test_pictures_are_shown_and_saved(run: wl.Result, tmp_path: Path) -> None:
         wl.compare([run, placed]).plot.job_map()
 
 
-@pytest.mark.usefixtures("unpainted")
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_takes_one_run_or_several(run: wl.Result, tmp_path: Path) -> None:
     assert run.report(tmp_path / "one", pictures="svg").name == "index.html"
     assert (tmp_path / "one" / "power.svg").is_file()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.support.in_shell import in_shell
 from tests.support.thinned import crossed
 
 import wattline as wl
@@ -69,10 +68,8 @@ def test_who_names_the_file_or_the_policy_says_that_it_may_run(arguments):
     later=pytest.mark.long))
 def test_a_scenario_from_a_pipe_has_to_be_allowed(command, more):
     status = 0 if more else 2
-    environment = {**os.environ, "WATTLINE_PLAIN": "1"}
     text = SCENARIO.replace("log.swf", str(Path("log.swf").absolute()))
-    done = subprocess.run([sys.executable, "-m", "wattline", *command, "/dev/stdin", *more],
-                          input=text, env=environment, capture_output=True, text=True, check=False)
+    done = in_shell(*command, "/dev/stdin", *more, folder=Path.cwd(), sent=text)
     assert done.returncode == status, done.stderr
     assert ran() == (status == 0)
     if status:

@@ -73,6 +73,7 @@ FULL_MACHINE = "1,0,60,60,1\n2,10860,14400,14400,10\n3,50400,60,60,1\n"
 SIX = 'energy = "6kWh", period = "4h", periods = 4'
 
 
+@pytest.mark.usefixtures("unpainted")
 def test_a_full_machine_just_before_a_period_ends_does_not_exceed_the_next(tmp_path):
     """6 kWh for four hours leave 2 kWh above idle: one hour of all nodes. Job 2 wants them for four
     hours: of two periods it would need 4 kWh each at the best moment. It is refused, with both.
@@ -106,6 +107,7 @@ def test_a_job_that_two_periods_share_starts_when_both_have_its_joules(tmp_path)
     assert drawn[1:3] == [pytest.approx(6.0), pytest.approx(6.0)]
 
 
+@pytest.mark.usefixtures("unpainted")
 def test_a_period_that_drew_more_is_named_with_the_job_and_by_how_much(tmp_path):
     """Where carrying over is allowed, job 2 starts an hour before the first period ends, which
     counts only that hour. The second has its other three: 4 kWh idle and 6 kWh above.

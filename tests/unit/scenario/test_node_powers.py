@@ -75,6 +75,7 @@ def test_classes_are_named(assumed) -> None:
                            "machine.classes.active_w")
 
 
+@pytest.mark.usefixtures("unpainted")
 def test_it_is_said_in_text_json_report_folder_and_python(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

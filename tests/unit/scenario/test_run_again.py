@@ -26,7 +26,7 @@ AGAIN = """
 
     def again(case):
         # Few jobs on a network, whose flows take plain Python long.
-        count = 3 if "network.groups" in CASES[case] else 20
+        count = 3 if "network.groups" in CASES[case] else 10
         made = planned(case, count=count)
         first = made.run()
         by_hand = simulate(made.jobs, made.machine, made.policy, made.rules)

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.support.thinned import crossed
 
 import wattline as wl
 from wattline.cli.main import main
@@ -33,13 +34,14 @@ def _swept(folder: Path, axes: dict[str, Any], **more: Any) -> wl.SweepResult:
                         **more)
 
 
-@pytest.mark.parametrize("report", [True, False])
-@pytest.mark.parametrize(("seeds", "kind"), [
+@pytest.mark.parametrize(("kept", "report"), crossed([
     ([1, 2**63 - 1], pa.int64()), ([1, 2**63], pa.uint64()), ([1, 2**64 - 1], pa.uint64()),
-    ([1, 2**64], pa.string()), ([1, 10**400], pa.string())])
+    ([1, 2**64], pa.string()), ([1, 10**400], pa.string())], [True, False],
+    later=pytest.mark.long))
 def test_whole_numbers_of_any_size_have_a_column(
-    tmp_path: Path, seeds: list[int], kind: pa.DataType, report: bool
+    tmp_path: Path, kept: tuple[list[int], pa.DataType], report: bool
 ) -> None:
+    seeds, kind = kept
     _swept(tmp_path / "s", {"policy.order": ["fcfs", "sjf"], "trace.seed": seeds}, report=report)
     table = pq.read_table(tmp_path / "s" / "results.parquet")
     assert table.schema.field("trace.seed").type == kind

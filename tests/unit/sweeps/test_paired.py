@@ -50,6 +50,7 @@ def test_without_a_pair_or_a_second_seed_nothing_is_made_up() -> None:
     assert against_first([], "power.cap", Expression.parse("energy_j")) == {}
 
 
+@pytest.mark.usefixtures("unpainted")
 def test_report_and_json_have_them(tmp_path: Path) -> None:
     scenario = {"trace": {"generate": "lublin", "jobs": 30}, "machine": {"nodes": 32}}
     found = wl.run_sweep({"scenario": scenario, "seeds": 3,
