@@ -36,7 +36,7 @@ def those(folder: Path, source: Source) -> dict[str, Asking]:
 
 @pytest.fixture(scope="module")
 def people(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Asking]:
-    return those(tmp_path_factory.mktemp("people"), KeptDemo(speed=0.0, jobs=150))
+    return those(tmp_path_factory.mktemp("people"), KeptDemo(speed=0.0, jobs=80))
 
 
 def test_an_owner_sees_the_machine_and_the_own_jobs_alone(people: dict[str, Asking]) -> None:
@@ -108,7 +108,7 @@ def strings(found: Any) -> Iterator[str]:
 @cache
 def document() -> dict[str, Any]:
     """Of the API; it is the same over every source."""
-    return create_app(KeptDemo(speed=0.0, jobs=150)).openapi()
+    return create_app(KeptDemo(speed=0.0, jobs=80)).openapi()
 
 
 def told(asking: Asking, own_job: str) -> Iterator[tuple[str, str]]:
