@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Engine, MetaData, String, Table, Text, create_engine, event
+from sqlalchemy import Engine, MetaData, String, Table, Text, create_engine, event, inspect
 from sqlalchemy.dialects.mysql import MEDIUMTEXT, VARCHAR
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
@@ -94,7 +94,7 @@ class Store:
         until_s = time.monotonic() + _CREATING_S
         while True:
             try:
-                metadata.create_all(self.engine, tables=list(tables) or None)
+                self._create_missing(tables or metadata.sorted_tables)
                 return
             except DBAPIError as error:
                 # Another program may create the same tables at the same time.
@@ -108,6 +108,13 @@ class Store:
                 raise WattlineError(
                     f"the store {shown_url(self.url)} refused: {_reason(error)}"
                 ) from error
+
+    def _create_missing(self, tables: Iterable[Table]) -> None:
+        """Which are there is asked once: to ask for each took longer than to open a store."""
+        there = set(inspect(self.engine).get_table_names())
+        missing = [table for table in tables if table.name not in there]
+        if missing:
+            metadata.create_all(self.engine, tables=missing)
 
     @contextmanager
     def session(self) -> Iterator[Session]:

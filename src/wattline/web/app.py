@@ -10,11 +10,12 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from wattline.web.act_journal import ActJournal
+from wattline.web.addresses import add_routes
 from wattline.web.beat import Beat
 from wattline.web.confirming import Confirmations
 from wattline.web.installing import install_questions
 from wattline.web.places import ServerPlaces
-from wattline.web.problems import documented, install_problems
+from wattline.web.problems import install_problems
 from wattline.web.routes import accounts, jobs, metrics, now, operator
 from wattline.web.security.installing import install_security
 from wattline.web.settings import Settings
@@ -28,7 +29,6 @@ def create_app(source: Source, settings: Settings | None = None) -> FastAPI:
     """An ASGI application over a source."""
     app = FastAPI(title="Wattline", version=version("wattline"), openapi_url="/api/openapi.json",
                   docs_url=None, redoc_url=None,
-                  responses=documented(400, 401, 403, 404, 409, 422, 429),
                   description="Power, jobs and joules of a machine. Times are seconds since the "
                               "source's start, units stand last in each name.")
     app.state.source = source
@@ -38,8 +38,7 @@ def create_app(source: Source, settings: Settings | None = None) -> FastAPI:
     app.state.confirmations = Confirmations()
     app.state.journal = ActJournal(app.state.settings.journal)
     install_problems(app, app.state.places)
-    for subject in ROUTES:
-        app.include_router(subject.router)
+    add_routes(app, *(subject.router for subject in ROUTES))
     install_questions(app, app.state.settings)
     _add_pages(app)
     install_security(app, app.state.settings)

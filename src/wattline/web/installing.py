@@ -8,11 +8,13 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from wattline.web.plan.routes import plan_router
+from wattline.web.addresses import add_routes
+from wattline.web.plan import routes as plan
 from wattline.web.settings import Settings
-from wattline.web.uploads.routes import uploads_router
+from wattline.web.uploads import routes as uploading
 from wattline.web.uploads.store import UploadLimits, UploadStore
-from wattline.web.whatif.routes import warm_up, whatif_router
+from wattline.web.whatif import routes as whatif
+from wattline.web.worker.kept import AnswersKept
 from wattline.web.worker.pool import WorkerPool, WorkLimits
 
 
@@ -23,15 +25,15 @@ def install_questions(
     """Add the routes; workers start with the first question, or with the server to be warm."""
     pool, store = WorkerPool(work), UploadStore(settings.uploads, uploads)
     app.state.pool, app.state.uploads = pool, store
-    for router in (whatif_router(pool, store), uploads_router(pool, store), plan_router(pool)):
-        app.include_router(router)
+    app.state.answers, app.state.plans = AnswersKept(), AnswersKept()
+    add_routes(app, whatif.router, uploading.router, plan.router)
     before = app.router.lifespan_context
 
     @asynccontextmanager
     async def lifespan(running: Any) -> AsyncIterator[Any]:
         async with before(running) as state:
             if settings.warm:
-                warm_up(pool)
+                whatif.warm_up(pool)
             try:
                 yield state
             finally:

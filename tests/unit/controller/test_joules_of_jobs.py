@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 from tests.support.measured import rows_of
+from tests.support.thinned import crossed
 
 from wattline.account.measured.book import MeasuredLedger
 from wattline.account.measured.records import Found, Life, LifeKey
@@ -407,10 +408,11 @@ def test_a_mark_is_of_the_life_that_had_begun(what, at_s, starts, whose) -> None
     ("b3.4 e5.7", (3.4, 5.7)),  # a clock that is behind
     ("b9.5 b10.4 e12.7", (9.5, 12.7)),
     ("e12.7", (math.nan, 12.7)), ("b10.4", (10.4, math.nan))])
-def test_a_life_has_one_run_of_its_node_in_whichever_order_marks_come(marks, stay) -> None:
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
+def test_a_life_has_one_run_of_its_node_in_whichever_order_marks_come(marks, stay, every) -> None:
     told = [Marked("n1", {"b": "begin", "e": "end"}[each[0]], 7, float(each[1:]))
             for each in marks.split()]
-    for order in permutations(told):
+    for order in [*permutations(told)][::every]:
         waiting: list[Marked] = []
         with Store("sqlite://") as store:
             ledger = MeasuredLedger(store)
@@ -531,9 +533,9 @@ def test_a_store_that_is_away_is_said_once_and_tried_again(tmp_path, commands) -
 NODES = ("n1", "n2", "n3")
 
 
-@pytest.mark.parametrize("marked", [True, False])
-@pytest.mark.parametrize("stays_on", [("n2", "n3"), ("n1",), ("n1", "n3")])
-@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize(("marked", "stays_on", "together"), crossed(
+    [True, False], [("n2", "n3"), ("n1",), ("n1", "n3")], [True, False],
+    later=pytest.mark.long, together=2))
 def test_a_job_that_gives_nodes_back_has_what_they_drew_until_then(
     writer, commands, marked, stays_on, together
 ) -> None:

@@ -47,6 +47,7 @@ def test_the_bound_stands_beside_a_bid_that_fails() -> None:
                    utilisation=0.3)
     assert not found.figures["participates"]
     assert found.figures["bound"]["feasible"] in (True, False)
-    planned = wl.bid(**SMALL | {"duration": "1h", "cycle_s": 60}, method="range", hours=1,
-                     forecast=0)
+    slow = TYPE | {"time_s_min": 240, "time_s_max": 360}
+    planned = wl.bid(**SMALL | {"types": [slow], "duration": "1h", "cycle_s": 60}, method="range",
+                     hours=1, forecast=0)
     assert planned.figures["bound"] is None  # it is of one bid for the whole contract

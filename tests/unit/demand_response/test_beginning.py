@@ -20,7 +20,7 @@ TYPES = [{"name": name, "nodes": 1, "time_s_min": time_s, "time_s_max": 1.5 * ti
           "power_w_max": 250, "power_w_min": 200, "threshold": 5}
          for name, time_s in (("short", 40), ("long", 90))]
 SHORT: dict[str, Any] = {
-    "types": TYPES, "servers": 10, "power_w_idle": 100, "duration": "5m", "warmup": "1m",
+    "types": TYPES, "servers": 10, "power_w_idle": 100, "duration": "3m", "warmup": "1m",
     "check": 0, "cycle_s": 5, "utilisation": 0.9, "seed": 2}
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {}, "standby": {"standby": True}, "paused": {"preempt": True, "standby": True},

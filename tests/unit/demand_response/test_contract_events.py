@@ -142,7 +142,7 @@ regulation = { name = "aqa", preempt = true }
 [contract]
 duration = "20m"
 warmup = "5m"
-cycle_s = 1
+cycle_s = 5
 events = "events.json"
 events_begin = "2026-07-01T12:00:00Z"
 """)
@@ -232,7 +232,8 @@ def test_without_a_bid_auto_takes_the_rule_that_fails_least_beside_a_limit(
 
 def test_a_rule_that_is_tried_counts_its_curtailment_from_its_own_load() -> None:
     given = SHORT | {"programme": "emergency", "duration": "35m", "warmup": "10m",
-                     "bid": (1400, 150), "utilisation": 0.8,
+                     "bid": (1400, 150), "utilisation": 0.8, "cycle_s": 20,
+                     "types": [TYPE | {"time_s_min": 120, "time_s_max": 180}],
                      "curtailment": {"start": "20m", "duration": "10m", "share": 0.2}}
     alone = {rule: case_of(read_contract(None, given | {"policy": rule})) for rule in AUTO_RULES}
     auto = read_contract(None, given | {"policy": "auto"})

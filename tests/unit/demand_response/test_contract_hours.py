@@ -31,7 +31,8 @@ def test_hours_are_counted_from_the_contract_and_reach_back_over_the_warm_up(
 
 @pytest.mark.parametrize("warmup", ["30m", "1h"])
 def test_adaptive_bids_are_as_many_as_the_contract_has_hours(warmup: str) -> None:
-    found = wl.regulate(**LONG, bid="adaptive", policy="qoscap", duration="2h",
+    slow = TYPE | {"time_s_min": 240, "time_s_max": 360}
+    found = wl.regulate(**LONG | {"types": [slow]}, bid="adaptive", policy="qoscap", duration="2h",
                         warmup=warmup).figures
     assert [offer["start_s"] for offer in found["bids"]] == [0.0, 3600.0]
 

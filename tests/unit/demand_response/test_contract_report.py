@@ -15,7 +15,7 @@ TYPE = {"name": "one", "nodes": 1, "time_s_min": 60, "time_s_max": 90, "power_w_
         "power_w_min": 200, "threshold": 5}
 SHORT: dict[str, Any] = {
     "types": [TYPE], "servers": 10, "power_w_idle": 100, "duration": "20m", "warmup": "0s",
-    "check": 0, "cycle_s": 2, "rounds": 5}
+    "check": 0, "cycle_s": 5, "rounds": 5}
 CUT = {"programme": "emergency", "bid": "auto",
        "curtailment": {"start": "12m", "duration": "5m", "share": 0.2}}
 

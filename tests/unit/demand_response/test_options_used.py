@@ -17,13 +17,13 @@ import wattline as wl
 pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
 BASE: dict[str, Any] = {
     "types": [TYPE, TYPE | {"name": "two", "threshold": 3}], "servers": 10, "power_w_idle": 100,
-    "duration": "8m", "warmup": "2m", "cycle_s": 10, "seed": 1}
+    "duration": "5m", "warmup": "1m", "cycle_s": 10, "seed": 1}
 WAYS: dict[str, dict[str, Any]] = {
     "given": {"bid": (1500, 200)},
     "programme": {"bid": (1500, 200), "programme": "fcr"},
     "adaptive": {"bid": "adaptive"},
     "averages": {"bid": "range"},
-    "curtailment": {"curtailment": {"start": "3m", "duration": "3m", "notice": "1m"}},
+    "curtailment": {"curtailment": {"start": "2m", "duration": "2m", "notice": "1m"}},
 }
 OPTIONS: dict[str, Any] = {
     "utilisation": 0.3, "level": "tight", "burst": 5, "warmup": "4m", "pue": 1.3,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.support.plain import in_plain
+from tests.support.thinned import crossed
 
 from wattline.policies.registry import built_in
 
@@ -62,19 +63,21 @@ CONTRACTS = """
 """
 
 
-@pytest.mark.parametrize("policy", built_in()["regulation"])
-def test_no_policy_adds_to_the_power_above_a_hard_limit(policy: str) -> None:
+@pytest.mark.parametrize(("policy", "case", "bid"), crossed(
+    list(built_in()["regulation"]),
+    [(1, False, False), (2, True, False), (3, False, True), (4, True, True)], ["BID", None],
+    later=pytest.mark.long, together=2))
+def test_no_policy_adds_to_the_power_above_a_hard_limit(
+    policy: str, case: tuple[int, bool, bool], bid: str | None
+) -> None:
     """With and without a signal to follow, standby jobs and pauses, on several seeds."""
-    runs = in_plain(CONTRACTS + f"""
-    cases = ((1, False, False), (2, True, False), (3, False, True), (4, True, True))
-    result = [judged(contract({policy!r}, *case, bid)) for case in cases for bid in (BID, None)]
+    over_w, started_above, begun, left_w = in_plain(CONTRACTS + f"""
+    result = judged(contract({policy!r}, *{case}, {bid}))
     """)
-    assert len(runs) == 8
-    for over_w, started_above, begun, left_w in runs:
-        assert over_w <= 1e-6
-        assert started_above == 0
-        assert begun > 5
-        assert left_w < 700  # the limit is felt: it comes near, or holds
+    assert over_w <= 1e-6
+    assert started_above == 0
+    assert begun > 5
+    assert left_w < 700  # the limit is felt: it comes near, or holds
 
 
 def test_an_urgent_job_waits_for_a_limit_and_not_for_a_target() -> None:

@@ -57,7 +57,7 @@ def test_a_contract_says_its_currency_and_what_prices_it_assumes(
 
 
 def test_bids_are_printed_in_the_currency(tmp_path: Path) -> None:
-    text = CONTRACT.replace("bid = [9000, 2400]\n", "bid = 'range'\n")
+    text = CONTRACT.replace("bid = [9000, 2400]\n", "bid = 'range'\ncycle_s = 10\n")
     path = scenario(tmp_path, text + PRICES + "currency = 'CHF'\n")
     told = said("bid", str(path), "--hours", "1", "--check", "0")
     assert "cost CHF" in told  # the column of the bids tried

@@ -206,7 +206,7 @@ def test_the_search_takes_the_reserve_that_the_programme_pays_for(tmp_path: Path
                         f'[payment]\ncapability_per_mwh = {pays}\n')
         case = case_of(read_contract(None, SHORT | {
             "programme": str(path), "standby": True, "policy": "tracking",
-            "bid": "exhaustive", "prices": {"energy": 0.1}}))
+            "bid": "exhaustive", "prices": {"energy": 0.1}, "cycle_s": 5}))
         # A coarser grid than that of a contract: the ends of it are far enough apart.
         found = exhaustive_bid(problem_of(case), simulator(case), averages=3, reserves=4)
         assert found.bid is not None

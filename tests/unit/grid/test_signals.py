@@ -51,7 +51,7 @@ def test_missing_file_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("std", [0.2, 0.4, 0.6])
 def test_generated_signal_has_the_statistics_asked_for(std: float) -> None:
-    signal = generate(np.random.default_rng(0), 3e6, std=std, mean=0.1, correlation_s=120)
+    signal = generate(np.random.default_rng(0), 1e6, std=std, mean=0.1, correlation_s=120)
     found = statistics(signal)
     assert found.mean == pytest.approx(0.1, abs=0.02)
     assert found.std == pytest.approx(std, rel=0.03)

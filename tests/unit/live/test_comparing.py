@@ -42,7 +42,7 @@ def test_faults_of_a_meter_are_found_as_they_were_put_in(tried, meter):
 
 
 def test_the_nodes_own_counters_agree():
-    rows = {(row.sensor, row.channel): row for row in try_meters(seconds=120).rows}
+    rows = {(row.sensor, row.channel): row for row in try_meters(seconds=60).rows}
     assert rows["powercap", "psys@0"].reference
     own = rows["pm_counters", "energy"]
     assert abs(own.lag_s) < 0.05
@@ -51,7 +51,7 @@ def test_the_nodes_own_counters_agree():
 
 
 def test_a_scale_that_is_wrong_is_a_gain_and_no_lag():
-    found = try_meters({"half": Faults(bias=-0.5)}, every=0.5)
+    found = try_meters({"half": Faults(bias=-0.5)}, seconds=60, every=0.5)
     half, = [row for row in found.rows if row.sensor == "half"]
     assert half.gain == pytest.approx(0.5, abs=0.02)
     assert abs(half.lag_s) < 0.2
@@ -139,7 +139,7 @@ def test_recorded_averages_of_a_card_lag_behind_its_counter():
 
 
 def test_picture_and_json_show_the_same_meters(tmp_path):
-    found = try_meters(seconds=60)
+    found = try_meters(seconds=30)
     assert set(lines_of(found)) == {f"{row.sensor} {row.channel}" for row in found.rows}
     assert found.draw(tmp_path / "meters.svg").stat().st_size > 1000
     assert list(found.to_pandas()["sensor"]) == [row.sensor for row in found.rows]

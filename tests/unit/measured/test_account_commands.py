@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 import warnings
 from importlib import resources
 from pathlib import Path
@@ -29,10 +30,20 @@ def dump(tmp_path):
     return path
 
 
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory):
+    """The ledger of the dump, which each test has a copy of."""
+    folder = tmp_path_factory.mktemp("imported")
+    (folder / "dump.txt").write_text("\n".join([HEAD, *DUMP]) + "\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wl.WattlineWarning)
+        wl.account_import(folder / "dump.txt", store=folder / "s.db", zone="UTC")
+    return folder / "s.db"
+
+
 @pytest.fixture
-def store(tmp_path, dump, capsys):
-    ok("account", "import", dump, "--store", tmp_path / "s.db", "--zone", "UTC", capsys=capsys)
-    return tmp_path / "s.db"
+def store(tmp_path, imported):
+    return shutil.copy(imported, tmp_path / "s.db")
 
 
 def more(tmp_path, capsys, *lines, name="more.txt"):

@@ -36,7 +36,7 @@ def life_rows(ledger):
         return session.execute(select(lives).order_by(lives.c.start_s)).mappings().all()
 
 
-@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [13, pytest.param(1, marks=pytest.mark.long)])
 def test_whatever_order_and_however_often_the_rows_are_the_same(every):
     found = [Found("f", (RUNS,)), Found("f", (ENDED,)), Found("f", (AGAIN,)),
              Found("f", steps=STEPS[:1]), Found("f", steps=STEPS[1:])]

@@ -72,7 +72,7 @@ def test_series_before_their_jobs_are_nobodys_until_these_come(imported):
     assert (after["jobs"], after["energy_j"]) == (3, 100 * 3600 + 5)
 
 
-@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.long)])
 def test_jobs_and_series_in_any_order_give_the_same_rows_and_bills(
     imported, tmp_path, capsys, every
 ):

@@ -89,7 +89,7 @@ def test_a_step_that_no_meter_saw_keeps_the_joules_of_slurm(store) -> None:
     assert joules(store) == pytest.approx({**MEANT_J, "2": 77.0})
 
 
-@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.long)])
 def test_steps_come_in_any_order_and_again(every) -> None:
     parts = [Found("", (job(),)), Found("", steps=STEPS[:2]), Found("", steps=STEPS[2:]),
              Found("", series=METERS)]

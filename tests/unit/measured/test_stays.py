@@ -57,7 +57,7 @@ def test_a_job_has_what_its_node_drew_between_its_marks(store) -> None:
     assert (found.coverage, found.source) == (pytest.approx(1.0), "series")
 
 
-@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.long)])
 def test_order_pieces_and_repetition_leave_the_same(every) -> None:
     parts = [Found("", (life(),)), Found("", series=(DRAWN,)),
              Found("", stays=(Stay(KEY, "n1", begin_s=T + 10.4),)),

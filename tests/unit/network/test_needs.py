@@ -54,10 +54,12 @@ def test_the_system_says_what_it_has(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("worth", "said"), [(0.0, True), (1e12, False)])
-def test_the_command_says_it_beforehand(monkeypatch, capsys, worth, said):
+def test_the_command_says_it_beforehand(monkeypatch, capsys, tmp_path, worth, said):
+    machine = tmp_path / "small.toml"
+    machine.write_text('[network]\ntopology = "dragonfly"\ngroups = 9\n')
     monkeypatch.setattr(needs, "WORTH_SAYING_BYTES", worth)
     with pytest.raises(SystemExit) as caught:
-        main(["network", "load", "dragonfly-272", "--messages", "1", "--pattern", "incast",
+        main(["network", "load", str(machine), "--messages", "1", "--pattern", "incast",
               "--model", "flow", "--json"])
     assert caught.value.code == 0
     told = capsys.readouterr()

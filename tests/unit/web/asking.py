@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from wattline.model.errors import WattlineWarning
 from wattline.web.installing import install_questions
 from wattline.web.places import ServerPlaces
 from wattline.web.problems import install_problems
@@ -17,7 +20,8 @@ from wattline.web.routes.now import me
 from wattline.web.security.installing import install_security
 from wattline.web.settings import Settings
 from wattline.web.uploads.store import UploadLimits
-from wattline.web.worker.pool import WorkLimits
+from wattline.web.worker import process
+from wattline.web.worker.pool import WorkLimits, _told
 
 HOST = "http://127.0.0.1:8750"
 TINY = {"trace": {"file": "bundled:tiny.swf"},
@@ -47,11 +51,22 @@ def make_app(
 def asked(
     settings: Settings | None = None, *, work: WorkLimits | None = None,
     uploads: UploadLimits | None = None, client: str = "127.0.0.1", base: str = HOST,
+    here: bool = False,
 ) -> Iterator[TestClient]:
     app = make_app(settings or Settings(rated=False), work, uploads)
+    if here:
+        app.state.pool.ask = answered_here
     with TestClient(app, base_url=base, client=(client, 4242)) as found:
         found.app_made = app  # type: ignore[attr-defined]
         yield found
+
+
+def answered_here(task: str, given: Any, **_: Any) -> Any:
+    """What a worker would say, for tests of its words: to start one takes longer than to answer."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WattlineWarning)
+        told = process.answer(task, json.loads(json.dumps(given)))
+    return _told(json.loads(json.dumps(told, allow_nan=False)), WorkLimits())
 
 
 def token_file(folder: Path, **roles: str) -> tuple[Path, dict[str, str]]:

@@ -22,12 +22,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from starlette.testclient import TestClient
+from tests.support.demos import KeptDemo
 from tests.unit.web.asking import CAPPED, HOST
 
 from wattline.scenario.model import MachineSection, PolicySection, PowerSection, TraceSection
 from wattline.web.app import create_app
 from wattline.web.settings import Settings
-from wattline.web.sources.demo import DemoSource
 from wattline.web.worker.pool import WorkLimits
 
 OF_AN_OPERATION, OF_A_SCENARIO = 3, 20
@@ -35,7 +35,7 @@ OF_AN_OPERATION, OF_A_SCENARIO = 3, 20
 SOON_S = 60.0
 ENDLESS = {"/api/events"}
 """A stream without an end, which has tests of its own."""
-APP = create_app(DemoSource(speed=0.0, jobs=60), Settings(rated=False))
+APP = create_app(KeptDemo(speed=0.0, jobs=60), Settings(rated=False))
 SCHEMA = schemathesis.openapi.from_dict(APP.openapi())
 OPERATIONS = {f"{found.ok().method.upper()} {found.ok().path}": found.ok()
               for found in SCHEMA.get_all_operations() if found.ok().path not in ENDLESS}

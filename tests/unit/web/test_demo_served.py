@@ -8,18 +8,18 @@ from functools import partial
 import numpy as np
 import pytest
 from tests.support.asking import Asking
+from tests.support.demos import KeptDemo
 
 from wattline.web.app import create_app
 from wattline.web.settings import Settings
 from wattline.web.sources import run_jobs
-from wattline.web.sources.demo import DemoSource
 from wattline.web.sources.run_index import RunIndex
 from wattline.web.sources.run_words import _rise_w
 
 
 @pytest.fixture(scope="module")
 def demo() -> Asking:
-    return Asking(create_app(DemoSource(speed=0.0, jobs=200)))
+    return Asking(create_app(KeptDemo(speed=0.0, jobs=200)))
 
 
 def test_racks_classes_and_nodes_add_up_to_the_power_of_the_machine(demo: Asking) -> None:
@@ -44,7 +44,7 @@ def test_the_scale_of_nodes_is_the_most_of_the_hungriest_class(demo: Asking) -> 
 def test_what_is_asked_within_a_beat_is_of_one_moment() -> None:
     passed = [0.0]
     # A beat that a busy machine does not outlast between two questions.
-    demo = Asking(create_app(DemoSource(speed=60.0, jobs=200, monotonic=lambda: passed[0]),
+    demo = Asking(create_app(KeptDemo(speed=60.0, jobs=200, monotonic=lambda: passed[0]),
                              Settings(beat_s=60.0)))
     first = demo.get("/api/now")["time_s"]
     passed[0] += 1.0  # a minute of the machine, within the beat
@@ -116,7 +116,7 @@ def test_users_accounts_and_idle_nodes_add_up_to_the_bill(demo: Asking) -> None:
 
 def test_a_job_could_run_with_the_watts_of_the_nodes_that_it_held() -> None:
     """Two classes draw differently: what a speed takes is what it took those that ran at it."""
-    source = DemoSource(speed=0.0, jobs=400)
+    source = KeptDemo(speed=0.0, jobs=200)
     demo = Asking(create_app(source))
     index, compared = source.shown.index, 0
     for job in demo.get("/api/jobs", state="COMPLETED", limit=200)["jobs"]:
@@ -132,9 +132,8 @@ def test_a_job_could_run_with_the_watts_of_the_nodes_that_it_held() -> None:
     assert _rise_w(index, row) == pytest.approx(400 * nodes)
 
 
-def test_how_fast_a_job_ran_is_said_where_one_figure_says_it() -> None:
-    source = DemoSource(speed=0.0, jobs=400)
-    demo, said = Asking(create_app(source)), set()
+def test_how_fast_a_job_ran_is_said_where_one_figure_says_it(demo: Asking) -> None:
+    said = set()
     for job in demo.get("/api/jobs", state="COMPLETED", limit=200)["jobs"]:
         ran, *others = demo.get(f"/api/jobs/{job['id']}")["alternatives"]
         assert others[-1]["speed"] == 1.0
@@ -145,7 +144,7 @@ def test_how_fast_a_job_ran_is_said_where_one_figure_says_it() -> None:
 
 
 def test_only_where_there_is_a_cap_a_job_is_said_to_be_slower_for_it() -> None:
-    source = DemoSource(speed=0.0, jobs=200)
+    source = KeptDemo(speed=0.0, jobs=200)
     index = source.shown.index
     slower = int(np.argmax((index.end_s - index.start_s) / index.run.jobs.run_s))
     detail = partial(run_jobs.detail, moment=index.at(index.run.end_s),

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 from tests.support.asking import Asking
+from tests.support.demos import KeptDemo
 from tests.unit.web.asking import CAPPED
 
 from wattline.web.app import create_app
-from wattline.web.sources.demo import DemoSource
 
 FOREIGN = re.compile(r"[Ii]nput should|should (have|match|be)|\[\[|tuple\[|dict\[|constrained|"
                      r"written as|WATTLINE_|Traceback|Value error|Not Found|--\w|"
                      r"\b(None|True|False|NoneType|tuple|dict)\b")
 BUYING = {"budget_power_w": 1e4, "node_power_w_max": 200, "node_power_w_min": 100,
           "speed_ratio": 0.5}
-ASKING = Asking(create_app(DemoSource(speed=0.0, jobs=20)))
+ASKING = Asking(create_app(KeptDemo(speed=0.0, jobs=20)))
 
 
 def asked(**sections: Any) -> dict[str, Any]:

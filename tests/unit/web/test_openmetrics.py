@@ -19,6 +19,7 @@ import uvicorn
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from tests.support import prometheus
 from tests.support.asking import Asking
+from tests.support.demos import KeptDemo
 
 from wattline.model.signal import Signal
 from wattline.web.app import create_app
@@ -35,7 +36,7 @@ QUERIES = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["
 
 @pytest.fixture(scope="module")
 def source() -> DemoSource:
-    return DemoSource(speed=600.0, jobs=200)
+    return KeptDemo(speed=600.0, jobs=200)
 
 
 def test_the_text_is_openmetrics_and_says_what_the_api_says(source: DemoSource) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.support.asking import Asking
+from tests.support.demos import KeptDemo
 
 from wattline.model.errors import InputError
 from wattline.web.act_journal import ActJournal
@@ -17,7 +18,6 @@ from wattline.web.app import create_app
 from wattline.web.confirming import VALID_S, Confirmations
 from wattline.web.serving import open_source, serve
 from wattline.web.settings import Settings
-from wattline.web.sources.demo import DemoSource
 from wattline.web.sources.shape import Act
 
 LOWER = {"action": "set_cap", "value": {"watts": 55_000}}
@@ -29,7 +29,7 @@ def applied(demo: Asking, wanted: dict[str, Any]) -> Any:
 
 
 def test_a_lower_cap_changes_what_is_to_come_and_not_what_was(tmp_path: Path) -> None:
-    source = DemoSource(speed=0.0, jobs=200)
+    source = KeptDemo(speed=0.0, jobs=200)
     demo = Asking(create_app(source, Settings(journal=tmp_path / "actions.jsonl")))
     before, past = demo.get("/api/now"), demo.get("/api/history", points=10_000)
     assert before["power_w"] > 55_000
@@ -55,7 +55,7 @@ def test_a_lower_cap_changes_what_is_to_come_and_not_what_was(tmp_path: Path) ->
 
 
 def test_a_cap_that_cannot_be_kept_is_an_alarm() -> None:
-    demo = Asking(create_app(DemoSource(speed=0.0, jobs=200)))
+    demo = Asking(create_app(KeptDemo(speed=0.0, jobs=200)))
     assert demo.get("/api/now")["alarms"] == []
     said = demo.post("/api/operator/preview", {"action": "set_cap", "value": 45_000}).json()
     assert "cannot be kept at once" in said["consequences"][1]
@@ -69,7 +69,7 @@ def test_a_cap_that_cannot_be_kept_is_an_alarm() -> None:
 
 
 def test_a_reservation_holds_and_can_be_withdrawn() -> None:
-    demo = Asking(create_app(DemoSource(speed=0.0, jobs=60)))
+    demo = Asking(create_app(KeptDemo(speed=0.0, jobs=60)))
     cap_w = demo.get("/api/now")["cap_w"]
     wanted = {"action": "reserve", "value": {"watts": 5000, "duration_s": 3600, "name": "crane"}}
     assert applied(demo, wanted).status_code == 200
@@ -87,7 +87,7 @@ def test_a_reservation_holds_and_can_be_withdrawn() -> None:
 
 def test_a_reservation_that_is_withdrawn_ends_then_and_was_there_before() -> None:
     passed_s = [0.0]
-    source = DemoSource(speed=1.0, jobs=200, monotonic=lambda: passed_s[0])
+    source = KeptDemo(speed=1.0, jobs=200, monotonic=lambda: passed_s[0])
     demo = Asking(create_app(source))
     crane = {"action": "reserve", "value": {"watts": 15_000, "duration_s": 40_000, "name": "crane"}}
     withdrawn = {"action": "unreserve", "value": {"name": "crane"}}
@@ -113,7 +113,7 @@ def test_a_reservation_that_is_withdrawn_ends_then_and_was_there_before() -> Non
 
 
 def test_no_order_changes_a_joule_that_was_used() -> None:
-    source = DemoSource(speed=0.0, jobs=200)
+    source = KeptDemo(speed=0.0, jobs=200)
     every = np.arange(200)
 
     def used_j() -> np.ndarray:
@@ -131,7 +131,7 @@ def test_no_order_changes_a_joule_that_was_used() -> None:
 
 
 def test_an_order_that_fails_is_journalled_with_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = DemoSource(speed=0.0, jobs=60)
+    source = KeptDemo(speed=0.0, jobs=60)
     demo = Asking(create_app(source))
     token = demo.post("/api/operator/preview", LOWER).json()["confirm"]
 
@@ -147,7 +147,7 @@ def test_an_order_that_fails_is_journalled_with_its_end(monkeypatch: pytest.Monk
 
 
 def test_without_a_confirmation_of_this_very_action_nothing_is_done() -> None:
-    demo = Asking(create_app(DemoSource(speed=0.0, jobs=60)))
+    demo = Asking(create_app(KeptDemo(speed=0.0, jobs=60)))
     token = demo.post("/api/operator/preview", LOWER).json()["confirm"]
     other = {"action": "set_cap", "value": {"watts": 56_000}}
     for wanted, confirm in ((other, token), (LOWER, ""), (LOWER, "1.2.3"), (LOWER, token[:-1])):
@@ -187,12 +187,12 @@ def test_what_cannot_be_meant_is_refused_in_one_sentence(wanted: dict[str, Any])
     assert refused.json()["error"]
 
 
-_APP = create_app(DemoSource(speed=0.0, jobs=40))
+_APP = create_app(KeptDemo(speed=0.0, jobs=40))
 
 
 def test_what_cannot_be_journalled_is_not_done(tmp_path: Path) -> None:
     settings = Settings(journal=tmp_path / "missing" / "actions.jsonl")
-    demo = Asking(create_app(DemoSource(speed=0.0, jobs=60), settings))
+    demo = Asking(create_app(KeptDemo(speed=0.0, jobs=60), settings))
     refused = applied(demo, LOWER)
     assert refused.status_code == 503
     assert "nothing was done" in refused.json()["error"]
@@ -215,11 +215,11 @@ def test_the_journal_of_actions_is_its_owners_alone(tmp_path: Path) -> None:
 
 def test_a_server_that_is_started_again_knows_what_was_ordered_before(tmp_path: Path) -> None:
     path = tmp_path / "acts.jsonl"
-    before = Asking(create_app(DemoSource(speed=0.0, jobs=40), Settings(journal=path)))
+    before = Asking(create_app(KeptDemo(speed=0.0, jobs=40), Settings(journal=path)))
     assert applied(before, LOWER).status_code == 200
     with path.open("a") as file:
         file.write('{"time_s": 12.0, "who": "half a l')
-    after = Asking(create_app(DemoSource(speed=0.0, jobs=40), Settings(journal=path)))
+    after = Asking(create_app(KeptDemo(speed=0.0, jobs=40), Settings(journal=path)))
     lines = after.get("/api/operator/journal")["lines"]
     assert [line["outcome"] for line in lines] == ["done", "asked"]
     assert lines == before.get("/api/operator/journal")["lines"]
@@ -228,7 +228,7 @@ def test_a_server_that_is_started_again_knows_what_was_ordered_before(tmp_path: 
 def test_what_was_done_is_said_to_be_done_where_the_journal_breaks_then(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "acts.jsonl"
     path.parent.mkdir()
-    source = DemoSource(speed=0.0, jobs=40)
+    source = KeptDemo(speed=0.0, jobs=40)
     app = create_app(source, Settings(journal=path))
     apply = source.apply
 
@@ -266,7 +266,7 @@ def test_a_speed_is_a_number(speed: float) -> None:
 
 
 def test_a_reservation_without_a_name_is_given_one_that_is_said() -> None:
-    demo = Asking(create_app(DemoSource(speed=0.0, jobs=60)))
+    demo = Asking(create_app(KeptDemo(speed=0.0, jobs=60)))
     wanted = {"action": "reserve", "value": {"watts": 5000, "duration_s": 3600}}
     shown = demo.post("/api/operator/preview", wanted).json()["consequences"]
     assert shown[-1] == "it is called reserved-1"

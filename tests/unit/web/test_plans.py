@@ -19,7 +19,7 @@ PURCHASE = {"budget_power_w": "7200W", "node_power_w_max": 380, "node_power_w_mi
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
-    with asked() as found:
+    with asked(here=True) as found:
         yield found
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.support.demos import KeptDemo
 
 from wattline.model.run import EventKind, EventLog
-from wattline.web.sources.demo import DemoSource
 from wattline.web.sources.rates import Rates
 from wattline.web.sources.run_course import Course
 from wattline.web.sources.run_index import RunIndex
@@ -18,7 +18,7 @@ from wattline.web.sources.run_profile import EXACT, profile
 
 @pytest.fixture(scope="module")
 def index() -> RunIndex:
-    return DemoSource(speed=0.0, jobs=200).shown.index
+    return KeptDemo(speed=0.0, jobs=200).shown.index
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.support.demos import KeptDemo
 
 import wattline as wl
-from wattline.web.sources.demo import DemoSource
 from wattline.web.sources.run_index import RunIndex
 from wattline.web.sources.run_words import why_waiting
 
@@ -31,7 +31,7 @@ def test_a_start_that_is_kept_for_another_job_is_called_that() -> None:
 
 
 def test_a_feed_above_its_limit_is_an_alarm_of_the_demo_and_of_a_run() -> None:
-    shown = DemoSource(speed=0.0, jobs=200).shown
+    shown = KeptDemo(speed=0.0, jobs=200).shown
     assert shown.now().alarms == []
     drawn_w = shown.now().by["feed"][0].power_w
     assert drawn_w is not None

@@ -21,7 +21,7 @@ from wattline.web.whatif.said import WhatIfAnswer
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
-    with asked() as found:
+    with asked(here=True) as found:
         yield found
 
 

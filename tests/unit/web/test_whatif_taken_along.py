@@ -46,7 +46,7 @@ def test_a_page_can_make_and_read_a_link_by_itself() -> None:
 
 
 def test_a_link_is_checked_like_any_request() -> None:
-    with asked() as client:
+    with asked(here=True) as client:
         link = post(client, "share", BOTH).json()["share"]
         found = post(client, "shared", {"share": link}).json()["scenario"]
         assert WhatIf.model_validate(found) == WhatIf.model_validate(BOTH)
@@ -59,7 +59,7 @@ def test_a_link_is_checked_like_any_request() -> None:
 
 
 def test_the_scenario_file_runs_unchanged_and_gives_the_same(tmp_path: Path) -> None:
-    with asked() as client:
+    with asked(here=True) as client:
         found = post(client, "scenario", CAPPED)
         answer = client.post("/api/whatif", json=CAPPED).json()
     assert found.headers["Content-Disposition"] == 'attachment; filename="capped.toml"'
@@ -71,7 +71,7 @@ def test_the_scenario_file_runs_unchanged_and_gives_the_same(tmp_path: Path) -> 
 
 
 def test_the_notebook_runs_unchanged_and_compares_both(tmp_path: Path) -> None:
-    with asked() as client:
+    with asked(here=True) as client:
         found = json.loads(post(client, "notebook", BOTH).text)
         said = post(client, "notebook", {**CAPPED, "name": 'a"b\\{c}'}).json()
     assert (found["nbformat"], found["cells"][0]["cell_type"]) == (4, "markdown")
@@ -87,7 +87,7 @@ def test_the_notebook_runs_unchanged_and_compares_both(tmp_path: Path) -> None:
 def test_parameters_of_policies_come_along_in_link_file_and_notebook(tmp_path: Path) -> None:
     asked_for = {**CAPPED, "policy": {"order": {"name": "wfp", "exponent": 1.5},
                                       "power": {"name": "wait", "wait_s": "2h", "slots": 2}}}
-    with asked() as client:
+    with asked(here=True) as client:
         answer = client.post("/api/whatif", json=asked_for).json()
         usual = client.post("/api/whatif", json={**asked_for, "policy": {
             "order": "wfp", "power": "wait"}}).json()
@@ -108,7 +108,7 @@ def test_parameters_of_policies_come_along_in_link_file_and_notebook(tmp_path: P
 
 
 def test_what_can_be_asked_says_name_unit_default_and_choices_of_each_parameter() -> None:
-    with asked() as client:
+    with asked(here=True) as client:
         found = client.get("/api/whatif/choices").json()
     wait = next(each for each in found["axes"]["power"] if each["name"] == "wait")
     assert [(row["name"], row["unit"], row["default"]) for row in wait["parameters"]] == [
@@ -138,7 +138,7 @@ def test_an_upload_is_taken_along_under_its_own_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ['x"; filename="evil.sh', "a\r\nSet-Cookie: x=1", "../../x",
                                   "\u00e9\u4e2d"])
 def test_a_name_cannot_get_out_of_its_header(name: str) -> None:
-    with asked() as client:
+    with asked(here=True) as client:
         found = post(client, "scenario", {**TINY, "name": name})
         said = found.headers["Content-Disposition"]
         assert said.count('"') == 2

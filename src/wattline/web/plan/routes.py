@@ -6,15 +6,15 @@ import json
 from functools import cache
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import Request
 from starlette.responses import Response
 
+from wattline.web.addresses import make_router
+from wattline.web.asked import plans_of, pool_of
 from wattline.web.plan.bodies import Asked, BidAsked, ChooseNodes, Configure, Place, Procure
 from wattline.web.problems import documented
-from wattline.web.worker.kept import AnswersKept
-from wattline.web.worker.pool import WorkerPool
 
-_STATUSES = documented(401, 403, 413, 422, 429, 503)
+router = make_router("/api/plan", "plan", documented(401, 403, 413, 422, 429, 503))
 
 
 @cache
@@ -31,49 +31,49 @@ def plan_choices() -> dict[str, Any]:
             "placements": [{"name": name, **each} for name, each in list_placements().items()]}
 
 
-def plan_router(pool: WorkerPool) -> APIRouter:
-    """The routes, over these workers."""
-    router = APIRouter(prefix="/api/plan", tags=["plan"], responses=_STATUSES)
-    kept = AnswersKept()
+def _ask(request: Request, task: str, asked: Asked) -> Response:
+    """From the workers, once for the same question."""
+    fields, kept = asked.fields(), plans_of(request)
+    key = json.dumps([task, fields], sort_keys=True)
+    found = kept.get(key)
+    if found is None:
+        found = pool_of(request).ask(task, fields, key=task)
+        kept.put(key, found)
+    return Response(json.dumps(found, allow_nan=False, separators=(",", ":")),
+                    media_type="application/json")
 
-    def ask(task: str, asked: Asked) -> Response:
-        fields = asked.fields()
-        key = json.dumps([task, fields], sort_keys=True)
-        found = kept.get(key)
-        if found is None:
-            found = pool.ask(task, fields, key=task)
-            kept.put(key, found)
-        return Response(json.dumps(found, allow_nan=False, separators=(",", ":")),
-                        media_type="application/json")
 
-    @router.get("/choices")
-    def get_choices() -> dict[str, Any]:
-        """Applications, workloads, networks and placements that can be named."""
-        return plan_choices()
+@router.get("/choices")
+def get_choices() -> dict[str, Any]:
+    """Applications, workloads, networks and placements that can be named."""
+    return plan_choices()
 
-    @router.post("/configure")
-    def post_configure(asked: Configure) -> Response:
-        """The configuration space of an application under a bound, and the fastest of it."""
-        return ask("configure", asked)
 
-    @router.post("/procure")
-    def post_procure(asked: Procure) -> Response:
-        """Fewer new nodes or more older ones for the same money and watts; where they are equal."""
-        return ask("procure", asked)
+@router.post("/configure")
+def post_configure(asked: Configure, request: Request) -> Response:
+    """The configuration space of an application under a bound, and the fastest of it."""
+    return _ask(request, "configure", asked)
 
-    @router.post("/bid")
-    def post_bid(asked: BidAsked) -> Response:
-        """The bid of a regulation contract, and the cost of the bids beside it."""
-        return ask("bid", asked)
 
-    @router.post("/placement")
-    def post_placement(asked: Place) -> Response:
-        """Where jobs go on an empty network, how long they exchange, and which links get hot."""
-        return ask("placement", asked)
+@router.post("/procure")
+def post_procure(asked: Procure, request: Request) -> Response:
+    """Fewer new nodes or more older ones for the same money and watts; where they are equal."""
+    return _ask(request, "procure", asked)
 
-    @router.post("/nodes")
-    def post_nodes(asked: ChooseNodes) -> Response:
-        """Nodes for one job on a network of which some are busy."""
-        return ask("nodes", asked)
 
-    return router
+@router.post("/bid")
+def post_bid(asked: BidAsked, request: Request) -> Response:
+    """The bid of a regulation contract, and the cost of the bids beside it."""
+    return _ask(request, "bid", asked)
+
+
+@router.post("/placement")
+def post_placement(asked: Place, request: Request) -> Response:
+    """Where jobs go on an empty network, how long they exchange, and which links get hot."""
+    return _ask(request, "placement", asked)
+
+
+@router.post("/nodes")
+def post_nodes(asked: ChooseNodes, request: Request) -> Response:
+    """Nodes for one job on a network of which some are busy."""
+    return _ask(request, "nodes", asked)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 from starlette.responses import Response
 
+from wattline.web.addresses import make_router
 from wattline.web.answering import answer
 from wattline.web.asked import source_of
 from wattline.web.problems import Refused
 from wattline.web.sources.shape import AccountTable, BillTable, BudgetTable
 from wattline.web.viewer import Viewer, viewer_of
 
-router = APIRouter(prefix="/api", tags=["accounts"])
+router = make_router("/api", "accounts")
 Asker = Annotated[Viewer, Depends(viewer_of)]
 By = Annotated[Literal["user", "account"], Query()]
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import Depends, Path, Query, Request
 from starlette.responses import Response
 
+from wattline.web.addresses import make_router
 from wattline.web.answering import answer, as_json
 from wattline.web.asked import beat_of, source_of
 from wattline.web.owning import own_detail
 from wattline.web.sources.shape import JobDetail, JobPage, JobQuestion, NoSuchJob
 from wattline.web.viewer import Viewer, viewer_of
 
-router = APIRouter(prefix="/api", tags=["jobs"])
+router = make_router("/api", "jobs")
 Asker = Annotated[Viewer, Depends(viewer_of)]
 Text = Annotated[str, Query(max_length=200)]
 Offset = Annotated[int, Query(ge=0, le=10**9)]

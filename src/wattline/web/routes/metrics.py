@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from starlette.responses import Response
 
+from wattline.web.addresses import make_router
 from wattline.web.asked import beat_of, source_of
 from wattline.web.openmetrics import TYPE, exposition
 from wattline.web.problems import Refused
 from wattline.web.viewer import Viewer, viewer_of
 
-router = APIRouter(tags=["metrics"])
+router = make_router("", "metrics")
 
 
 @router.get("/metrics", responses={200: {"content": {TYPE.split(";")[0]: {}}}},

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 from fastapi.responses import StreamingResponse
 from starlette.responses import Response
 
+from wattline.web.addresses import make_router
 from wattline.web.answering import answer, as_json
 from wattline.web.asked import beat_of, source_of
 from wattline.web.owning import own_about, own_nodes
 from wattline.web.sources.shape import About, History, NodePage, Now, RackTable
 from wattline.web.viewer import Viewer, viewer_of
 
-router = APIRouter(prefix="/api", tags=["now"])
+router = make_router("/api", "now")
 Asker = Annotated[Viewer, Depends(viewer_of)]
 MOST_POINTS = 10_000
 MOST_ROWS = 20_000

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt
 from starlette.responses import Response
 
 from wattline.model.errors import WattlineError
+from wattline.web.addresses import make_router
 from wattline.web.answering import answer
 from wattline.web.asked import beat_of, source_of
 from wattline.web.problems import Refused, own_mistake
@@ -16,7 +17,7 @@ from wattline.web.sources.acting import checked
 from wattline.web.sources.shape import Act
 from wattline.web.viewer import Viewer, viewer_of
 
-router = APIRouter(prefix="/api/operator", tags=["operator"])
+router = make_router("/api/operator", "operator")
 Asker = Annotated[Viewer, Depends(viewer_of)]
 
 
