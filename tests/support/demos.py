@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from wattline.model.run import Run
-from wattline.web.sources.demo import DemoSource, Plan
+from wattline.web.sources.demo import DemoPlan, DemoSource
 
-_RUNS: dict[tuple[int, Plan], Run] = {}
+_RUNS: dict[tuple[int, DemoPlan], Run] = {}
 
 
 class KeptDemo(DemoSource):
     """A demo whose run under a plan is simulated once per process; nobody writes into a run."""
 
-    def simulated(self, plan: Plan) -> Run:
+    def simulated(self, plan: DemoPlan) -> Run:
         wanted = (len(self.table), plan)
         if wanted not in _RUNS:
             _RUNS[wanted] = super().simulated(plan)
