@@ -31,7 +31,7 @@ def run_folder(name: str, out: str | Path | None = None) -> Path:
         raise InputError(f"cannot write to {out}: {error.strerror}") from None
     if not there.is_dir():
         raise InputError(f"cannot write to {folder}: {there} is a file, not a folder")
-    if not os.access(there, os.W_OK | os.X_OK):
+    if not os.access(there, os.W_OK | os.X_OK, effective_ids=True):
         raise InputError(f"cannot write to {folder}: no permission to write in {there}")
     return folder
 

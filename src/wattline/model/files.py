@@ -47,7 +47,7 @@ def replacing(path: str | Path, lasting: bool = False) -> Iterator[Path]:
         if old is not None and not stat.S_ISREG(old.st_mode):
             yield path
             return
-        if old is not None and not os.access(path, os.W_OK):
+        if old is not None and not os.access(path, os.W_OK, effective_ids=True):
             raise InputError(f"{path} cannot be written: it is read-only")
         target = Path(os.path.realpath(path))
         with _draft(target) as draft:

@@ -26,7 +26,8 @@ add user name=ann DefaultAccount=lab Fairshare=parent
 
 @pytest.mark.parametrize("said", [
     ": MaxArraySize=5000: arrays", "PriorityFlags MAX_TRES: usage is billed",
-    "PriorityFlags NO_AGE_RESET: jobs that are requeued", "bf_node_space_size=900: a cycle plans",
+    "PriorityFlags NO_AGE_RESET: jobs that are requeued",
+    "bf_node_space_size=900: limits for how many",
     "CR_Pack_Nodes: jobs are packed", "GrpTRESMins=", "GrpWall="])
 def test_a_setting_without_effect_is_listed(tmp_path: Path, said: str) -> None:
     (tmp_path / "slurm.conf").write_text(CONF)

@@ -19,7 +19,7 @@ def folder_checks(folder: Path) -> list[Check]:
     there = folder
     while not there.exists():
         there = there.parent
-    writable = there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+    writable = there.is_dir() and os.access(there, os.W_OK | os.X_OK, effective_ids=True)
     free = shutil.disk_usage(there).free
     return [
         checked("folder", writable, f"{folder} can be written to" if writable
