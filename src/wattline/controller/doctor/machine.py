@@ -29,7 +29,8 @@ def _caps(folder: Path) -> Check:
         return checked("powercap", False, f"no limits in {folder}", "nodes without it are capped "
                        "through their BMC, or not at all; a machine that only runs the controller "
                        "needs none", must=False)
-    locked = [limit for limit in limits if not os.access(limit, os.W_OK, effective_ids=True) or _read_only(limit)]
+    locked = [limit for limit in limits
+              if not os.access(limit, os.W_OK, effective_ids=True) or _read_only(limit)]
     return checked("powercap", not locked, f"{len(limits)} limits can be set" if not locked
                    else f"{locked[0]} cannot be written",
                    "run the agent as root, or give its user these files with a udev rule",
