@@ -58,3 +58,11 @@ def test_sources_and_examples_count_and_what_is_built_does_not(tmp_path, monkeyp
     assert len(set(found)) == 2
     (tmp_path / "examples/small.toml").write_text("others")
     assert b"".join(build_kernels._contents()) not in found
+
+
+def test_every_example_that_is_simulated_is_compiled_for_the_wheel():
+    examples = build_kernels.ROOT / "examples"
+    named = " ".join(build_kernels.COMMANDS.values())
+    missing = [path.name for path in examples.rglob("*.toml") if path.parent.name != "slurm"
+               and f"{{examples}}/{path.relative_to(examples)}" not in named]
+    assert missing == ["shares.toml"]  # shares of joules, for `wattline fairshare`
