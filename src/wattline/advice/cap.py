@@ -164,7 +164,7 @@ def ratios(found: Figures, free: Figures) -> dict[str, float]:
 def advise_cap(
     scenario: Source, limits: Limits | None = None, *,
     wait: str | float | None = None, slowdown: str | float | None = None,
-    energy: str | float | None = None, refused: int = 0,
+    energy: str | float | None = None, refused: int | None = None,
     policies: str | PolicyObject | Sequence[str | PolicyObject] = KEEPERS,
     trace: Source | None = None, machine: Machine | RunMachine | None = None,
     order: PolicyChoice | None = None, backfill: PolicyChoice | None = None,
@@ -231,11 +231,11 @@ def advise_cap(
 
 def _limits(
     limits: Limits | None, wait: str | float | None, slowdown: str | float | None,
-    energy: str | float | None, refused: int,
+    energy: str | float | None, refused: int | None,
 ) -> Limits:
     if limits is None:
         return Limits(wait, slowdown, energy, refused)
-    named = {"wait": wait, "slowdown": slowdown, "energy": energy, "refused": refused or None}
+    named = {"wait": wait, "slowdown": slowdown, "energy": energy, "refused": refused}
     beside = [name for name, value in named.items() if value is not None]
     if beside:
         raise InputError(f"limits are given as Limits and as {beside[0]}; give all of them in one "

@@ -87,7 +87,7 @@ def _draw_choice(
 
 def lost_under(advice: CapAdvice, choice: CapChoice) -> list[Tried]:
     """The caps under which more jobs never run than may be lost."""
-    most = advice.free.refused + advice.limits.refused
+    most = advice.free.refused + (advice.limits.refused or 0)
     return [each for each in choice.tried if each.figures.refused > most]
 
 

@@ -36,13 +36,14 @@ class Limits:
     wait: str | float | None = None
     slowdown: str | float | None = None
     energy: str | float | None = None
-    refused: int = 0
+    refused: int | None = None
 
     def __post_init__(self) -> None:
-        if self.wait is self.slowdown is self.energy is None and not self.refused:
+        if self.wait is self.slowdown is self.energy is self.refused is None:
             raise InputError("say what can be borne: --wait, --slowdown, --energy or --refused, "
                              "like --wait +10%")
-        if not isinstance(self.refused, Integral) or self.refused < 0:
+        if self.refused is not None and (
+                not isinstance(self.refused, Integral) or self.refused < 0):
             raise InputError(f"--refused is {self.refused!r}, must be a whole number of jobs, at "
                              "least 0")
         self.resolve(Figures(1.0, 1.0, 1.0, 0))
@@ -57,14 +58,14 @@ class Limits:
             else _limit("--slowdown", self.slowdown, free.slowdown, plain_number),
             energy_j=unlimited if self.energy is None
             else _limit("--energy", self.energy, free.energy_j, parse_energy),
-            refused=free.refused + self.refused,
+            refused=free.refused + (self.refused or 0),
         )
 
     def given(self) -> Mapping[str, str | float]:
         """The limits that count, as they were written."""
         named = {"wait": self.wait, "slowdown": self.slowdown, "energy": self.energy}
         return {name: text for name, text in named.items() if text is not None} | {
-            "refused": self.refused}
+            "refused": self.refused or 0}
 
     def described(self) -> Mapping[str, str]:
         """The same for people: a bare number with the unit that it is taken in."""

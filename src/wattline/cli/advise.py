@@ -44,8 +44,8 @@ command.add_command(advise_futures.regret)
 @click.option("--wait", metavar="LIMIT", help="Mean wait at most, like +10% or 30min.")
 @click.option("--slowdown", metavar="LIMIT", help="Mean bounded slowdown at most, like +10% or 5.")
 @click.option("--energy", metavar="LIMIT", help="Energy of the machine at most, like +2% or 3GWh.")
-@click.option("--refused", type=int, default=0, show_default=True,
-              help="Jobs that may never run under the cap.")
+@click.option("--refused", type=int, metavar="N",
+              help="Jobs that may never run under the cap, also alone; none unless said.")
 @click.option("--only", metavar="POLICY,POLICY", help="Only these power policies, of "
               f"{', '.join(KEEPERS)}; default: all of them.")
 @click.option("--plot", metavar="FILE", help="Draw the mean wait over the cap (.png, .svg, .pdf).")
@@ -53,7 +53,7 @@ command.add_command(advise_futures.regret)
 @json_option
 def cap(
     scenario: str | None, trace: str | None, wait: str | None, slowdown: str | None,
-    energy: str | None, refused: int, only: str | None, plot: str | None, as_json: bool,
+    energy: str | None, refused: int | None, only: str | None, plot: str | None, as_json: bool,
     **options: Any,
 ) -> None:
     """Find the tightest power cap that a limit allows, for each power policy.
@@ -75,7 +75,7 @@ def cap(
             raise InputError(f"{field}: the cap is what is looked for; leave it out")
     only = changes.get("policy.power") if only is None else only
     names = _names(only) if only is not None else KEEPERS
-    with progress("trying caps") as advance:
+    with progress("trying caps", spoken=True) as advance:
         advice = advise_cap(loaded, limits, policies=names, progress=advance,
                             allow_code=code_allowed(scenario, loaded, changes, options))
     if plot is not None:

@@ -14,7 +14,7 @@ from wattline.scenario.in_python import PolicyChoice, Source, asked
 from wattline.scenario.model import CapPlan
 from wattline.scenario.objects import Machine
 
-Cap = float | str | Iterable[Mapping[str, float]] | CapPlan
+Cap = float | str | Path | Iterable[Mapping[str, float]] | CapPlan
 """Watts, `"1.4MW"`, a part of the peak (0.7, `"70%"`), a file, or steps."""
 
 

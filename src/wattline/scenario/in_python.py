@@ -6,6 +6,7 @@ tables; any field of a scenario with `__` for the dot.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -162,9 +163,9 @@ def _of_objects(
     if cap is not None:
         if "power.cap" in changes:
             raise InputError("cap is given twice: to the power policy and beside it")
-        changes["power.cap"] = cap
+        changes["power.cap"] = _named(cap)
     if watch_cap is not None:
-        changes["power.watch_cap"] = watch_cap
+        changes["power.watch_cap"] = _named(watch_cap)
     return changes, chosen
 
 
@@ -205,3 +206,8 @@ def _check_policy(policy: object) -> None:
         raise InputError(f"policy is an object with decide(view), not {type(policy).__name__}; "
                          f"policies with a name are chosen along an axis: {', '.join(AXES)}, like "
                          "order='wfp'")
+
+
+def _named(cap: Any) -> Any:
+    """A file of a cap is given as a text or a path."""
+    return os.fspath(cap) if isinstance(cap, os.PathLike) else cap

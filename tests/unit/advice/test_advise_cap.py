@@ -224,6 +224,15 @@ def test_what_cannot_be_asked_is_refused(given, words):
         small(**given)
 
 
+def test_that_every_job_runs_is_a_limit_by_itself():
+    found = small(wait=None, refused=0)
+    (choice,) = found.choices
+    assert choice.figures.refused == 0
+    assert choice.cap_w < found.peak_w
+    assert small(wait=None, refused=8).choices[0].cap_w < choice.cap_w
+    assert found.to_dict()["limits"]["refused"] in (0, "0")
+
+
 def test_the_remarks_say_that_figures_are_of_the_jobs_that_are_left():
     found = small(wait=None, refused=8)
     assert found.choices[0].figures.refused > 0

@@ -112,3 +112,16 @@ def test_fields_that_are_given_without_their_names_are_refused_in_one_line() -> 
         wl.Wfp(2.0)
     with pytest.raises(wl.InputError, match=r"^Machine takes its fields by name: name, site, "):
         wl.Machine(8)
+
+
+def test_a_cap_is_a_file_by_its_path_as_by_its_name(tmp_path):
+    file = tmp_path / "cap.csv"
+    file.write_text("0,9000\n600,5000\n")
+    runs = [wl.simulate(TRACE, machine=MACHINE, power="block", cap=cap)
+            for cap in (file, str(file))]
+    assert runs[0].time_above_cap_s == runs[1].time_above_cap_s
+    assert runs[0].energy_j == runs[1].energy_j
+    watched = wl.simulate(TRACE, machine=MACHINE, watch_cap=file)
+    assert watched.time_above_cap_s > 0
+    with pytest.raises(wl.InputError, match=r"nope\.csv"):
+        wl.simulate(TRACE, machine=MACHINE, power="block", cap=tmp_path / "nope.csv")
