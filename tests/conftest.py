@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import pytest_rerunfailures
 from hypothesis import HealthCheck, settings
 
 from tests.support.examples import few
@@ -69,6 +70,16 @@ def undrawn(monkeypatch: pytest.MonkeyPatch, unpainted: None) -> None:
                         lambda figure, form, salt="": b"<svg></svg>")
     monkeypatch.setattr("matplotlib.figure.Figure.savefig",
                         lambda figure, place, **_: Path(place).write_bytes(DOT))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """What fails is run again where it failed: its worker knows that by itself. The plug-in also
+    tells the first process of every test, in case a worker dies, in two small messages of which
+    the second waits 40 ms until the first is acknowledged: three minutes for all tests. A test
+    that kills its worker has failed at once."""
+    if hasattr(config, "workerinput"):
+        config.failures_db = pytest_rerunfailures.StatusDB()  # type: ignore[attr-defined]
 
 
 def pytest_collection_finish() -> None:
