@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,7 @@ def check_per_job(per_job: bool, plot: str | None, runs: int) -> None:
                          "--vary a field")
 
 
-def compare_per_job(runs: dict[str, Run], plot: str | None) -> list[PerJob]:
+def compare_per_job(runs: Mapping[str, Run], plot: str | None) -> list[PerJob]:
     """Every run beside the first."""
     from wattline.advice.per_job import compare_jobs
 
@@ -48,7 +49,7 @@ def compare_per_job(runs: dict[str, Run], plot: str | None) -> list[PerJob]:
     return found
 
 
-def chapters(found: list[PerJob]) -> list[Chapter]:
+def chapters(found: Sequence[PerJob]) -> list[Chapter]:
     """What the report says of it."""
     from wattline.advice.per_job_report import per_job_chapter
 
