@@ -376,7 +376,9 @@ def _reason(tried: Tried) -> str:
     if "refused" in tried.broken:
         refused = tried.figures.refused
         return f"{counted(refused, 'job')} never run{'s' * (refused == 1)}"
-    return f"the limit on {' and '.join(tried.broken)} breaks"
+    several = len(tried.broken) > 1
+    return (f"the limit{'s' * several} on {' and '.join(tried.broken)} "
+            f"{'break' if several else 'breaks'}")
 
 
 def _with(scenario: Scenario, power: Mapping[str, Any], cap_w: float | None) -> Scenario:

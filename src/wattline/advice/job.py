@@ -177,6 +177,8 @@ def _of_rates(
                        f"the job starts at the first row of the table of {name} (--start)"))
     if price is not None:
         yield "costs are those of the energy; the hours of the nodes are not charged"
+        if len(options) > 1 and len({option.cost for option in options}) == 1:
+            yield "all options cost the same: best by cost is the fastest"
 
 
 def _scope(found: list[Known], application: str, names: Iterable[str]) -> Iterator[str]:

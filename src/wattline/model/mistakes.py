@@ -106,9 +106,11 @@ def _field(mistake: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value in an error, in the words of JSON and not of Python; a long one by its beginning."""
+    """A value in an error, on one line, in the words of JSON and not of Python; a long one by its
+    beginning."""
     plain = value is None or isinstance(value, bool | list | tuple | dict)
-    text = json.dumps(value, default=str, ensure_ascii=False) if plain else repr(value)
+    text = json.dumps(value, default=str, ensure_ascii=False) if plain else " ".join(
+        repr(value).split())
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

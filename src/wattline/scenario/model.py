@@ -6,12 +6,14 @@ right. Numbers are SI; where a person types them, `1.4MW`, `90m` or `70%` are un
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     ConfigDict,
     Field,
     StrictBool,
@@ -20,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from wattline.model.errors import InputError
 from wattline.model.fields import (
     MOST_WEIGHT,
     Choice,
@@ -33,6 +36,7 @@ from wattline.model.fields import (
     Whole,
 )
 from wattline.model.machine import MOST_CORES, MOST_NODES, MOST_SPEED, NodeClass
+from wattline.model.mistakes import shown
 from wattline.policies.declaration import REGULATION
 from wattline.policies.registry import check, check_installed
 from wattline.scenario.contract_refusals import beside_contract, without_contract
@@ -40,6 +44,7 @@ from wattline.scenario.contract_section import ContractSection
 from wattline.scenario.parameters import generator_parameters
 from wattline.scenario.twin.beside import SLURM, beside_twin, without_twin
 from wattline.scenario.twin.section import TwinSection
+from wattline.traces.frames import is_table, rows_of
 
 MOST_UNIX_S = 250_000_000_000
 """In the year 9892; dates end with the year 9999."""
@@ -199,13 +204,34 @@ class CapPlan(Section):
     change_rate_w_per_s: Watts = Field(0.0, ge=0)
 
 
+def _as_steps(given: Any) -> Any:
+    """A table of pandas or Arrow holds a row per step, and a list nothing but steps."""
+    if is_table(given):
+        try:
+            return rows_of(given)
+        except InputError as error:
+            raise ValueError(str(error)) from None
+    plain = given.tolist() if hasattr(given, "tolist") else given  # of numpy
+    if isinstance(plain, Iterable) and not isinstance(plain, (str, bytes, Mapping)):
+        steps = list(plain)
+        if not all(isinstance(step, (CapStep, Mapping)) for step in steps):
+            raise ValueError("a list holds steps, each with time_s and watts (it is "
+                             f"{shown(steps)}); a cap that stays is one number")
+        return steps
+    return plain
+
+
+Cap = Annotated[Number | str | tuple[CapStep, ...] | CapPlan | None, BeforeValidator(_as_steps)]
+WatchCap = Annotated[Number | str | tuple[CapStep, ...] | None, BeforeValidator(_as_steps)]
+
+
 class PowerSection(Section):
     """The power limit and how jobs answer to frequency."""
 
-    cap: Number | str | tuple[CapStep, ...] | CapPlan | None = None
+    cap: Cap = None
     """Watts; a fraction up to 1 of the peak without a cap; a CSV file; a list of steps; a plan;
     or `none`."""
-    watch_cap: Number | str | tuple[CapStep, ...] | None = None
+    watch_cap: WatchCap = None
     """The same without the plan: power is measured against it, and nothing keeps it."""
     cap_counts: Literal["machine", "jobs"] = "machine"
     """What a cap limits: all power, idle nodes too, or running jobs only (block, wait, dvfs)."""

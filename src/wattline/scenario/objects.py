@@ -12,7 +12,6 @@ from pydantic import field_validator
 
 from wattline.model import machine
 from wattline.model.errors import InputError
-from wattline.model.fields import Number
 from wattline.model.given import Given
 from wattline.model.reading import is_file
 from wattline.policies.admission.adaptive_setup import AdaptiveParameters
@@ -30,7 +29,7 @@ from wattline.policies.placement.bounded_setup import BoundedParameters
 from wattline.policies.placement.varied_setup import VariedParameters
 from wattline.policies.registry import find
 from wattline.scenario.caps import NO_CAP, is_share
-from wattline.scenario.model import CapPlan, CapStep, MachineSection, NodeClassSection
+from wattline.scenario.model import Cap, MachineSection, NodeClassSection
 
 
 class NodeClass(Given, NodeClassSection):
@@ -113,7 +112,7 @@ class Keeper(Power):
     """A power policy with the cap that it keeps: watts, `"1.4MW"`, a part of the peak such as 0.7
     or `"70%"`, a file, or steps."""
 
-    cap: Number | str | tuple[CapStep, ...] | CapPlan | None = None
+    cap: Cap = None
 
     @field_validator("cap")
     @classmethod

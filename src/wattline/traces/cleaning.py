@@ -10,6 +10,7 @@ import numpy.typing as npt
 from wattline.model.errors import InputError
 from wattline.model.jobs import NO_JOB, IntArray, JobTable
 from wattline.model.signal import FloatArray
+from wattline.model.units import counted
 from wattline.traces.raw import CANCELLED, RUNNING, UNFINISHED, RawJobs, known
 from wattline.traces.trace import REQUEST_FILLED, CleaningReport, RuleCount, Trace
 
@@ -18,7 +19,7 @@ Size = Literal["requested", "allocated"]
 
 RULES: dict[str, tuple[bool, str]] = {
     # name: (does it drop the job, the rule in one sentence)
-    "unreadable": (True, "A line that is not a job record is skipped."),
+    "unreadable": (True, "A line or row that is no job record is skipped."),
     "duplicate_id": (False, "A job whose id was used before keeps it; the column restart counts "
                             "them."),
     "no_submit": (True, "A job without a submission time, or with a negative one, is dropped."),
@@ -222,5 +223,6 @@ def _refuse(report: CleaningReport, source: str) -> None:
 
 
 def _why(report: CleaningReport) -> str:
-    reasons = [f"{rule.jobs} {rule.name}" for rule in report.touched if rule.drops]
-    return f" ({', '.join(reasons)})" if reasons else ""
+    reasons = [f"{rule.statement} ({counted(rule.jobs, 'time')})" for rule in report.touched
+               if rule.drops]
+    return f": {' '.join(reasons)}" if reasons else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -41,26 +42,14 @@ def trace_of(
         return given
     if isinstance(given, JobTable):
         return Trace(given, source="jobs")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     from wattline.traces import columnar
     from wattline.traces.column_map import load_map
 
-    try:
-        table = _with_dependencies(pa.table(given))
-        missing = OWN_COLUMNS - set(table.column_names)
-        content = pa.BufferOutputStream()
-        pq.write_table(table, content)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InputError(f"this {type(given).__name__} is no table of jobs: "
-                         f"{str(error).splitlines()[0]}") from None
-    if column_map is None and missing:
-        raise InputError(f"a table of jobs needs the column{'s' * (len(missing) > 1)} "
-                         f"{', '.join(sorted(missing))}: rename columns, or say with a column map "
-                         "(trace.map) which is what")
+    table = _arrow(given)
+    if column_map is None:
+        _check_columns(table.column_names)
     chosen = None if column_map is None else load_map(column_map)
-    raw = columnar.parse(content.getvalue().to_pybytes(), TABLE, chosen, parquet=True)
+    raw = columnar.parse(_parquet(_with_dependencies(table)), TABLE, chosen, parquet=True)
     read = clean(raw, TABLE, strict=strict, size=size)
     unread = [] if chosen is not None else _unread(table.column_names)
     if unread:
@@ -68,6 +57,60 @@ def trace_of(
                 f"{'are' if len(unread) > 1 else 'is'} not known and not used")
         return replace(read, remarks=(*read.remarks, said))
     return read
+
+
+def rows_of(given: Any) -> list[dict[str, Any]]:
+    """The rows of such a table, each by the names of its columns."""
+    rows: list[dict[str, Any]] = _arrow(given).to_pylist()
+    return rows
+
+
+def _arrow(given: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(given, Mapping):
+        _check_lengths(given)
+    try:
+        return pa.table(given)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        found = re.search(r"Conversion failed for column (.+) with type", str(error))
+        said = (f"column {found[1]} holds what is no number, text or time, or several of them"
+                if found else str(error).splitlines()[0].rstrip("."))
+        raise InputError(f"this {type(given).__name__} cannot be read as a table: {said}") from None
+
+
+def _check_lengths(columns: Mapping[str, Any]) -> None:
+    for name, values in columns.items():
+        if isinstance(values, str) or not hasattr(values, "__len__"):
+            raise InputError(f"column {name} of a table is a list or an array, not {values!r}")
+    rows = {name: len(values) for name, values in columns.items()}
+    if len(set(rows.values())) > 1:
+        raise InputError("the columns of a table are of one length, and not "
+                         + ", ".join(f"{name} {count:,}" for name, count in rows.items()))
+
+
+def _check_columns(columns: Sequence[str]) -> None:
+    missing = sorted(OWN_COLUMNS - set(columns))
+    if not missing:
+        return
+    of_nodes = ("; procs are processors: nodes times the processors of each"
+                if "procs" in missing and "nodes" in columns else "")
+    raise InputError(f"a table of jobs needs the column{'s' * (len(missing) > 1)} "
+                     f"{', '.join(missing)}: rename columns, or say with a column map "
+                     f"(trace.map) which is what{of_nodes}")
+
+
+def _parquet(table: Any) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    content = pa.BufferOutputStream()
+    try:
+        pq.write_table(table, content)
+    except (pa.ArrowException, ValueError) as error:
+        raise InputError(f"this table cannot be read: {str(error).splitlines()[0]}") from None
+    written: bytes = content.getvalue().to_pybytes()
+    return written
 
 
 def _unread(columns: Sequence[str]) -> list[str]:

@@ -200,6 +200,12 @@ def test_a_broken_line_of_runs_is_named(tmp_path):
         advise_job("x", Sources(table=str(path)))
 
 
+@pytest.mark.parametrize(("price", "alike"), [(0, True), (0.12, False)])
+def test_options_that_all_cost_the_same_are_said(price, alike):
+    notes = advise_job("EP.A", price=price).notes
+    assert any("all options cost the same" in note for note in notes) == alike
+
+
 @pytest.mark.parametrize("price", ["0.12EUR", 0.12, wl.Signal.constant(0.12 / 3.6e6)])
 def test_a_price_is_that_of_a_kilowatt_hour_as_everywhere_else(price):
     found = advise_job("EP.A", price=price, carbon=300)

@@ -56,6 +56,24 @@ def test_a_table_is_cleaned_as_a_file_is() -> None:
 def test_a_dict_that_lacks_a_column_of_jobs_is_told_which() -> None:
     with pytest.raises(wl.InputError, match="a table of jobs needs the column procs"):
         wl.simulate({"submit_s": [0], "run_s": [5]}, machine=MACHINE)
+    with pytest.raises(wl.InputError, match="procs are processors: nodes times the processors"):
+        wl.simulate({"submit_s": [0], "run_s": [5], "nodes": [1]}, machine=MACHINE)
+
+
+@pytest.mark.parametrize(("columns", "said"), [
+    ({"procs": [4, 8]}, "of one length, and not submit_s 3, run_s 3, procs 2"),
+    ({"procs": 4}, "column procs of a table is a list or an array, not 4"),
+    ({"procs": "abc"}, "column procs of a table is a list or an array, not 'abc'"),
+    ({"procs": [4, "x", object()]}, "cannot be read as a table"),
+])
+def test_a_dict_that_is_no_table_is_told_why(columns: dict[str, object], said: str) -> None:
+    with pytest.raises(wl.InputError, match=said):
+        wl.simulate({**COLUMNS, **columns}, machine=MACHINE)
+
+
+def test_a_column_of_several_kinds_is_named() -> None:
+    with pytest.raises(wl.InputError, match="column run_s holds what is no number, text or time"):
+        wl.simulate(pd.DataFrame({**COLUMNS, "run_s": ["a", 3, 4]}), machine=MACHINE)
 
 
 @pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
@@ -69,7 +87,7 @@ def test_rows_that_cannot_be_read_are_named_with_the_cell(
 ) -> None:
     run = wl.simulate(pd.DataFrame({**COLUMNS, column: values}), machine=MACHINE)
     assert said in run.remarks
-    assert any("not a job record" in line for line in run.remarks)
+    assert any("no job record" in line for line in run.remarks)
 
 
 def test_of_many_rows_that_cannot_be_read_a_few_are_named() -> None:
