@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import wattline as wl
-from wattline.advice.futures.candidates import CURRENT, Choice
+from wattline.advice.futures.candidates import CURRENT, NamedChanges
 from wattline.advice.futures.policy import planned
 from wattline.advice.futures.running import candidate_of, stand_at
 
@@ -29,7 +29,7 @@ def asked(log: Path, nodes: int, instants: int) -> tuple[np.ndarray, np.ndarray]
     for at_s in first_s + np.linspace(0.1, 0.9, instants) * (last_s - first_s):
         now = stand_at(ready, float(at_s), WEEK_S, "last-week")
         waiting = now.moment.waiting
-        one = candidate_of(now, Choice(CURRENT, {}))
+        one = candidate_of(now, NamedChanges(CURRENT, {}))
         starts = np.array([each.start_s[waiting] for each in one.runs(now.draws(SAMPLES, 1))])
         drawn.append(np.nan_to_num(starts - at_s, nan=np.inf).T)
         true.append(truth_s[now.moment.log_row[waiting]] - at_s)

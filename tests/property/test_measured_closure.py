@@ -19,7 +19,7 @@ from tests.unit.measured.test_attributing import life, told
 from wattline.account.attribution import Node
 from wattline.account.measured.attributing import settle
 from wattline.account.measured.meters_seen import metered_by
-from wattline.account.measured.questions import Asked, totals
+from wattline.account.measured.questions import Conditions, totals
 from wattline.account.measured.records import Kind, Series
 from wattline.account.measured.rules import Rules
 from wattline.account.measured.series_store import DAY_S, enter_series
@@ -182,8 +182,8 @@ def test_a_period_that_ends_at_a_quarter_of_an_hour_has_its_truth(tmp_path_facto
         with store.engine.begin() as connection:
             touched = enter_jobs(connection, list(made.jobs))
             settle(connection, touched | enter_series(connection, made.series()).touched, RULES)
-        found = totals(store, "account", Asked(end_s=T0 + edge))
-        seen = metered_by(store, Asked(end_s=T0 + edge))
+        found = totals(store, "account", Conditions(end_s=T0 + edge))
+        seen = metered_by(store, Conditions(end_s=T0 + edge))
     truth_j = sum(before.truth_j(job) for job in before.jobs)
     one_quarter_j = 900 * 3 * (IDLE_W + 5.0 * CORES + GPUS * 700)
     assert sum(total.energy_j for total in found) == pytest.approx(

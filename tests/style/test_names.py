@@ -14,7 +14,8 @@ SOURCE = Path(__file__).parents[2] / "src" / "wattline"
 ROOM_OF_OBJECTS = SOURCE / "scenario" / "objects.py"
 """Policies and machines as people write them; the kernels' own have the same names on purpose."""
 
-ONE_OF_EACH = ("View", "Setting", "Outcome", "Row", "Workload", "Plan", "Tracking")
+ONE_OF_EACH = ("View", "Setting", "Outcome", "Row", "Workload", "Plan", "Tracking",
+               "Part", "Settings", "Choice", "Asked")
 
 
 @cache

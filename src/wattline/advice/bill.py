@@ -14,7 +14,7 @@ from wattline.account.measured.meters_seen import Metered, metered_by, metered_t
 from wattline.account.measured.periods import Period, period_of
 from wattline.account.measured.quarters import HOUR_S, even_said
 from wattline.account.measured.questions import (
-    Asked,
+    Conditions,
     Total,
     contradicted,
     crossing,
@@ -120,7 +120,7 @@ def account_bill(
         raise InputError(f"--pue: {pue:g} is below 1; a building needs at least what its machines "
                          "draw")
     found = period_of(period, zone_of(zone))
-    asked = Asked(clusters=tuple(clusters), start_s=found.start_s, end_s=found.end_s)
+    asked = Conditions(clusters=tuple(clusters), start_s=found.start_s, end_s=found.end_s)
     rates, notes = _rates(price, carbon, found)
     with closing(open_ledger(store)) as opened:
         check_clusters(opened, asked.clusters)
@@ -161,7 +161,7 @@ def _trees(views: str | Path | None) -> list[MachineView]:
 
 
 def _beneath(
-    store: Store, asked: Asked, views: str | Path | None, trees: list[MachineView],
+    store: Store, asked: Conditions, views: str | Path | None, trees: list[MachineView],
     seen: Mapping[str, Metered], shares: Mapping[str, float],
 ) -> tuple[list[dict[str, Any]], list[str]]:
     if views is None:
@@ -172,7 +172,7 @@ def _beneath(
     return view_closure(views, trees, seen, jobs_j, shares)
 
 
-def _doubts(store: Store, asked: Asked) -> list[str]:
+def _doubts(store: Store, asked: Conditions) -> list[str]:
     """On jobs whose meters and Slurm disagree, and on readings that look like faults."""
     apart = contradicted(store, asked)
     suspect_j = suspect_j_by(store, asked)
@@ -223,7 +223,7 @@ def _rates(
 
 
 def _by_account(
-    store: Store, rate: Signal, asked: Asked, owed: list[Total]
+    store: Store, rate: Signal, asked: Conditions, owed: list[Total]
 ) -> Mapping[str, float]:
     """The sum of joules times rate; power is even within a row."""
     import numpy as np

@@ -13,7 +13,7 @@ from wattline.model.shown import Shown
 from wattline.model.units import watts_of
 from wattline.physics.configurations import Configuration, ConfigurationTable
 from wattline.physics.devices import RatedNode, node_remark, rate_node
-from wattline.physics.overprovisioning import Choice, choose
+from wattline.physics.overprovisioning import ConfigurationChoice, choose
 
 if TYPE_CHECKING:
     from wattline.physics.measurements import ColumnMap
@@ -29,7 +29,7 @@ class ConfigurationAdvice(Shown):
     (True, True)
     """
 
-    choice: Choice
+    choice: ConfigurationChoice
     table: ConfigurationTable
     """Every configuration of the application."""
     within: ConfigurationTable
@@ -101,7 +101,7 @@ def configure(
     return ConfigurationAdvice(choice, found, within, lines, node)
 
 
-def _above_bound(choice: Choice) -> list[str]:
+def _above_bound(choice: ConfigurationChoice) -> list[str]:
     worst = choice.worst_case
     if worst is None or not choice.worst_case_above_bound:
         return []

@@ -16,7 +16,7 @@ from wattline.account.measured.meters_seen import (
     nodes_metered,
 )
 from wattline.account.measured.periods import between
-from wattline.account.measured.questions import Asked, totals
+from wattline.account.measured.questions import Conditions, totals
 from wattline.account.measured.zones import Zone, zone_of
 from wattline.account.store import Store
 from wattline.advice.measured import check_clusters, open_ledger
@@ -149,7 +149,8 @@ def _drawn(
     store: Store, edges: list[tuple[float, float]], meter: str, clusters: tuple[str, ...],
     last_s: float,
 ) -> _Drawn:
-    whole = metered_by(store, Asked(clusters=clusters, start_s=edges[0][0], end_s=edges[-1][1]))
+    whole = metered_by(
+        store, Conditions(clusters=clusters, start_s=edges[0][0], end_s=edges[-1][1]))
     feeds = chosen_meters(meter, whole)
     seen = [metered_together(metered_by(store, asked), feeds)[bool(feeds)]
             for asked in _asked(edges, clusters)]
@@ -180,9 +181,9 @@ def _gaps(
         f"{', '.join(short[:5])}{' ...' if short[5:] else ''}",)
 
 
-def _asked(edges: list[tuple[float, float]], clusters: tuple[str, ...]) -> Iterator[Asked]:
+def _asked(edges: list[tuple[float, float]], clusters: tuple[str, ...]) -> Iterator[Conditions]:
     for start_s, end_s in edges:
-        yield Asked(clusters=clusters, start_s=start_s, end_s=end_s)
+        yield Conditions(clusters=clusters, start_s=start_s, end_s=end_s)
 
 
 def _rows(

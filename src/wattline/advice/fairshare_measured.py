@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from wattline.account.measured.listing import clusters_of
-from wattline.account.measured.questions import Asked, life_rows
+from wattline.account.measured.questions import Conditions, life_rows
 from wattline.account.measured.used import with_joules
 from wattline.account.store import Store
 from wattline.advice.measured import check_clusters, open_ledger
@@ -20,7 +20,7 @@ def measured_jobs(
     """User, account and partition of each life, its times and joules, and what must be known."""
     with closing(open_ledger(store)) as opened:
         chosen, remarks = _clusters(opened, cluster)
-        rows = life_rows(opened, Asked(clusters=chosen))
+        rows = life_rows(opened, Conditions(clusters=chosen))
     known, columns = with_joules(rows)
     if len(known) < len(rows):
         remarks.append(f"jobs without joules: {len(rows) - len(known)}; they count as nothing")

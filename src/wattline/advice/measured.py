@@ -20,7 +20,7 @@ from wattline.account.measured.listing import step_rows
 from wattline.account.measured.names import some_of
 from wattline.account.measured.periods import Period, between
 from wattline.account.measured.quarters import even_said
-from wattline.account.measured.questions import Asked, Total, crossing, life_rows, totals
+from wattline.account.measured.questions import Conditions, Total, crossing, life_rows, totals
 from wattline.account.measured.readers.options import ServerOptions
 from wattline.account.measured.records import Found
 from wattline.account.measured.remarking import set_aside, unknown_names
@@ -302,8 +302,8 @@ def account_show(
         raise InputError("--class and --views give the classes of nodes; they go with --by class")
     node_classes = None if views is None else classes_of_nodes(views)
     period = between(start, end, zone_of(zone))
-    asked = Asked(tuple(jobs), tuple(users), tuple(accounts), tuple(clusters), period.start_s,
-                  period.end_s)
+    asked = Conditions(tuple(jobs), tuple(users), tuple(accounts), tuple(clusters), period.start_s,
+                       period.end_s)
     with closing(open_ledger(store)) as opened:
         check_clusters(opened, asked.clusters)
         whole = totals(opened, "account", asked)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, select
 
 from wattline.account.measured.periods import between
-from wattline.account.measured.questions import Asked, lives_asked
+from wattline.account.measured.questions import Conditions, lives_asked
 from wattline.account.measured.records import Source
 from wattline.account.measured.tables import facts, lives
 from wattline.account.measured.zones import zone_of
@@ -82,8 +82,8 @@ def account_compare(
     (24000.0, 22000.0, -0.083)
     """
     period = between(start, end, zone_of(zone))
-    asked = Asked(jobs=tuple(jobs), clusters=tuple(clusters), start_s=period.start_s,
-                  end_s=period.end_s)
+    asked = Conditions(jobs=tuple(jobs), clusters=tuple(clusters), start_s=period.start_s,
+                       end_s=period.end_s)
     with closing(open_ledger(store)) as opened:
         check_clusters(opened, asked.clusters)
         found = _rows(opened, asked)
@@ -99,7 +99,7 @@ def account_compare(
     return result
 
 
-def _rows(store: Store, asked: Asked) -> list[dict[str, Any]]:
+def _rows(store: Store, asked: Conditions) -> list[dict[str, Any]]:
     metered = select(facts.c.life_id, func.sum(facts.c.energy_j).label("series_j")).where(
         facts.c.source == str(Source.SERIES), facts.c.step == "").group_by(
         facts.c.life_id).subquery()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from wattline.account.measured.doubts import apart_said, suspects_said, told_twice
 from wattline.account.measured.listing import facts_of, step_rows
-from wattline.account.measured.questions import Asked, life_rows
+from wattline.account.measured.questions import Conditions, life_rows
 from wattline.account.measured.records import Source
 from wattline.account.measured.remarking import suspect_j_by
 from wattline.account.store import Store
@@ -89,7 +89,7 @@ def account_job(
     """
     text = str(job).strip()
     with closing(open_ledger(store)) as opened:
-        asked = Asked(jobs=(text.partition(".")[0],), clusters=tuple(clusters))
+        asked = Conditions(jobs=(text.partition(".")[0],), clusters=tuple(clusters))
         check_clusters(opened, asked.clusters)
         rows = life_rows(opened, asked)
         if not rows:
@@ -185,8 +185,8 @@ def _suspects(store: Store, lives: Iterable[dict[str, Any]]) -> list[str]:
     lines = []
     for life in lives:
         if life["source"] == Source.SERIES and life["power"]:
-            hours = Asked(clusters=(life["cluster"],), start_s=life["power"][0][0],
-                          end_s=life["power"][-1][1])
+            hours = Conditions(clusters=(life["cluster"],), start_s=life["power"][0][0],
+                               end_s=life["power"][-1][1])
             found = suspect_j_by(store, hours, [row["node"] for row in life["nodes"]])
             lines += [suspects_said(found)] if found else []
     return lines

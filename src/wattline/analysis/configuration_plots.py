@@ -11,7 +11,7 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.dimensions import device_of, is_cap, kind_of, shown
-from wattline.physics.overprovisioning import Choice
+from wattline.physics.overprovisioning import ConfigurationChoice
 
 if TYPE_CHECKING:
     from wattline.physics.procurement import Sweep
@@ -27,7 +27,7 @@ _LABELS = {
 }
 
 
-def draw_choice(table: ConfigurationTable, choice: Choice, path: str | Path) -> None:
+def draw_choice(table: ConfigurationTable, choice: ConfigurationChoice, path: str | Path) -> None:
     """The configuration space with what was chosen, and the best time of each node count."""
     figure = _figure(11.0, 4.8)
     space, degree = figure.subplots(1, 2, width_ratios=(3, 2))
@@ -69,7 +69,7 @@ def save(figure: Any, path: str | Path) -> None:
         raise InputError(f"{path} cannot be drawn: {error}") from None
 
 
-def _draw_space(panel: Any, table: ConfigurationTable, choice: Choice) -> None:
+def _draw_space(panel: Any, table: ConfigurationTable, choice: ConfigurationChoice) -> None:
     tinted, sized = _shown_settings(table)
     values = table.settings[tinted]
     levels = np.unique(values)
@@ -106,7 +106,7 @@ def _shown_settings(table: ConfigurationTable) -> tuple[str, str | None]:
                          if kind_of(name) == "count" and name != tinted), None)
 
 
-def _draw_degree(panel: Any, choice: Choice) -> None:
+def _draw_degree(panel: Any, choice: ConfigurationChoice) -> None:
     counts = [one.nodes for one in choice.by_nodes]
     panel.plot(counts, [one.time_s for one in choice.by_nodes], "^-", color="#1d3557",
                markerfacecolor="white", label="best of each node count")

@@ -12,7 +12,7 @@ from wattline.network.placement import Readings, choose
 from wattline.network.topology import dragonfly
 from wattline.policies.placement.network.layout import layout, make_room
 from wattline.policies.placement.network.placements import PLACEMENTS
-from wattline.studies.dragonfly.compare import POLICIES, Settings, run_chunk, workload
+from wattline.studies.dragonfly.compare import POLICIES, WorkloadSettings, run_chunk, workload
 from wattline.studies.dragonfly.evaluate import Bench
 
 WORKLOADS = 25
@@ -28,8 +28,8 @@ def measure(progress: Advance) -> dict[str, Any]:
     packets = _times(Bench(dragonfly(), packets=True), 5)
     progress(0.6)
     chunk = range(5)
-    run_chunk(Settings(repeats=1), chunk)
-    study_s = min(seconds(lambda: run_chunk(Settings(repeats=1), chunk))
+    run_chunk(WorkloadSettings(repeats=1), chunk)
+    study_s = min(seconds(lambda: run_chunk(WorkloadSettings(repeats=1), chunk))
                   for _ in range(REPEATS)) / len(chunk)
     progress(0.8)
     placed = _placements()
@@ -50,7 +50,7 @@ def _times(bench: Bench, count: int) -> list[float]:
     """Seconds for all jobs of a workload under one policy, placement and mapping included."""
     found = []
     for number in range(count):
-        work = workload(Settings(), number)
+        work = workload(WorkloadSettings(), number)
         for policy in ("level-spread", "simple", "rdn"):
             if number == 0:
                 bench.run(work, policy, seed=1)  # warm

@@ -13,7 +13,7 @@ from wattline.physics.dimensions import kind_of, shown
 
 if TYPE_CHECKING:
     from wattline.advice.configure import ConfigurationAdvice
-    from wattline.physics.overprovisioning import Choice
+    from wattline.physics.overprovisioning import ConfigurationChoice
 
 
 @click.command()
@@ -84,7 +84,7 @@ def _print(found: ConfigurationAdvice) -> None:
 
 
 def _cells(
-    choice: Choice, name: str, names: tuple[str, ...], spread: bool
+    choice: ConfigurationChoice, name: str, names: tuple[str, ...], spread: bool
 ) -> tuple[object, ...]:
     one = choice.named[name]
     if one is None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from wattline.model.errors import InputError
 from wattline.model.progress import Advance, silent
 from wattline.scenario.asking import Since, replay_journal
-from wattline.scenario.journals import Asked, DecidedBeside
+from wattline.scenario.journals import DecidedBeside, JournalAsked
 
 if TYPE_CHECKING:
     from wattline.scenario.model import Scenario
@@ -30,7 +30,7 @@ def replay(
     journal: str | Path, scenario: str | Path | Scenario | None = None, *,
     since: Since | str | None = None, assume_requested: bool = False, allow_code: bool = False,
     progress: Advance = silent,
-) -> Asked:
+) -> JournalAsked:
     """Ask a journal again, decision by decision; or what the policy of a scenario would do.
 
     `since` is a time (`90m`) or `decision:N`: up to there the journal's own policy decides. A

@@ -20,7 +20,7 @@ from wattline.grid.bidding import (
     range_heuristic,
 )
 from wattline.grid.bidding.closed_form import WeightRule
-from wattline.grid.bidding.descent import Settings
+from wattline.grid.bidding.descent import DescentSettings
 from wattline.grid.bidding.empirical import empirical_rule, fit_empirical_alpha
 from wattline.grid.bidding.problem import best_of
 from wattline.grid.market import Bid
@@ -60,7 +60,7 @@ class Descent:
     """AQA's: gradient descent on the bounds, then a search by simulation."""
 
     def choose(self, asked: Question) -> Decision:
-        problem, settings, known = asked.problem, Settings(rounds=asked.rounds), []
+        problem, settings, known = asked.problem, DescentSettings(rounds=asked.rounds), []
         load = problem.workload.above_idle
         twice = load != problem.workload
         if twice:

@@ -18,7 +18,7 @@ PARTS: tuple[Domain, ...] = ("package", "memory", "gpu")
 
 
 @dataclass(frozen=True)
-class Choice:
+class NodeChannels:
     """The channels that together stand for a node."""
 
     channels: tuple[tuple[str, str], ...]
@@ -28,18 +28,18 @@ class Choice:
     why: str
 
 
-def choose(sensors: Mapping[str, Sequence[Channel]]) -> Choice | None:
+def choose(sensors: Mapping[str, Sequence[Channel]]) -> NodeChannels | None:
     """The node's meter among channels that give readings, by sensor; None where there is none."""
     whole = _best(sensors, "node")
     if whole:
         counted = "a counter" if whole[0][1].unit == "J" else "a power, for no counter answers"
-        return Choice(_names(whole), True, f"the whole node, by {counted}")
+        return NodeChannels(_names(whole), True, f"the whole node, by {counted}")
     parts = [each for domain in PARTS for each in _best(sensors, domain)]
     if not parts:
         return None
     names = sorted({channel.domain for _, channel in parts})
-    return Choice(_names(parts), False,
-                  f"no meter of the whole node answers: only {', '.join(names)}")
+    return NodeChannels(_names(parts), False,
+                        f"no meter of the whole node answers: only {', '.join(names)}")
 
 
 def _best(

@@ -15,7 +15,7 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.shown import Shown
 from wattline.model.signal import FloatArray
-from wattline.physics.metering.parts import Part, ServerModel, fit_server
+from wattline.physics.metering.parts import ServerModel, ServerPart, fit_server
 
 TIME = "time_s"
 
@@ -84,7 +84,7 @@ def read_model(path: Path) -> ServerModel:
     """A model that was saved."""
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
-        parts = {name: Part(**part) for name, part in said["parts"].items()}
+        parts = {name: ServerPart(**part) for name, part in said["parts"].items()}
         return ServerModel(said["base_w"], parts, said["r2"], said["error_w"], said["worst_w"],
                            said["rows"])
     except OSError as error:

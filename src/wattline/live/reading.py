@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wattline.live.choice import Choice, choose
+from wattline.live.choice import NodeChannels, choose
 from wattline.live.found import KINDS, open_sensor, sensors_here
 from wattline.live.sensor import Channel, Quality, Reading, Sensor, missing
 from wattline.live.sensors.counter import NEVER_STILL
@@ -22,7 +22,7 @@ class Looked:
 
     rows: list[dict[str, Any]]
     """One per channel; `chosen` says which together are the node's power."""
-    choice: Choice | None
+    choice: NodeChannels | None
     absent: dict[str, str] = field(default_factory=dict)
     """Kinds that cannot be read on this machine, and why."""
 

@@ -20,7 +20,7 @@ from wattline.physics.devices import RatedNode, rate_node
 
 
 @dataclass(frozen=True)
-class Choice:
+class ConfigurationChoice:
     """What to run under a bound, beside the alternatives; None where nothing of that kind fits."""
 
     application: str
@@ -63,7 +63,7 @@ NAMES = ("best", "packed_max", "packed_min", "spread_max", "spread_min", "worst_
 def choose(
     table: ConfigurationTable, bound_w: float, *, node_power_w: float | None = None,
     node: RatedNode | None = None, best: Configuration | None = None,
-) -> Choice:
+) -> ConfigurationChoice:
     """The best configuration of a table under a bound, with its alternatives.
 
     `node_power_w` is the highest power of a node; else that of its devices, `node`. `best` is given
@@ -87,7 +87,7 @@ def choose(
         limit_w = node_power_w
     found = {name: canonical(table, bound_w, wanted) for name, wanted in kinds.items()}
     missing = {name for name, wanted in kinds.items() if not table.set_like(wanted).any()}
-    return Choice(
+    return ConfigurationChoice(
         table.application, bound_w, best, **found,
         worst_case=None if limit_w is None else worst_case(table, bound_w, limit_w),
         by_nodes=tuple(best_by_nodes(table, bound_w)),

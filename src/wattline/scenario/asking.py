@@ -46,7 +46,7 @@ from wattline.scenario.journals import (
     MOST_TOLD,
     NO_AXES,
     READING,
-    Asked,
+    JournalAsked,
     Otherwise,
     along_axes,
     ask_again,
@@ -106,11 +106,11 @@ def replay_journal(
     journal: str | Path, scenario: str | Path | Scenario | None = None, *,
     since: Since | str | None = None, assume_requested: bool = False, allow_code: bool = False,
     progress: Advance = silent,
-) -> Asked:
+) -> JournalAsked:
     """The journal's own decisions asked again, or another policy: `wl.replay`, which adds those
     that a controller keeps beside its journal."""
     asked = (journal, scenario, since, assume_requested, allow_code)
-    answer: Asked | None = call_plain(answered_here, *asked) if _is_short(journal) else None
+    answer: JournalAsked | None = call_plain(answered_here, *asked) if _is_short(journal) else None
     return answer or answered_here(*asked, progress)
 
 
@@ -126,7 +126,7 @@ def _is_short(journal: str | Path) -> bool:
 def answered_here(
     journal: str | Path, scenario: str | Path | Scenario | None, since: Since | str | None,
     assume_requested: bool, allow_code: bool, progress: Advance = silent,
-) -> Asked:
+) -> JournalAsked:
     """The answer, found in this process."""
     if scenario is None:
         return ask_again(journal, allow_code=allow_code, progress=progress)
@@ -147,7 +147,7 @@ def _policies_in(scenario: str | Path, journal: str | Path) -> Scenario:
 def ask_another(
     path: str | Path, other: Scenario, since: Since | None = None,
     assume_requested: bool = False, *, allow_code: bool = False, progress: Advance = silent,
-) -> Asked:
+) -> JournalAsked:
     """What another policy would have done with the same jobs.
 
     `assume_requested`: a job that began and that the journal does not see to its end runs as long
@@ -166,7 +166,8 @@ def ask_another(
     simulated = assume_requested or not question.unknown
     rest = stages.stage(1.0)
     result, answer = question.simulated(rest) if simulated else question.told(rest)
-    return Asked(result, len(question.ready.jobs), tuple(journal.damaged), journal.complete, answer)
+    return JournalAsked(result, len(question.ready.jobs), tuple(journal.damaged), journal.complete,
+                        answer)
 
 
 @dataclass(frozen=True, eq=False)

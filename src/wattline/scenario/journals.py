@@ -159,7 +159,7 @@ class DecidedBeside:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Asked(Shown):
+class JournalAsked(Shown):
     """A journal and what came of asking it again."""
 
     result: Replay
@@ -186,7 +186,7 @@ class Asked(Shown):
 
 def ask_again(
     path: str | Path, *, allow_code: bool = False, progress: Advance = silent
-) -> Asked:
+) -> JournalAsked:
     """Tell the journal's events to fresh books and compare their decisions."""
     journal = journal_at(path)
     stages = Stages(progress)
@@ -197,7 +197,7 @@ def ask_again(
     result = replay(_begin(path, journal.head, ready), told,
                     lambda given: along_axes(plan_of({**given, JOBS_KNOWN: known}, entries,
                                                      str(path), allow_code=allow_code)))
-    return Asked(result, len(_told_of(entries)), tuple(journal.damaged), journal.complete)
+    return JournalAsked(result, len(_told_of(entries)), tuple(journal.damaged), journal.complete)
 
 
 def entries_of(journal: Any, progress: Callable[[float], None]) -> list[JournalEntry]:

@@ -61,10 +61,10 @@ from wattline.shared_nodes.state import (
     Ask,
     Books,
     Live,
-    Part,
+    PartitionRecord,
 )
 from wattline.shared_nodes.state_clock import Clock
-from wattline.shared_nodes.state_rules import Settings
+from wattline.shared_nodes.state_rules import RuleNumbers
 from wattline.shared_nodes.state_waiting import Entry
 
 
@@ -278,7 +278,7 @@ def _settings(
 ) -> Any:
     """`used` says which of what is not Slurm's, or seldom asked for, there is."""
     priority = rules.priority
-    return _table(Settings, 1, {
+    return _table(RuleNumbers, 1, {
         "nodes": len(machine.nodes.names),
         "largest_node": machine.nodes.cpus.max(initial=0), "kinds": len(machine.nodes.gres_kinds),
         "choices": len(requests.gres_choices), "most_gpus": gpus_of_nodes(machine).max(initial=0),
@@ -343,7 +343,7 @@ def _last(time_s: float, first_s: float, step_s: float) -> float:
 
 def _parts(machine: SharedMachine, requests: Requests, rules: Rules) -> Any:
     parts = machine.partitions
-    return _table(Part, len(parts.names), {
+    return _table(PartitionRecord, len(parts.names), {
         "tier": parts.tier, "max_cpus_per_node": parts.max_cpus_per_node, "up": parts.up,
         "preempt_mode": parts.preempt_mode, "grace_s": parts.grace_s,
         "nodes": parts.nodes.sum(axis=1),

@@ -12,7 +12,7 @@ from wattline.model.kernel_arrays import KernelArrays
 from wattline.model.records import Record, Table
 from wattline.shared_nodes.state_clock import Clock
 from wattline.shared_nodes.state_joules import JouleBook, Page
-from wattline.shared_nodes.state_rules import Settings
+from wattline.shared_nodes.state_rules import RuleNumbers
 from wattline.shared_nodes.state_times import Gap, Stay, Timer
 from wattline.shared_nodes.state_waiting import Entry, Resv, Wait
 
@@ -128,7 +128,7 @@ class Live(Record):
     reserved: int  # the last backfill cycle that held nodes for it
 
 
-class Part(Record):
+class PartitionRecord(Record):
     tier: int
     max_cpus_per_node: int
     up: int
@@ -141,12 +141,12 @@ class Part(Record):
 class Books(KernelArrays):
     """All arrays of one simulation; `rules` and `clock` have one record."""
 
-    rules: Table[Settings]
+    rules: Table[RuleNumbers]
     clock: Table[Clock]
     ask: Table[Ask]
     live: Table[Live]
     entry: Table[Entry]
-    part: Table[Part]
+    part: Table[PartitionRecord]
     timers: Table[Timer]
     gap: Table[Gap]
     stay: Table[Stay]

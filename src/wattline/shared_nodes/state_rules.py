@@ -5,7 +5,7 @@ from __future__ import annotations
 from wattline.model.records import Record
 
 
-class Settings(Record):
+class RuleNumbers(Record):
     """The rules, as numbers."""
 
     nodes: int

@@ -15,7 +15,7 @@ NODE = "node"
 
 
 @dataclass(frozen=True)
-class Part:
+class DraftEntity:
     """An entity of a view."""
 
     name: str
@@ -29,7 +29,7 @@ class Draft:
     """A view: its parts, and what had to be left out of it."""
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[DraftEntity, ...]
     source: str
     remarks: tuple[str, ...] = ()
 
@@ -99,7 +99,7 @@ def _sum_key(name: str) -> dict[str, Any]:
 
 
 def _entities(draft: Draft, powers: Powers) -> Iterable[dict[str, Any]]:
-    def row(part: Part) -> dict[str, Any]:
+    def row(part: DraftEntity) -> dict[str, Any]:
         found: dict[str, Any] = {"type": part.type}
         if part.parent:
             found["parent"] = part.parent
@@ -138,14 +138,14 @@ def _is_name(name: str) -> bool:
         return False
 
 
-def _parents_first(parts: Sequence[Part]) -> list[Part]:
+def _parents_first(parts: Sequence[DraftEntity]) -> list[DraftEntity]:
     """In the order of the tree; parts that hang in a circle come last, for the view to refuse."""
-    below: dict[str, list[Part]] = {}
+    below: dict[str, list[DraftEntity]] = {}
     for part in parts:
         below.setdefault(part.parent, []).append(part)
     names = {part.name for part in parts}
     stack = [part for part in reversed(parts) if part.parent not in names]
-    found: dict[int, Part] = {}
+    found: dict[int, DraftEntity] = {}
     while stack:
         part = stack.pop()
         if id(part) in found:

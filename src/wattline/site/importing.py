@@ -13,7 +13,7 @@ from wattline.model.shown import Shown
 from wattline.model.units import fold_hosts, part_of, watts_of
 from wattline.model.views import MachineView
 from wattline.model.views.build import MOST_ENTITIES, view_from_mapping
-from wattline.site.drafts import NODE, Draft, Part, Powers, mapping_of, toml_of, writable
+from wattline.site.drafts import NODE, Draft, DraftEntity, Powers, mapping_of, toml_of, writable
 from wattline.site.gres import GresConf, gres_conf
 from wattline.site.lines import Line, read_lines
 from wattline.site.parents import read_parents
@@ -162,7 +162,7 @@ def _csv_draft(path: Path, conf: SlurmConf | None) -> Draft:
                        "slurm.conf; they are shown as entities")
     if missing:
         remarks.append(f"{path}: {fold_hosts(missing)} of slurm.conf are not in the table")
-    parts = tuple(Part(name, NODE if name in nodes else "entity", parent)
+    parts = tuple(DraftEntity(name, NODE if name in nodes else "entity", parent)
                   for name, parent in parents.items())
     return Draft(path.stem, parts, str(path), tuple(remarks))
 

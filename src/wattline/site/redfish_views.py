@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from wattline.model.errors import InputError
-from wattline.site.drafts import NODE, Draft, Part
+from wattline.site.drafts import NODE, Draft, DraftEntity
 from wattline.site.redfish import Redfish, last_of
 
 
@@ -24,9 +24,9 @@ def redfish_drafts(found: Redfish) -> list[Draft]:
         remarks.append(f"{found.source}: {len(silent)} systems without a HostName are called by "
                        f"their Id, such as '{last_of(silent[0])}'")
     kinds = {address: each.kind.lower() for address, each in found.chassis.items()}
-    parts = [Part(last_of(address), kinds.get(address) or "chassis",
-                  last_of(above) if above else "") for address, above in parents.items()]
-    parts += [Part(names[system], NODE, last_of(where)) for system, where in inside.items()]
+    parts = [DraftEntity(last_of(address), kinds.get(address) or "chassis",
+                         last_of(above) if above else "") for address, above in parents.items()]
+    parts += [DraftEntity(names[system], NODE, last_of(where)) for system, where in inside.items()]
     drafts = [Draft("chassis", tuple(parts), found.source, tuple(remarks))]
     return drafts + _feeds(found, parents, inside, names)
 
@@ -97,10 +97,10 @@ def _feeds(found: Redfish, parents: Mapping[str, str], inside: Mapping[str, str]
     drafts = []
     for place in range(min(most, 26)):
         fed = {system: _unit(each[place]) for system, each in feeds.items() if len(each) > place}
-        units: dict[str, list[Part]] = {}
+        units: dict[str, list[DraftEntity]] = {}
         for system, unit in fed.items():
-            units.setdefault(unit, []).append(Part(names[system], NODE, unit))
-        parts = (*(Part(unit, "feed") for unit in units),
+            units.setdefault(unit, []).append(DraftEntity(names[system], NODE, unit))
+        parts = (*(DraftEntity(unit, "feed") for unit in units),
                  *(node for nodes in units.values() for node in nodes))
         rest = len(inside) - len(fed)
         remark = (f"{found.source}: {rest} nodes have no feed number {place + 1}",) if rest else ()

@@ -109,7 +109,7 @@ def measured_j(steps: Sequence[Step]) -> float:
 
 
 @dataclass(frozen=True)
-class Part:
+class StepOnNodes:
     """What a step read on some of its nodes, where nothing that counts overlaps it."""
 
     step: Step
@@ -120,10 +120,10 @@ class Part:
     """Whether it is a part of the step's time, with its part of the joules."""
 
 
-def counted(steps: Sequence[Step]) -> list[Part]:
+def counted(steps: Sequence[Step]) -> list[StepOnNodes]:
     """The parts that count of the steps of one life: per node those that do not overlap."""
     if _same_nodes(steps):
-        return [Part(step, (), energy_j, by_time) for step, energy_j, by_time in
+        return [StepOnNodes(step, (), energy_j, by_time) for step, energy_j, by_time in
                 _union([(step, step.energy_j) for step in steps])]
     nodes = [hosts_of(step.nodes) for step in steps]
     on: dict[str, list[int]] = {}
@@ -133,7 +133,7 @@ def counted(steps: Sequence[Step]) -> list[Part]:
     alike: dict[tuple[int, ...], list[str]] = {}
     for host, places in on.items():
         alike.setdefault(tuple(places), []).append(host)
-    return [Part(step, tuple(hosts), len(hosts) * energy_j, by_time)
+    return [StepOnNodes(step, tuple(hosts), len(hosts) * energy_j, by_time)
             for places, hosts in alike.items()
             for step, energy_j, by_time in _union([(steps[p], steps[p].energy_j / len(nodes[p]))
                                                    for p in places])]

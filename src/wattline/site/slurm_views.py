@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from wattline.model.units import fold_hosts
-from wattline.site.drafts import NODE, Draft, Part
+from wattline.site.drafts import NODE, Draft, DraftEntity
 from wattline.site.gres import GresConf, gres_of
 from wattline.site.slurm_conf import SlurmConf
 from wattline.site.topology import Switch, Topologies, Topology
@@ -17,8 +17,8 @@ def resources_draft(conf: SlurmConf, gres: GresConf | None) -> Draft:
     top = conf.cluster or "cluster"
     if top in values:
         top = "cluster " + top
-    nodes = (Part(name, NODE, top, each) for name, each in values.items())
-    return Draft("resources", (Part(top, "cluster"), *nodes), conf.source,
+    nodes = (DraftEntity(name, NODE, top, each) for name, each in values.items())
+    return Draft("resources", (DraftEntity(top, "cluster"), *nodes), conf.source,
                  (*conf.remarks, *(gres.remarks if gres else ()), *remarks))
 
 
@@ -65,7 +65,7 @@ def _draft(topology: Topology, source: str,
     switches = {switch.name: switch for switch in topology.switches}
     above = _above(topology.switches, switches, remarks)
     kind = "switch" if topology.kind == "tree" else "block"
-    parts = [Part(name, kind, above.get(name, "")) for name in switches]
+    parts = [DraftEntity(name, kind, above.get(name, "")) for name in switches]
     placed: dict[str, str] = {}
     doubled, strange = [], []
     for switch in topology.switches:
@@ -76,7 +76,7 @@ def _draft(topology: Topology, source: str,
                 strange.append(node)
             else:
                 placed[node] = switch.name
-                parts.append(Part(node, NODE, switch.name, values[node] if values else {}))
+                parts.append(DraftEntity(node, NODE, switch.name, values[node] if values else {}))
     missing = [node for node in values or {} if node not in placed]
     for nodes, words in (
         (doubled, "hang on several switches, of which the first counts"),

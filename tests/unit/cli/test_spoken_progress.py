@@ -6,7 +6,7 @@ import pytest
 
 from wattline.cli import output
 from wattline.grid.bidding import Problem
-from wattline.grid.bidding.descent import Settings, descend
+from wattline.grid.bidding.descent import DescentSettings, descend
 from wattline.grid.bidding.problem import BidOutcome
 from wattline.grid.market import Bid, TrackingError
 from wattline.grid.workloads import workload
@@ -33,8 +33,8 @@ def test_every_simulation_of_a_search_moves_the_bar() -> None:
         calls += 1
         return BidOutcome(0.5, 0.1, TrackingError(0.1, 0.2, 0.2), ())
 
-    descend(Problem(workload("W4"), start_shares=True), nothing, settings=Settings(rounds=40),
-            progress=told.append)
+    descend(Problem(workload("W4"), start_shares=True), nothing,
+            settings=DescentSettings(rounds=40), progress=told.append)
     assert len(told) == calls == 50
     assert told == sorted(told)
     assert told[-1] == 1.0

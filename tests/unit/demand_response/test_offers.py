@@ -22,7 +22,7 @@ from wattline.demand_response.reading import contract_of, read_contract
 from wattline.demand_response.remarks import remarks
 from wattline.demand_response.run import run_contract
 from wattline.grid.bidding import Decision, Problem
-from wattline.grid.bidding.descent import Settings, descend
+from wattline.grid.bidding.descent import DescentSettings, descend
 from wattline.grid.bidding.problem import BidOutcome, best_of
 from wattline.grid.market import Bid, TrackingError
 from wattline.grid.workloads import workload
@@ -62,7 +62,7 @@ def test_a_larger_space_never_loses_what_a_smaller_one_found() -> None:
 
     problem = Problem(replace(load, below_idle=True), start_shares=True)
     decision = descend(problem, nothing_else, known=[(good, found(0.0, 0.5))],
-                       settings=Settings(rounds=40))
+                       settings=DescentSettings(rounds=40))
     assert decision.bid == good
 
 
@@ -71,11 +71,11 @@ def test_the_share_is_searched_with_the_rest_and_kept_where_it_helps() -> None:
         return found(0.0 if bid.start_share < 0.6 else 0.2, 0.5)
 
     problem = Problem(workload("W4"), start_shares=True)
-    decision = descend(problem, only_below_full, settings=Settings(rounds=40))
+    decision = descend(problem, only_below_full, settings=DescentSettings(rounds=40))
     assert decision.bid is not None
     assert decision.bid.start_share < 0.6
     assert descend(replace(problem, start_shares=False), only_below_full,
-                   settings=Settings(rounds=40)).bid is None
+                   settings=DescentSettings(rounds=40)).bid is None
 
 
 @pytest.mark.parametrize(("good", "by"), [

@@ -20,7 +20,7 @@ from wattline.grid.bidding import (
     theory,
 )
 from wattline.grid.bidding.closed_form import bound_rule, largest_reserve, settled_weights
-from wattline.grid.bidding.descent import Settings, soft_cost
+from wattline.grid.bidding.descent import DescentSettings, soft_cost
 from wattline.grid.bidding.empirical import empirical_rule
 from wattline.grid.bidding.polish import project_power, project_weights
 from wattline.grid.market import Bid, Range, TrackingError
@@ -237,7 +237,7 @@ def smooth_simulation(problem: Problem, tracking_limit_w: float) -> object:
 
 def test_descent_finds_a_cheaper_bid_that_meets_all_constraints() -> None:
     simulate = smooth_simulation(W4, 3000.0)
-    decision = descend(W4, simulate, settings=Settings(rounds=120))
+    decision = descend(W4, simulate, settings=DescentSettings(rounds=120))
     assert decision.bid is not None
     assert decision.outcome is not None
     first = decision.trials[0]

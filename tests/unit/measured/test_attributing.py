@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from wattline.account.attribution import Node
 from wattline.account.measured.attributing import settle, settle_all
-from wattline.account.measured.questions import Asked, spread, totals
+from wattline.account.measured.questions import Conditions, spread, totals
 from wattline.account.measured.records import Kind, Series
 from wattline.account.measured.rules import Rules
 from wattline.account.measured.series_store import DAY_S, enter_series
@@ -298,7 +298,7 @@ def test_sums_of_a_period_cut_lives_at_its_ends(tmp_path) -> None:
     """Three jobs one after another at 300 W; the period has half of the first and of the last."""
     def sums(**asked):
         return {total.name: (total.energy_j, total.idle_j, total.covered_s)
-                for total in totals(store, "account", Asked(**asked)) if total.energy_j}
+                for total in totals(store, "account", Conditions(**asked)) if total.energy_j}
 
     with Store(tmp_path / "s.db") as store:
         with store.engine.begin() as connection:
@@ -314,7 +314,7 @@ def test_sums_of_a_period_cut_lives_at_its_ends(tmp_path) -> None:
         assert sums(start_s=T0, accounts=("b",)) == {"b": (1_080_000, 0, 3600)}
         # By hours, or each stretch by itself: the same joules at the same times.
         for period in ({}, {"start_s": T0 + 1800, "end_s": T0 + 9000}):
-            found = {even: spread(store, "account", Asked(**period), even_in_hours=even)
+            found = {even: spread(store, "account", Conditions(**period), even_in_hours=even)
                      for even in (True, False)}
             rows = {even: list(zip(each.names, each.start_s, each.end_s, each.energy_j,
                                    strict=True)) for even, each in found.items()}

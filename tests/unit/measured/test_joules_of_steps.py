@@ -14,7 +14,7 @@ import wattline as wl
 from wattline.account import schema
 from wattline.account.measured.book import MeasuredLedger
 from wattline.account.measured.listing import step_rows
-from wattline.account.measured.questions import Asked, totals
+from wattline.account.measured.questions import Conditions, totals
 from wattline.account.measured.records import Found, Kind, Life, LifeKey, Series, Stay, StepSeen
 from wattline.account.measured.tables import facts
 from wattline.account.store import Store
@@ -63,16 +63,16 @@ def store():
 
 
 def joules(store: Store, *jobs: str) -> dict[str, float]:
-    found = step_rows(store, Asked(jobs=jobs or ("7",)))
+    found = step_rows(store, Conditions(jobs=jobs or ("7",)))
     return {row["step"]: row["energy_j"] for rows in found.values() for row in rows}
 
 
 def test_a_step_has_what_its_nodes_drew_while_it_ran(store) -> None:
     MeasuredLedger(store).enter(Found("", (job(),), STEPS, METERS))
     assert joules(store) == pytest.approx(MEANT_J)
-    [total] = totals(store, "user", Asked())
+    [total] = totals(store, "user", Conditions())
     assert total.energy_j == pytest.approx(MEANT_J["extern"]), "steps are not added up"
-    [of_step] = totals(store, "user", Asked(jobs=("7.0",)))
+    [of_step] = totals(store, "user", Conditions(jobs=("7.0",)))
     assert of_step.energy_j == pytest.approx(MEANT_J["0"])
     assert joules(store, "7.0") == pytest.approx({"0": MEANT_J["0"]})
 
@@ -80,7 +80,7 @@ def test_a_step_has_what_its_nodes_drew_while_it_ran(store) -> None:
 def test_slurm_tells_of_steps_where_its_figures_are_the_jobs(store) -> None:
     MeasuredLedger(store).enter(Found("", (job(energy_j=5e4),), STEPS))
     assert joules(store) == dict.fromkeys(MEANT_J, 1.0)
-    assert totals(store, "user", Asked(jobs=("7.0",)))[0].energy_j == 1.0
+    assert totals(store, "user", Conditions(jobs=("7.0",)))[0].energy_j == 1.0
 
 
 def test_a_step_that_no_meter_saw_keeps_the_joules_of_slurm(store) -> None:
@@ -109,7 +109,7 @@ def test_steps_of_two_lives_are_told_apart_and_marks_count(store) -> None:
     MeasuredLedger(store).enter(Found(
         "", (job(seconds=40, nodes="n1"), job(again, 30, "n1")), (step("0", 10, 40, "n1"), own),
         METERS, stays=(Stay(again, "n1", begin_s=T + 40.5, end_s=T + 70),)))
-    found = [row["energy_j"] for rows in step_rows(store, Asked()).values() for row in rows]
+    found = [row["energy_j"] for rows in step_rows(store, Conditions()).values() for row in rows]
     assert sorted(found) == pytest.approx([29.5 * 200, 30 * 200.0])
 
 
@@ -126,7 +126,7 @@ def test_a_step_over_midnight_is_one_step(store) -> None:
                     np.full(13, 300.0))
     MeasuredLedger(store).enter(Found(
         "", (job(late, 100, "n1"),), (step("0", 0, 100, "n1", key=late),), (series,)))
-    [[row]] = step_rows(store, Asked()).values()
+    [[row]] = step_rows(store, Conditions()).values()
     assert (row["energy_j"], row["start_s"], row["end_s"]) == (
         pytest.approx(3e4), late.start_s, late.start_s + 100)
     with store.session() as session:
@@ -160,7 +160,7 @@ def test_steps_of_a_job_that_has_ended_have_ended(store) -> None:
 
 
 def states(store: Store) -> dict[str, str]:
-    found = step_rows(store, Asked())
+    found = step_rows(store, Conditions())
     return {row["step"]: row["state"] for rows in found.values() for row in rows}
 
 

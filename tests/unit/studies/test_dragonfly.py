@@ -9,7 +9,7 @@ from wattline.cli.study_dragonfly import _print_congestor
 from wattline.network.placement import BASELINES
 from wattline.network.topology import dragonfly
 from wattline.studies.dragonfly import congestor
-from wattline.studies.dragonfly.compare import POLICIES, Settings, run_chunk, workload
+from wattline.studies.dragonfly.compare import POLICIES, WorkloadSettings, run_chunk, workload
 from wattline.studies.dragonfly.comparison import PlacementComparison
 from wattline.studies.dragonfly.evaluate import Bench
 from wattline.studies.dragonfly.figures import energy
@@ -61,7 +61,7 @@ def test_comparison_counts():
 
 @pytest.mark.compiled
 def test_a_chunk_does_not_depend_on_the_others():
-    settings = Settings(repeats=1)
+    settings = WorkloadSettings(repeats=1)
     together = run_chunk(settings, range(2))
     alone = run_chunk(settings, [1])
     for both, one in zip(together, alone, strict=True):
@@ -73,7 +73,7 @@ def test_a_chunk_does_not_depend_on_the_others():
 
 @pytest.mark.compiled
 def test_equal_choices_are_evaluated_once_and_nothing_changes():
-    settings = Settings()
+    settings = WorkloadSettings()
     work, bench, known = workload(settings, 3), Bench(dragonfly()), {}
     for policy in ("simple", "slurm", "rrn"):
         shared = bench.run(work, policy, seed=3, known=known)
@@ -84,8 +84,8 @@ def test_equal_choices_are_evaluated_once_and_nothing_changes():
 
 
 def test_large_first_is_the_same_workload():
-    settings = Settings(repeats=1)
-    turned = Settings(repeats=1, large_first=True)
+    settings = WorkloadSettings(repeats=1)
+    turned = WorkloadSettings(repeats=1, large_first=True)
     assert workload(settings, 5).sizes == workload(turned, 5).sizes[::-1]
 
 
@@ -111,7 +111,7 @@ def test_congestor_summary():
 
 @pytest.mark.compiled
 def test_level_spread_beats_the_baselines_more_often_than_not():
-    found = PlacementComparison(POLICIES, *run_chunk(Settings(repeats=1), range(6)))
+    found = PlacementComparison(POLICIES, *run_chunk(WorkloadSettings(repeats=1), range(6)))
     against = found.against(BASELINES)
     assert against["strictly_better"] > against["strictly_worse"]
     assert against["mean_reduction"] > 0

@@ -12,7 +12,7 @@ from wattline.model.errors import InputError
 from wattline.network.packets import Rule
 from wattline.studies.dragonfly import compare as comparing
 from wattline.studies.dragonfly.checkpoint import SOURCES, Checkpoint
-from wattline.studies.dragonfly.compare import POLICIES, Pool, Settings
+from wattline.studies.dragonfly.compare import POLICIES, Pool, WorkloadSettings
 from wattline.studies.dragonfly.comparison import PlacementComparison
 from wattline.studies.dragonfly.plots import points, quarters
 
@@ -33,7 +33,7 @@ def asked(monkeypatch):
     return numbers
 
 
-def run(path, workloads, settings=Settings()):  # noqa: B008  it is frozen
+def run(path, workloads, settings=WorkloadSettings()):  # noqa: B008  it is frozen
     with Pool(1) as pool:
         return comparing.compare(settings, workloads, pool, Checkpoint(path))
 
@@ -65,19 +65,19 @@ def test_more_runs_add_to_those_that_are_there(asked, tmp_path):
     path = tmp_path / "found.jsonl"
     run(path, 3)
     asked.clear()
-    twice = run(path, 3, Settings(repeats=3))
+    twice = run(path, 3, WorkloadSettings(repeats=3))
     assert asked == [0, 1, 2, 0, 1, 2]
     np.testing.assert_allclose(twice.time_s[:, 0, 0], np.arange(3) + 1.0 + 100.0)
 
 
 def test_other_settings_are_another_comparison(asked, tmp_path):
     path = tmp_path / "found.jsonl"
-    run(path, 3, Settings(packets=True, rule=Rule(3.0)))
+    run(path, 3, WorkloadSettings(packets=True, rule=Rule(3.0)))
     asked.clear()
-    run(path, 3, Settings(packets=True))
+    run(path, 3, WorkloadSettings(packets=True))
     assert asked == [0, 1, 2]
     asked.clear()
-    run(path, 3, Settings(packets=True, rule=Rule(3.0)))
+    run(path, 3, WorkloadSettings(packets=True, rule=Rule(3.0)))
     assert asked == []
 
 

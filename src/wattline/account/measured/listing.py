@@ -8,7 +8,7 @@ from sqlalchemy import and_, case, func, select
 
 from wattline.account.measured.questions import (
     UNTIL_S,
-    Asked,
+    Conditions,
     believed_of_steps,
     lives_asked,
     steps_asked,
@@ -20,7 +20,7 @@ RUN_ON = ("RUNNING", "SUSPENDED")
 """States of a step that has not ended."""
 
 
-def step_rows(store: Store, asked: Asked) -> dict[int, list[dict[str, Any]]]:
+def step_rows(store: Store, asked: Conditions) -> dict[int, list[dict[str, Any]]]:
     """The steps with joules, by the number of their life; each with its times and its source.
 
     A job ends with its steps: one that nobody has told of since has the state of its job.

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Select, and_, func, not_, select, true
 from wattline.account.measured.entities import is_above
 from wattline.account.measured.questions import (
     UNTIL_S,
-    Asked,
+    Conditions,
     Number,
     inside_period,
     part_of,
@@ -48,7 +48,7 @@ def nodes_metered(seen: Iterable[str]) -> list[str]:
     return [name for name in seen if "/" not in name and not is_above(name)]
 
 
-def metered_by(store: Store, asked: Asked) -> dict[str, Metered]:
+def metered_by(store: Store, asked: Conditions) -> dict[str, Metered]:
     """What each meter saw, by the name of what it is of, in order."""
     inside = and_(true(), *inside_period(rests, asked))
     with store.session() as session:
@@ -73,7 +73,7 @@ def last_metered_s(store: Store, clusters: Sequence[str] = ()) -> float | None:
     return max((float(end_s) for end_s in ends if end_s is not None), default=None)
 
 
-def _seen(asked: Asked, part: Number | None, condition: ColumnElement[bool]) -> Select[Any]:
+def _seen(asked: Conditions, part: Number | None, condition: ColumnElement[bool]) -> Select[Any]:
     clusters = rests.c.cluster.in_(asked.clusters) if asked.clusters else true()
     # By cluster first, as the table's own index has them: then nothing needs to be sorted.
     names = rests.c.cluster, rests.c.entity

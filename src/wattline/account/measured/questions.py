@@ -47,7 +47,7 @@ _FAR_S = 1e15
 
 
 @dataclass(frozen=True)
-class Asked:
+class Conditions:
     """Conditions that must all hold; empty ones hold for every job."""
 
     jobs: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ UNTIL_S: Number = func.coalesce(lives.c.end_s, lives.c.seen_s, lives.c.start_s)
 
 
 def totals(
-    store: Store, by: str, asked: Asked, classes: Mapping[str, str] | None = None,
+    store: Store, by: str, asked: Conditions, classes: Mapping[str, str] | None = None,
     node_classes: Mapping[str, str] | None = None,
 ) -> list[Total]:
     """Joules by name, most first.
@@ -126,7 +126,7 @@ def totals(
 
 
 def _by_class(
-    store: Store, asked: Asked, classes: Mapping[str, str], node_classes: Mapping[str, str]
+    store: Store, asked: Conditions, classes: Mapping[str, str], node_classes: Mapping[str, str]
 ) -> list[Total]:
     """What was told of a job's nodes counts before the class of its nodes, or its partition."""
     found: dict[str, Total] = {}
@@ -149,7 +149,7 @@ def _plus(one: Total, other: Total) -> Total:
 
 
 def _summed_by(
-    connection: Connection, name: Number, asked: Asked
+    connection: Connection, name: Number, asked: Conditions
 ) -> dict[Any, tuple[float, float, float]]:
     return {key: (float(energy_j), float(idle_j), float(covered_s)) for
             key, energy_j, idle_j, covered_s in connection.execute(_summed(asked, name))}
@@ -165,7 +165,7 @@ class Spread:
     energy_j: FloatArray
 
 
-def spread(store: Store, by: str, asked: Asked, *, even_in_hours: bool = False) -> Spread:
+def spread(store: Store, by: str, asked: Conditions, *, even_in_hours: bool = False) -> Spread:
     """Joules by name and stretch of time, cut to the period.
 
     `even_in_hours` says that nothing depends on when in an hour they were: rows within one hour
@@ -191,7 +191,7 @@ def spread(store: Store, by: str, asked: Asked, *, even_in_hours: bool = False) 
     return _cut_rows(sorted(tuple(row) for row in rows), asked)
 
 
-def _cut_rows(rows: list[tuple[Any, ...]], asked: Asked) -> Spread:
+def _cut_rows(rows: list[tuple[Any, ...]], asked: Conditions) -> Spread:
     """What lies in the period; rows within an hour of it do already, wherever they are in it."""
     names = [str(row[0]) for row in rows]
     start_s, end_s, whole, energy_j = (
@@ -209,7 +209,7 @@ def hour_of(connection: Connection, time_s: Number) -> Number:
     return cast(hours, Integer) if connection.dialect.name == "sqlite" else func.floor(hours)
 
 
-def inside_period(table: Table, asked: Asked) -> list[ColumnElement[bool]]:
+def inside_period(table: Table, asked: Conditions) -> list[ColumnElement[bool]]:
     """Rows that lie in the period as a whole."""
     found = []
     if asked.start_s is not None:
@@ -219,14 +219,16 @@ def inside_period(table: Table, asked: Asked) -> list[ColumnElement[bool]]:
     return found
 
 
-def cut(start_s: float, end_s: float, energy_j: float, asked: Asked) -> tuple[float, float, float]:
+def cut(
+    start_s: float, end_s: float, energy_j: float, asked: Conditions
+) -> tuple[float, float, float]:
     """The part of a stretch that lies in the period."""
     first = start_s if asked.start_s is None else max(start_s, asked.start_s)
     last = end_s if asked.end_s is None else min(end_s, asked.end_s)
     return first, last, energy_j * ((last - first) / (end_s - start_s) if end_s > start_s else 1.0)
 
 
-def life_rows(store: Store, asked: Asked) -> list[dict[str, Any]]:
+def life_rows(store: Store, asked: Conditions) -> list[dict[str, Any]]:
     """The lives that were there at some time of the period, in order.
 
     `restart` says how many lives of the same job the ledger has before each.
@@ -242,12 +244,12 @@ def life_rows(store: Store, asked: Asked) -> list[dict[str, Any]]:
         return [dict(row) for row in session.execute(query).mappings()]
 
 
-def lives_asked(asked: Asked) -> ColumnElement[bool]:
+def lives_asked(asked: Conditions) -> ColumnElement[bool]:
     """The lives that were there at some time of the period and that the conditions choose."""
     return and_(within(lives.c.start_s, UNTIL_S, asked), _chosen(asked))
 
 
-def contradicted(store: Store, asked: Asked) -> list[Twice]:
+def contradicted(store: Store, asked: Conditions) -> list[Twice]:
     """The lives of the period whose meters and whose Slurm disagree."""
     told = (lives.c.label, lives.c.source, lives.c.energy_j, lives.c.told_j, lives.c.coverage)
     query = select(*told).where(
@@ -258,19 +260,19 @@ def contradicted(store: Store, asked: Asked) -> list[Twice]:
         return [found for row in session.execute(query) if (found := told_twice(*row))]
 
 
-def crossing(store: Store, asked: Asked) -> int:
+def crossing(store: Store, asked: Conditions) -> int:
     """How many lives cross an end of the period and have one figure for all of their time."""
     across = [and_(lives.c.start_s < edge, edge < UNTIL_S)
               for edge in (asked.start_s, asked.end_s) if edge is not None]
     return _told_by_slurm(store, asked, or_(false(), *across))
 
 
-def unseen(store: Store, asked: Asked) -> int:
+def unseen(store: Store, asked: Conditions) -> int:
     """How many lives of the period have their joules from Slurm, and not from a meter."""
     return _told_by_slurm(store, asked, within(lives.c.start_s, UNTIL_S, asked))
 
 
-def _told_by_slurm(store: Store, asked: Asked, condition: ColumnElement[bool]) -> int:
+def _told_by_slurm(store: Store, asked: Conditions, condition: ColumnElement[bool]) -> int:
     told = [str(Source.SLURM_JOB), str(Source.SLURM_STEPS)]
     query = select(func.count()).select_from(lives).where(
         condition, lives.c.source.in_(told), _chosen(asked))
@@ -279,7 +281,7 @@ def _told_by_slurm(store: Store, asked: Asked, condition: ColumnElement[bool]) -
 
 
 def _by_host(
-    store: Store, asked: Asked, name_of: Callable[[str, str], str]
+    store: Store, asked: Conditions, name_of: Callable[[str, str], str]
 ) -> list[Total]:
     """Joules by what a node, and the partition of the job on it, are called.
 
@@ -324,7 +326,7 @@ def _sorted(found: Iterable[Total]) -> list[Total]:
     return sorted(found, key=lambda total: (-total.energy_j, total.name))
 
 
-def _summed(asked: Asked, *names: Number) -> Select[Any]:
+def _summed(asked: Conditions, *names: Number) -> Select[Any]:
     """Joules, idle joules and node-seconds of the facts that count."""
     part = part_of(facts.c.start_s, facts.c.end_s, asked)
     return select(*names, *(func.sum(facts.c[name] * part)
@@ -333,7 +335,7 @@ def _summed(asked: Asked, *names: Number) -> Select[Any]:
         _counting(asked), within(facts.c.start_s, facts.c.end_s, asked)).group_by(*names)
 
 
-def _counting(asked: Asked) -> ColumnElement[bool]:
+def _counting(asked: Conditions) -> ColumnElement[bool]:
     """Which facts count: those of whole jobs, and those of steps that were asked for by name."""
     others = _of_names(asked)
     if not asked.jobs:
@@ -357,7 +359,7 @@ def believed_of_steps() -> ColumnElement[bool]:
     return (facts.c.source == str(Source.SERIES)) == metered
 
 
-def steps_asked(asked: Asked) -> ColumnElement[bool]:
+def steps_asked(asked: Conditions) -> ColumnElement[bool]:
     """The steps of the lives that are asked for: those that are named, else all."""
     if not asked.jobs:
         return true()
@@ -368,7 +370,7 @@ def steps_asked(asked: Asked) -> ColumnElement[bool]:
     return or_(false(), *found)
 
 
-def _chosen(asked: Asked) -> ColumnElement[bool]:
+def _chosen(asked: Conditions) -> ColumnElement[bool]:
     others = _of_names(asked)
     if not asked.jobs:
         return others
@@ -386,7 +388,7 @@ def _has_step(text: str) -> ColumnElement[bool]:
     return and_(_is_job(job), there.exists())
 
 
-def _of_names(asked: Asked) -> ColumnElement[bool]:
+def _of_names(asked: Conditions) -> ColumnElement[bool]:
     wanted = ((lives.c.user, asked.users), (lives.c.account, asked.accounts),
               (lives.c.cluster, asked.clusters))
     told = [] if asked.classed is None else [
@@ -408,7 +410,7 @@ def _is_job(text: str) -> ColumnElement[bool]:
     return or_(*found)
 
 
-def within(start_s: Number, end_s: Number, asked: Asked) -> ColumnElement[bool]:
+def within(start_s: Number, end_s: Number, asked: Conditions) -> ColumnElement[bool]:
     """Whether something of it lies in the period; what has no length belongs where it begins."""
     found: list[ColumnElement[bool]] = [literal(1) == literal(1)]
     if asked.end_s is not None:
@@ -418,7 +420,7 @@ def within(start_s: Number, end_s: Number, asked: Asked) -> ColumnElement[bool]:
     return and_(*found)
 
 
-def _overlap_s(start_s: Number, end_s: Number, asked: Asked) -> Number:
+def _overlap_s(start_s: Number, end_s: Number, asked: Conditions) -> Number:
     first, last = start_s, end_s
     if asked.start_s is not None:
         first = case((start_s < asked.start_s, asked.start_s), else_=start_s)
@@ -427,7 +429,7 @@ def _overlap_s(start_s: Number, end_s: Number, asked: Asked) -> Number:
     return last - first
 
 
-def part_of(start_s: Number, end_s: Number, asked: Asked) -> Number:
+def part_of(start_s: Number, end_s: Number, asked: Conditions) -> Number:
     """The share of a row that lies in the period."""
     if asked.start_s is None and asked.end_s is None:
         return literal(1.0)

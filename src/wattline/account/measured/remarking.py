@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import func, select, true
 
 from wattline.account.measured import kept_rules
-from wattline.account.measured.questions import Asked, lives_asked, within
+from wattline.account.measured.questions import Conditions, lives_asked, within
 from wattline.account.measured.records import Source
 from wattline.account.measured.tables import facts, lives, rests
 from wattline.account.store import Store
@@ -33,7 +33,7 @@ class SetAside:
                 "of the meters")
 
 
-def set_aside(store: Store, asked: Asked) -> SetAside:
+def set_aside(store: Store, asked: Conditions) -> SetAside:
     """The lives of the period that have joules of a series which do not count."""
     told = [str(Source.SLURM_JOB), str(Source.SLURM_STEPS)]
     query = select(lives.c.id, lives.c.energy_j, func.sum(facts.c.energy_j)).join(
@@ -46,7 +46,7 @@ def set_aside(store: Store, asked: Asked) -> SetAside:
                     sum(float(row[2]) for row in rows))
 
 
-def filled_by_mean(store: Store, asked: Asked) -> str:
+def filled_by_mean(store: Store, asked: Conditions) -> str:
     """What to say of joules that no meter saw, where gaps have the mean of their job."""
     with store.session() as session:
         if kept_rules.load(session.connection()).filling is not Filling.MEAN:
@@ -58,7 +58,7 @@ def filled_by_mean(store: Store, asked: Asked) -> str:
             f"{joules_text(filled_j)} of these jobs, which no meter saw" if filled_j else "")
 
 
-def unknown_names(store: Store, asked: Asked) -> list[str]:
+def unknown_names(store: Store, asked: Conditions) -> list[str]:
     """What to say of users and accounts that no job of the ledger has."""
     said = []
     with store.session() as session:
@@ -71,7 +71,7 @@ def unknown_names(store: Store, asked: Asked) -> list[str]:
 
 
 def suspect_j_by(
-    store: Store, asked: Asked, nodes: Collection[str] | None = None
+    store: Store, asked: Conditions, nodes: Collection[str] | None = None
 ) -> dict[str, float]:
     """Joules of readings that look like faults, by meter, in the hours of a period."""
     query = select(rests.c.entity, func.sum(rests.c.suspect_j)).where(

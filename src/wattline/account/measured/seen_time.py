@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from sqlalchemy import ColumnElement, Connection, and_, func, not_, or_, select, true
 
 from wattline.account.measured.entities import ABOVE
-from wattline.account.measured.questions import Asked, hour_of, within
+from wattline.account.measured.questions import Conditions, hour_of, within
 from wattline.account.measured.tables import rests
 from wattline.account.store import Store
 
@@ -15,7 +15,7 @@ NEARLY = 0.99
 """A meter that saw less of the time than this cannot be held against what lies beneath it."""
 
 
-def seen_shares(store: Store, asked: Asked, meters: Iterable[str]) -> dict[str, float]:
+def seen_shares(store: Store, asked: Conditions, meters: Iterable[str]) -> dict[str, float]:
     """By meter, the share of the nodes' metered time that it saw; without metered nodes, none."""
     found: dict[str, float] = {}
     above = or_(*(rests.c.entity.startswith(f"{kind}:") for kind in ABOVE))
@@ -38,7 +38,7 @@ def said(shares: dict[str, float]) -> list[str]:
 
 
 def _by_hour(
-    connection: Connection, asked: Asked, chosen: ColumnElement[bool]
+    connection: Connection, asked: Conditions, chosen: ColumnElement[bool]
 ) -> dict[int, float]:
     """Seconds of each hour that were metered, by the one that has most."""
     hour = hour_of(connection, rests.c.start_s)

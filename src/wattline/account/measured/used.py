@@ -10,7 +10,7 @@ import numpy as np
 
 from wattline.account.fairshare import usage_at
 from wattline.account.measured.book import MeasuredLedger
-from wattline.account.measured.questions import Asked, life_rows
+from wattline.account.measured.questions import Conditions, life_rows
 from wattline.account.store import Store, refuse_missing
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
@@ -35,7 +35,7 @@ def used_by_user(store: str | Path, half_life_s: float) -> dict[str, float]:
     refuse_missing(store)
     with Store(store) as opened:
         MeasuredLedger(opened)
-        known, columns = with_joules(life_rows(opened, Asked()))
+        known, columns = with_joules(life_rows(opened, Conditions()))
     return usage_at(float(columns["end_s"].max()), [row["user"] for row in known], **columns,
                     half_life_s=half_life_s)
 

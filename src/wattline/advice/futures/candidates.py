@@ -28,7 +28,7 @@ OF_THE_MACHINE = ("power.idle_fraction",)
 
 
 @dataclass(frozen=True)
-class Choice:
+class NamedChanges:
     """What is changed of the scenario, under the name by which it was asked for."""
 
     name: str
@@ -37,13 +37,13 @@ class Choice:
     """What was chosen for it that nobody chose."""
 
 
-def read_choices(texts: Iterable[str], scenario: Scenario) -> list[Choice]:
+def read_choices(texts: Iterable[str], scenario: Scenario) -> list[NamedChanges]:
     """The candidates, what is there now first; without any, what usually matters."""
     listed = [part.strip() for text in texts for part in split_values(text) if part.strip()]
-    found: list[Choice] = []
+    found: list[NamedChanges] = []
     there: list[str] = []
     for text in listed or _usual(scenario):
-        choice = _kept(Choice(text, _changes(text)), scenario)
+        choice = _kept(NamedChanges(text, _changes(text)), scenario)
         if not choice.changes or choice.name in [each.name for each in found]:
             continue
         if changes_nothing(choice, scenario):
@@ -51,10 +51,10 @@ def read_choices(texts: Iterable[str], scenario: Scenario) -> list[Choice]:
         else:
             found.append(choice)
     said = f"left out, since it is there already: {', '.join(there)}" if there else ""
-    return [Choice(CURRENT, {}, said), *found]
+    return [NamedChanges(CURRENT, {}, said), *found]
 
 
-def changes_nothing(choice: Choice, scenario: Scenario) -> bool:
+def changes_nothing(choice: NamedChanges, scenario: Scenario) -> bool:
     """Whether a choice is what is there, under another name."""
     fields = scenario.model_dump(mode="json", exclude_none=True)
     return _compared(validate(changed(fields, choice.changes), choice.name)) == _compared(scenario)
@@ -69,7 +69,7 @@ def _compared(scenario: Scenario) -> dict[str, Any]:
     return fields
 
 
-def _kept(choice: Choice, scenario: Scenario) -> Choice:
+def _kept(choice: NamedChanges, scenario: Scenario) -> NamedChanges:
     """A cap that nobody would keep has the power policy that it has along an axis of a sweep."""
     if not choice.changes:
         return choice
@@ -81,9 +81,9 @@ def _kept(choice: Choice, scenario: Scenario) -> Choice:
         raise InputError(f"candidate '{choice.name}': {error}") from None
     if not chosen:
         return choice
-    return Choice(choice.name, {**choice.changes, "policy.power": USUAL_KEEPER},
-                  f"candidate '{choice.name}' names no power policy: '{USUAL_KEEPER}' keeps its "
-                  "cap")
+    return NamedChanges(
+        choice.name, {**choice.changes, "policy.power": USUAL_KEEPER},
+        f"candidate '{choice.name}' names no power policy: '{USUAL_KEEPER}' keeps its cap")
 
 
 def _usual(scenario: Scenario) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 from wattline.advice.futures.candidates import (
     CURRENT,
     OF_THE_MACHINE,
-    Choice,
+    NamedChanges,
     changes_nothing,
     read_choices,
 )
@@ -131,14 +131,15 @@ class _Supervisor:
         done = self._order(changes) if self.act and changes else ""
         return PolicyRound(advice, changes, why, done)
 
-    def _choices(self, kept: KeptBooks) -> list[Choice]:
+    def _choices(self, kept: KeptBooks) -> list[NamedChanges]:
         there = as_told(kept)
         self.first = self.first or there
         choices = in_watts(read_choices(self.candidates, self.first), kept.books)
         now, first = _chosen(there), _chosen(self.first)
         if now == first:
             return choices
-        wanted = [(choice, first | choice.changes) for choice in (*choices[1:], Choice(FIRST, {}))]
+        wanted = [(choice, first | choice.changes)
+                  for choice in (*choices[1:], NamedChanges(FIRST, {}))]
         others = [replace(choice, changes=_from_to(now, to)) for choice, to in wanted]
         return [choices[0], *(choice for choice in others
                               if choice.changes and not changes_nothing(choice, there))]

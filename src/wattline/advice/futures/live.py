@@ -18,7 +18,7 @@ from wattline.advice.futures.arrivals import (
     said_of,
     weeks_in,
 )
-from wattline.advice.futures.candidates import Choice
+from wattline.advice.futures.candidates import NamedChanges
 from wattline.advice.futures.run_times import FEW, RunTimes, asks_nothing
 from wattline.advice.futures.running import CAP, Now
 from wattline.books import Books, Submitted
@@ -99,7 +99,7 @@ def as_told(kept: KeptBooks) -> Scenario:
     return validate(changed(fields, {CAP: cap}), "site")
 
 
-def in_watts(choices: Iterable[Choice], books: Books) -> list[Choice]:
+def in_watts(choices: Iterable[NamedChanges], books: Books) -> list[NamedChanges]:
     """The same choices with caps in watts: per cent are of what the machine can draw."""
     def watts(cap: Any) -> Any:
         if not isinstance(cap, str) or not cap.strip().endswith("%"):

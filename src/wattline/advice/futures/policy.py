@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wattline.advice.futures.candidates import Choice, read_choices
+from wattline.advice.futures.candidates import NamedChanges, read_choices
 from wattline.advice.futures.instants import instant_s
 from wattline.advice.futures.live import as_told, in_watts, stand_live
 from wattline.advice.futures.running import FIGURES, Now, candidate_of, stand_at
@@ -167,7 +167,7 @@ class Question:
 
 
 def judged(
-    now: Now, choices: Sequence[Choice], question: Question, watch: Stopwatch,
+    now: Now, choices: Sequence[NamedChanges], question: Question, watch: Stopwatch,
     progress: Callable[[float], None] | None = None,
 ) -> PolicyAdvice:
     """Every choice run ahead from a moment, on the same draws."""
@@ -218,7 +218,7 @@ def refuse_both(
 
 
 def _candidate(
-    choice: Choice, rows: Sequence[Mapping[str, float]], goal: Expression,
+    choice: NamedChanges, rows: Sequence[Mapping[str, float]], goal: Expression,
     kept: Sequence[Constraint],
 ) -> CandidateFigures:
     spread = {name: mean_interval([row[name] for row in rows]) for name in rows[0]}

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wattline.advice.futures.arrivals import with_arrivals
-from wattline.advice.futures.candidates import Choice
+from wattline.advice.futures.candidates import NamedChanges
 from wattline.advice.futures.carried import begun_anew, carried_over
 from wattline.advice.futures.run_times import FEW, Mask, RunTimes, asks_nothing
 from wattline.analysis.metrics import quantiles
@@ -124,7 +124,7 @@ def _drawn_from(times: RunTimes, unasked: Mask) -> Iterator[str]:
         yield f"{counted(drawn, 'job')} are few to draw from"
 
 
-def candidate_of(now: Now, choice: Choice) -> tuple[Candidate, str]:
+def candidate_of(now: Now, choice: NamedChanges) -> tuple[Candidate, str]:
     """A moment under one of the choices, and what must be said of that."""
     if not choice.changes:
         return Candidate(now.moment, None, now.rules, now.until_s), ""
@@ -142,7 +142,7 @@ def candidate_of(now: Now, choice: Choice) -> tuple[Candidate, str]:
     return Candidate(now.moment, policy, rules, now.until_s), said
 
 
-def plan_of(ready: Plan, choice: Choice) -> Plan:
+def plan_of(ready: Plan, choice: NamedChanges) -> Plan:
     """The scenario with a choice's changes, on the same jobs and machine."""
     fields = ready.scenario.model_dump(mode="json", exclude_none=True)
     try:

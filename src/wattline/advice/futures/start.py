@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wattline.advice.futures.arrivals import HINDSIGHT
-from wattline.advice.futures.candidates import CURRENT, Choice
+from wattline.advice.futures.candidates import CURRENT, NamedChanges
 from wattline.advice.futures.instants import instant_s
 from wattline.advice.futures.live import stand_live
 from wattline.advice.futures.policy import planned, refuse_both
@@ -117,7 +117,7 @@ def advise_start(
     grams = rate_on(clock, carbon, carbon_from, price_start)
     moment = now.moment
     at_s = moment.now_s
-    one, _ = candidate_of(now, Choice(CURRENT, {}))
+    one, _ = candidate_of(now, NamedChanges(CURRENT, {}))
     starts, used = [], []
     watts = float(moment.books.state.jobs.watts[row])
     # Whoever is killed at the limit uses nothing after it.

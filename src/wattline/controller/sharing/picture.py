@@ -14,7 +14,7 @@ from wattline.live.slurm.holding import devices_of
 from wattline.live.slurm.reading import WATTS, SlurmJob
 from wattline.live.slurm.wishes import Wish
 from wattline.model.errors import InputError
-from wattline.scenario.twin.asked import Asked
+from wattline.scenario.twin.asked import AskedJob
 from wattline.shared_nodes.machine import NO_LIMIT
 from wattline.site.sbatch import gres_asked, megabytes
 
@@ -85,11 +85,11 @@ def pictured(
         start_s, load)
 
 
-def asked(job: PicturedJob, base_s: float) -> Asked:
+def asked(job: PicturedJob, base_s: float) -> AskedJob:
     """The same as the twin reads a job of a log."""
-    found = Asked(job.label, job.submit_s - base_s, 1e9, job.limit_s, user=job.user,
-                  account=job.account, partition=job.partition, qos=job.qos, nice=job.nice,
-                  licences=dict(job.licenses), cpu_load=job.load, where=f"job {job.label}")
+    found = AskedJob(job.label, job.submit_s - base_s, 1e9, job.limit_s, user=job.user,
+                     account=job.account, partition=job.partition, qos=job.qos, nice=job.nice,
+                     licences=dict(job.licenses), cpu_load=job.load, where=f"job {job.label}")
     if job.held:
         found.min_nodes = found.max_nodes = len(job.held)
         found.tasks, found.cpus_per_task = sum(job.held.values()), 1
@@ -108,7 +108,7 @@ def asked(job: PicturedJob, base_s: float) -> Asked:
     return found
 
 
-def _devices(job: PicturedJob, found: Asked) -> None:
+def _devices(job: PicturedJob, found: AskedJob) -> None:
     wished = {"gres_per_node": "per_node", "gres_per_job": "per_job", "gres_per_task": "per_task"}
     for name, place in wished.items():
         text = str(job.wish.get(place, "")).replace("gres:", "")
@@ -121,7 +121,7 @@ def _devices(job: PicturedJob, found: Asked) -> None:
             found.gres_per_node[name, model] = -(-count // nodes)
 
 
-def _memory(job: PicturedJob, found: Asked) -> None:
+def _memory(job: PicturedJob, found: AskedJob) -> None:
     """In equal parts, as a log's: Slurm says what the whole job has."""
     text = _memory_said(job)
     if text and not memory_unread(job):

@@ -28,7 +28,7 @@ SHARES = (0.5, 0.75, 0.25)
 
 
 @dataclass(frozen=True)
-class Settings:
+class DescentSettings:
     """How to descend."""
 
     rounds: int = 200
@@ -125,7 +125,7 @@ def descend(
     *,
     start: Bid | None = None,
     known: Sequence[tuple[Bid, BidOutcome]] = (),
-    settings: Settings | None = None,
+    settings: DescentSettings | None = None,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Decision:
     """Descend from `start` and return the cheapest bid visited that met all constraints.
@@ -133,7 +133,7 @@ def descend(
     `known` are bids that were tried before, in a part of this space: what they found is not lost,
     and the search goes on from the best of them too.
     """
-    chosen = settings or Settings()
+    chosen = settings or DescentSettings()
     shares = chosen.rounds // 4 if problem.start_shares else 0
     simulate = _telling(simulate, chosen.rounds + shares, progress)
     bid = start or start_bid(problem)

@@ -6,10 +6,10 @@ See docs/claims.md.
 from wattline.physics.claims.book import ClaimBook, Measured, Verification
 from wattline.physics.claims.claim import Claim, ClaimSetting
 from wattline.physics.claims.files import npb_claims, read_claims, read_runs, write_claims
-from wattline.physics.claims.objective import Choice, Objective
+from wattline.physics.claims.objective import ChosenClaim, Objective
 
 __all__ = [
-           "Choice",
+           "ChosenClaim",
            "Claim",
            "ClaimBook",
            "ClaimSetting",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from wattline.physics.claims import estimate
 from wattline.physics.claims.claim import Claim, ClaimSetting
-from wattline.physics.claims.objective import Choice, Objective, choose
+from wattline.physics.claims.objective import ChosenClaim, Objective, choose
 
 WINDOW = 20
 """A claim is the mean of its last runs, so many at most: an application may change."""
@@ -87,7 +87,7 @@ class ClaimBook:
 
     def choose(
         self, application: str, objective: Objective, free: Mapping[str, int], nodes: int = 1
-    ) -> Choice | None:
+    ) -> ChosenClaim | None:
         """The best class and setting among the free nodes."""
         return choose(self.candidates(application, free, nodes), objective, free)
 

@@ -51,7 +51,7 @@ class Objective:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChosenClaim:
     """The claim that was chosen, and all candidates, best first."""
 
     claim: Claim
@@ -60,14 +60,14 @@ class Choice:
 
 def choose(
     claims: Iterable[Claim], objective: Objective, free: Mapping[str, int] | None = None
-) -> Choice | None:
+) -> ChosenClaim | None:
     """The best claim among the classes with enough free nodes; None if there is none.
 
     Ties go to the earlier claim, so that a choice does not depend on how a table was hashed.
     """
     fitting = [c for c in claims if free is None or free.get(c.node_class, 0) >= c.setting.nodes]
     ranked = tuple(sorted(fitting, key=objective.score))
-    return Choice(ranked[0], ranked) if ranked else None
+    return ChosenClaim(ranked[0], ranked) if ranked else None
 
 
 def _known(error: float) -> float:

@@ -27,7 +27,7 @@ BEYOND = 0.2
 
 
 @dataclass(frozen=True)
-class Part:
+class ServerPart:
     """One part of a server in the model."""
 
     weight: float
@@ -46,7 +46,7 @@ class ServerModel:
     """`base_w` and so much for each watt of each part."""
 
     base_w: float
-    parts: dict[str, Part]
+    parts: dict[str, ServerPart]
     r2: float
     """Share of the server's changes that the parts explain."""
     error_w: float
@@ -73,7 +73,7 @@ def fit_server(parts_w: Mapping[str, FloatArray], server_w: FloatArray) -> Serve
     errors_w = _left_out(table, server_w)
     r2 = 1.0 - float(np.var(server_w - _told(found, table)) / np.var(server_w))
     _check_fit(names, found, r2)
-    parts = {name: Part(float(weight), float(column.min()), float(column.max()))
+    parts = {name: ServerPart(float(weight), float(column.min()), float(column.max()))
              for name, weight, column in zip(names, found[1:], table.T, strict=True)}
     return ServerModel(float(found[0]), parts, r2, float(np.sqrt(np.mean(errors_w**2))),
                        float(np.abs(errors_w).max()), int(server_w.size))

@@ -74,7 +74,7 @@ class Belief(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class FittedHalf:
     """The fitted half of a model: that of power, or that of time."""
 
     coefficients: FloatArray
@@ -93,7 +93,7 @@ class Part:
         }
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any], priors: tuple[Prior, ...]) -> Part:
+    def from_dict(cls, stored: Mapping[str, Any], priors: tuple[Prior, ...]) -> FittedHalf:
         return cls(
             np.array([float(stored["coefficients"][prior.name]) for prior in priors]),
             np.asarray(stored["covariance"], dtype=np.float64),
@@ -110,8 +110,8 @@ class CappingModel(Model):
     grid: Grid
     trained_on: int
     sockets: int
-    power: Part
-    time: Part
+    power: FittedHalf
+    time: FittedHalf
     layout: Layout = SPREAD
     kind: str = "capping"
     note: str = ""
@@ -141,8 +141,8 @@ class CappingModel(Model):
     @classmethod
     def from_dict(cls, application: str, grid: Grid, stored: Mapping[str, Any]) -> CappingModel:
         return cls(application, grid, int(stored["trained_on"]), int(stored["sockets"]),
-                   Part.from_dict(stored["power"], POWER_PRIORS),
-                   Part.from_dict(stored["time"], TIME_PRIORS),
+                   FittedHalf.from_dict(stored["power"], POWER_PRIORS),
+                   FittedHalf.from_dict(stored["time"], TIME_PRIORS),
                    Layout(**stored["layout"]),
                    note=str(stored.get("note", "")))
 
@@ -163,7 +163,7 @@ def fit_capping(
 
 def _fit_packing(
     table: ConfigurationTable, grid: Grid, sockets: int, packed: bool, priors: Priors
-) -> tuple[float, Layout, Part, Part]:
+) -> tuple[float, Layout, FittedHalf, FittedHalf]:
     """Fit power, counted in the likelier way, then time; with the evidence for both."""
     points = table.points()
     found = []
@@ -211,7 +211,7 @@ class Weighed(NamedTuple):
 def _fit_time(
     frame: Frame, points: FloatArray, corrections: FloatArray, target: FloatArray,
     power: FloatArray, priors: tuple[Prior, ...],
-) -> tuple[float, Part]:
+) -> tuple[float, FittedHalf]:
     terms = frame.at(points).of_time(power)
     found: dict[bool, list[Weighed]] = {False: [], True: []}
     for belief in (*_shapes(overhead=False), *_shapes(overhead=True)):
@@ -228,7 +228,7 @@ def _fit_time(
 def _fit_power(
     frame: Frame, points: FloatArray, corrections: FloatArray, target: FloatArray,
     priors: tuple[Prior, ...],
-) -> tuple[float, Part]:
+) -> tuple[float, FittedHalf]:
     found: list[Weighed] = []
     curve = frame.at(points).socket_power
     for belief in _shapes(overhead=False):
@@ -268,7 +268,7 @@ def _total(found: list[Weighed]) -> float:
     return float(np.logaddexp.reduce([one.log_probability for one in found]))
 
 
-def _average(found: list[Weighed], split: int) -> Part:
+def _average(found: list[Weighed], split: int) -> FittedHalf:
     """The fits of all beliefs, each with its probability as its weight."""
     best = max(one.log_probability for one in found)
     chance = np.exp([one.log_probability - best for one in found])
@@ -278,7 +278,7 @@ def _average(found: list[Weighed], split: int) -> Part:
     mean = np.einsum("i,ij->j", weight, np.array([part.coefficients for part in parts]))
     apart = np.array([part.coefficients for part in parts]) - mean
     covariance = np.einsum("i,ijk->jk", weight, np.array([part.covariance for part in parts]))
-    return Part(
+    return FittedHalf(
         mean,
         covariance + np.einsum("i,ij,ik->jk", weight, apart, apart),
         np.einsum("i,ij->j", weight, np.array([part.corrections for part in parts])),
@@ -286,15 +286,15 @@ def _average(found: list[Weighed], split: int) -> Part:
     )
 
 
-def _part(one: Weighed, split: int) -> Part:
+def _part(one: Weighed, split: int) -> FittedHalf:
     posterior = one.problem.posterior(one.mean, one.sd, one.noise_sd)
     terms = one.problem.features[:, :split]
     covariance = posterior.covariance[:split, :split]
     explained = np.einsum("ij,ij->i", terms @ covariance, terms)
     # Errors of left-out predictions are the honest size of what is still unknown.
     unexplained = float(np.mean(posterior.left_out**2) - np.mean(explained))
-    return Part(posterior.mean[:split].copy(), covariance.copy(), posterior.mean[split:].copy(),
-                float(np.sqrt(max(unexplained, 1e-4))))
+    return FittedHalf(posterior.mean[:split].copy(), covariance.copy(),
+                      posterior.mean[split:].copy(), float(np.sqrt(max(unexplained, 1e-4))))
 
 
 def _search(curve: Curve, target: FloatArray, mean: FloatArray, sd: FloatArray) -> FloatArray:
@@ -324,7 +324,7 @@ def _search(curve: Curve, target: FloatArray, mean: FloatArray, sd: FloatArray) 
     return at
 
 
-def _deviation(terms: FloatArray, part: Part) -> FloatArray:
+def _deviation(terms: FloatArray, part: FittedHalf) -> FloatArray:
     variance = np.einsum("ij,ij->i", terms @ part.covariance, terms)
     deviation: FloatArray = np.sqrt(np.maximum(variance, 0.0) + part.spread**2)
     return deviation

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wattline.model.units import fold_hosts
-from wattline.scenario.twin.asked import Asked, Log
+from wattline.scenario.twin.asked import AskedJob, Log
 from wattline.shared_nodes.machine import BoolArray, FloatArray, IntArray
 from wattline.site.lines import hosts_of
 from wattline.site.slurm_conf import Partition, SlurmConf
@@ -41,7 +41,7 @@ class Span:
 class Placed:
     """One row per job of the log and node that it ran on."""
 
-    jobs: Sequence[Asked]
+    jobs: Sequence[AskedJob]
     job: IntArray
     node: IntArray
     start_s: FloatArray
@@ -70,7 +70,7 @@ def against_log(log: Log, conf: SlurmConf, spans: Sequence[Span]) -> list[str]:
     return said
 
 
-def _placed(jobs: Sequence[Asked], conf: SlurmConf, source: str, said: list[str]) -> Placed:
+def _placed(jobs: Sequence[AskedJob], conf: SlurmConf, source: str, said: list[str]) -> Placed:
     row_of = {node.name: at for at, node in enumerate(conf.nodes)}
     strange: dict[str, None] = {}
     lost: list[str] = []

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 from math import isfinite
 
-from wattline.scenario.twin.asked import Asked
+from wattline.scenario.twin.asked import AskedJob
 
 
-def too_many_named(job: Asked, named: int) -> str:
+def too_many_named(job: AskedJob, named: int) -> str:
     """Why a job that names so many nodes is refused, or nothing."""
     if 0 < job.max_nodes < named:
         return f"names more nodes ({named:,}) than it asks for at most ({job.max_nodes:,})"
     return ""
 
 
-def too_many_tasks(job: Asked) -> str:
+def too_many_tasks(job: AskedJob) -> str:
     """Why a job has more tasks than fit on the most nodes that it asks for, or nothing."""
     most = job.max_nodes * job.tasks_per_node
     if job.max_nodes > 0 and 0 < most < job.tasks and not isfinite(job.start_s):
@@ -30,7 +30,7 @@ def too_many_tasks(job: Asked) -> str:
     return ""
 
 
-def settle_nodes(job: Asked, named: int = -1) -> None:
+def settle_nodes(job: AskedJob, named: int = -1) -> None:
     """Let a job ask for as many nodes as it names, and for no more than it has tasks.
 
     One that had more by a log was not submitted so, or its tasks are filled in.

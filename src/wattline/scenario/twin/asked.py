@@ -18,7 +18,7 @@ Kind = tuple[str, str]
 
 
 @dataclass(slots=True)
-class Asked:
+class AskedJob:
     """Names as the log has them; -1, NaN and empty say that it does not say."""
 
     job_id: str
@@ -97,7 +97,7 @@ class Asked:
 class Log:
     """The jobs of a log in order of submission, and what had to be said of it."""
 
-    jobs: list[Asked]
+    jobs: list[AskedJob]
     source: str
     unix_start_s: float | None = None
     filled: tuple[str, ...] = ()
@@ -135,7 +135,7 @@ class Log:
         return found
 
 
-def plain_numbers(jobs: Sequence[Asked]) -> list[int] | None:
+def plain_numbers(jobs: Sequence[AskedJob]) -> list[int] | None:
     """Ids of the jobs as numbers, where all have one of their own."""
     if not all(job.job_id.isdecimal() and len(job.job_id) < 16 for job in jobs):
         return None

@@ -24,7 +24,7 @@ from wattline.policies.configuration.claimed_setup import (
 from wattline.policies.registry import choose
 from wattline.policies.setting import Outside
 from wattline.scenario.model import Scenario
-from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, Counter
+from wattline.scenario.twin.asked import NEVER_ENDS_S, AskedJob, Counter
 from wattline.scenario.twin.claimed_classes import classes_of
 from wattline.scenario.twin.site import Site
 from wattline.shared_nodes.class_options import ClassOptions
@@ -139,7 +139,7 @@ class _Reading:
                 "claims: a job keeps the time limit that it asked for on every class, and backfill "
                 "plans with it"]
 
-    def _options(self, row: int, job: Asked, requests: Requests) -> list[Row]:
+    def _options(self, row: int, job: AskedJob, requests: Requests) -> list[Row]:
         """Rows of a job's options, best first; of equal ones that of the earlier claim."""
         size = _size(row, requests, self.filled, bool(self.alone[row]))
         fitting = [pair for pair in self._known(job.name, size.nodes)
@@ -165,7 +165,7 @@ class _Reading:
                                             self.classes.names, nodes)
         return self.pairs[key]
 
-    def _logged_on(self, job: Asked, size: Size, fitting: Sequence[Pair]) -> Claim | None:
+    def _logged_on(self, job: AskedJob, size: Size, fitting: Sequence[Pair]) -> Claim | None:
         """What is true of the job as it ran by the log: on one class, without a cap of its own."""
         nodes = hosts_of(job.node_list, job.where) if job.node_list else []
         kinds = {int(self.classes.of_node[self.node_row[name]]) if name in self.node_row else -1
@@ -201,12 +201,12 @@ def _size(row: int, requests: Requests, filled: Filled, alone: bool) -> Size:
                 gpus // nodes if gpus % nodes == 0 else -1, frozenset(models), alone)
 
 
-def _ends_early(job: Asked) -> bool:
+def _ends_early(job: AskedJob) -> bool:
     """Whether it ended for another reason than that its work was done."""
     return not job.exit_ok or job.run_s >= NEVER_ENDS_S
 
 
-def _run_s(job: Asked, real: Claim, base: Claim | None) -> float:
+def _run_s(job: AskedJob, real: Claim, base: Claim | None) -> float:
     if base is not None:
         return job.run_s * real.time_s / base.time_s
     return job.run_s if _ends_early(job) else real.time_s

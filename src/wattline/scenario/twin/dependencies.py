@@ -7,7 +7,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from wattline.scenario.twin.asked import ELIGIBLE, Asked, Counter
+from wattline.scenario.twin.asked import ELIGIBLE, AskedJob, Counter
 from wattline.shared_nodes.machine import IntArray
 from wattline.shared_nodes.requests import AFTER, AFTERANY, AFTERNOTOK, AFTEROK, Dependencies
 from wattline.shared_nodes.requests import SINGLETON as ALONE
@@ -23,7 +23,7 @@ _Row = tuple[int, int, float, list[int]]
 
 
 def dependencies_of(
-    jobs: Sequence[Asked], kill_invalid: bool, filled: Counter, unused: Counter
+    jobs: Sequence[AskedJob], kill_invalid: bool, filled: Counter, unused: Counter
 ) -> Dependencies | None:
     """None where no job waits for another."""
     if not any(job.dependency is not None and job.dependency.conditions for job in jobs):
@@ -47,7 +47,7 @@ def dependencies_of(
 class _Finder:
     """Jobs of a log by the names that conditions give them."""
 
-    def __init__(self, jobs: Sequence[Asked], filled: Counter, unused: Counter) -> None:
+    def __init__(self, jobs: Sequence[AskedJob], filled: Counter, unused: Counter) -> None:
         self.jobs, self.filled, self.unused = jobs, filled, unused
         self.runs_of: dict[str, list[int]] = {}
         """In order of submission: the first is when a job came, before it was requeued."""
@@ -57,7 +57,7 @@ class _Finder:
             if job.array:
                 self.tasks_of.setdefault(job.array, {})[_whole_id(job)] = None
 
-    def rows(self, number: int, job: Asked) -> list[_Row]:
+    def rows(self, number: int, job: AskedJob) -> list[_Row]:
         """The conditions that can be followed; where one is not and is enough, none."""
         assert job.dependency is not None
         found = []
@@ -74,7 +74,7 @@ class _Finder:
             self.filled.note(ELIGIBLE, job.job_id)
         return [] if lifted and job.dependency.any_of else found
 
-    def _row(self, number: int, job: Asked, condition: Condition) -> _Row | None:
+    def _row(self, number: int, job: AskedJob, condition: Condition) -> _Row | None:
         if condition.kind == "expand":
             self.unused.note("its dependency 'expand' (to enlarge a running job): it runs for "
                              "itself", job.job_id)
@@ -104,7 +104,7 @@ class _Finder:
             return None
         return number, kind, condition.delay_s, others
 
-    def _named(self, job: Asked, condition: Condition) -> list[str]:
+    def _named(self, job: AskedJob, condition: Condition) -> list[str]:
         """One job, the task that has its own number (aftercorr), or all tasks of an array."""
         name = condition.job_id.removesuffix("_*")
         if condition.kind == "aftercorr" and job.array:
@@ -112,19 +112,19 @@ class _Finder:
             name = same if same in self.runs_of else name
         return [name] if name in self.runs_of else list(self.tasks_of.get(name, ()))
 
-    def _run(self, name: str, job: Asked) -> int:
+    def _run(self, name: str, job: AskedJob) -> int:
         """Of a job that ran several times, the last run that began before this job did."""
         runs = self.runs_of[name]
         return next((row for row in reversed(runs) if self.jobs[row].start_s <= job.start_s),
                     runs[-1])
 
 
-def _whole_id(job: Asked) -> str:
+def _whole_id(job: AskedJob) -> str:
     """The id without the number of a run."""
     return job.job_id.partition("/")[0]
 
 
-def _namesakes(jobs: Sequence[Asked], alone: Sequence[int]) -> IntArray:
+def _namesakes(jobs: Sequence[AskedJob], alone: Sequence[int]) -> IntArray:
     """Jobs of one user and name have one number, where one of them is to run alone."""
     number: dict[tuple[str, str], int] = {}
     for row in alone:

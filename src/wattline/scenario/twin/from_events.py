@@ -18,7 +18,7 @@ from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.reading import log_text, read_unpacked
-from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, Counter, Log
+from wattline.scenario.twin.asked import NEVER_ENDS_S, AskedJob, Counter, Log
 from wattline.scenario.twin.options import apply_options
 from wattline.scenario.twin.settings import number
 from wattline.shared_nodes.in_partition import LONGEST_S
@@ -33,7 +33,7 @@ NO_SCRIPT = "its line names no script, as others do, and may be cut off: taken a
 def read_events(path: str | Path) -> Log:
     """The submissions of a file, also packed (.xz, .gz)."""
     text = log_text(read_unpacked(path)[0], path)
-    jobs: list[Asked] = []
+    jobs: list[AskedJob] = []
     left_out, said = Counter(), _Said()
     submissions = 0
     for at, line in enumerate(text.splitlines(), start=1):
@@ -70,7 +70,7 @@ class _Said:
     no_script: set[str] = field(default_factory=set)
     """Places of lines that end with an option."""
 
-    def by_job(self, jobs: Iterable[Asked]) -> tuple[Counter, Counter]:
+    def by_job(self, jobs: Iterable[AskedJob]) -> tuple[Counter, Counter]:
         unused, filled = Counter(), Counter()
         job_of: dict[str, str] = {}
         jobs = list(jobs)
@@ -97,7 +97,7 @@ def _head(text: str, where: str) -> dict[str, str]:
     return found
 
 
-def _jobs(event: dict[str, str], tail: str, where: str, line: int, said: _Said) -> list[Asked]:
+def _jobs(event: dict[str, str], tail: str, where: str, line: int, said: _Said) -> list[AskedJob]:
     """The job of a line, the so many-th submission, or all tasks of its array."""
     submit_s = number(event["dt"], "-dt", where)
     if not 0 <= submit_s <= MOST_S:
@@ -117,9 +117,9 @@ def _jobs(event: dict[str, str], tail: str, where: str, line: int, said: _Said) 
     if not options.rest or options.rest[0] == "-":
         said.no_script.add(where)
     numbered = re.search(r"([0-9]{1,15})$", name)
-    job = Asked(numbered[1].lstrip("0") or "0" if numbered else str(line), submit_s,
-                NEVER_ENDS_S if run_s < 0 else run_s, user=options.get("uid") or "", where=where,
-                name=(options.rest or ("sbatch",))[0].rpartition("/")[2])
+    job = AskedJob(numbered[1].lstrip("0") or "0" if numbered else str(line), submit_s,
+                   NEVER_ENDS_S if run_s < 0 else run_s, user=options.get("uid") or "", where=where,
+                   name=(options.rest or ("sbatch",))[0].rpartition("/")[2])
     unread = apply_options(job, options, where)
     # Over the time of every partition that has one, where it waits as one with too long a limit.
     job.limit_s = min(job.limit_s, LONGEST_S)
@@ -133,7 +133,7 @@ def _jobs(event: dict[str, str], tail: str, where: str, line: int, said: _Said) 
     return [replace(job, job_id=f"{job.job_id}_{task}") for task in array_of(array, where)[0]]
 
 
-def _check_ids(jobs: list[Asked]) -> tuple[str, ...]:
+def _check_ids(jobs: list[AskedJob]) -> tuple[str, ...]:
     """Where names give no number of their own, lines are counted, which is said."""
     line = {where: number for number, where in enumerate(
         dict.fromkeys(job.where for job in jobs), start=1)}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.reading import log_text, read_unpacked
-from wattline.scenario.twin.asked import ELIGIBLE, Asked, Counter, Log
+from wattline.scenario.twin.asked import ELIGIBLE, AskedJob, Counter, Log
 from wattline.scenario.twin.options import apply_options
 from wattline.scenario.twin.repeated import each_once, last_of_each
 from wattline.scenario.twin.sacct_times import (
@@ -121,7 +121,7 @@ def _json_rows(data: bytes, source: str, left_out: Counter) -> list[Row]:
 
 
 def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, filled: Counter,
-         unused: Counter) -> Asked | None:
+         unused: Counter) -> AskedJob | None:
     job_id = str(row["JobID"])
     state = (str(row.get("State") or "").split() or [""])[0].rstrip("+").upper()
     submit_s, start_s, end_s = times["Submit"], times["Start"], times["End"]
@@ -146,12 +146,12 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
     if end_s < start_s:
         filled.note("ended before it started by the log: it ends at its start", job_id)
         end_s = start_s
-    job = Asked(job_id, submit_s, 0.0, start_s=start_s, end_s=end_s, state=state, where=source,
-                exit_ok=state == "COMPLETED", user=text_in(row, "User"),
-                account=text_in(row, "Account"), partition=text_in(row, "Partition"),
-                qos=text_in(row, "QOS"), constraint=text_in(row, "Constraints"),
-                node_list=text_in(row, "NodeList"), name=text_in(row, "JobName"),
-                reservation=text_in(row, "Reservation"))
+    job = AskedJob(job_id, submit_s, 0.0, start_s=start_s, end_s=end_s, state=state, where=source,
+                   exit_ok=state == "COMPLETED", user=text_in(row, "User"),
+                   account=text_in(row, "Account"), partition=text_in(row, "Partition"),
+                   qos=text_in(row, "QOS"), constraint=text_in(row, "Constraints"),
+                   node_list=text_in(row, "NodeList"), name=text_in(row, "JobName"),
+                   reservation=text_in(row, "Reservation"))
     told = _submit_line(row, job, unused)
     _limit(row, job, filled)
     put_run_time(row, job, filled)
@@ -178,7 +178,7 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
     return job
 
 
-def _submit_line(row: Row, job: Asked, unused: Counter) -> set[str]:
+def _submit_line(row: Row, job: AskedJob, unused: Counter) -> set[str]:
     """What the line that submitted it asked for, where accounting has it."""
     try:
         words = shlex.split(text_in(row, "SubmitLine"))
@@ -204,7 +204,7 @@ def _submit_line(row: Row, job: Asked, unused: Counter) -> set[str]:
     return {*asked, *({"begin"} & set(options.values))}
 
 
-def _limit(row: Row, job: Asked, filled: Counter) -> None:
+def _limit(row: Row, job: AskedJob, filled: Counter) -> None:
     if any(str(row.get(column) or "").strip().lower() in _NO_LIMIT
            for column in ("TimelimitRaw", "Timelimit")):
         job.limit_s = math.inf
@@ -224,7 +224,7 @@ def _limit(row: Row, job: Asked, filled: Counter) -> None:
     job.limit_s = float(-(-found // 60) * 60)
 
 
-def _sizes(row: Row, job: Asked, told: set[str], filled: Counter) -> None:
+def _sizes(row: Row, job: AskedJob, told: set[str], filled: Counter) -> None:
     asked = _tres(row, "ReqTRES")
     given = _tres(row, "AllocTRES")
     job.nodes = number_in(row, "AllocNodes", "NNodes")
@@ -252,7 +252,7 @@ def _sizes(row: Row, job: Asked, told: set[str], filled: Counter) -> None:
         _complete_line(job, cpus, told, filled)
 
 
-def _complete_line(job: Asked, cpus: int, told: set[str], filled: Counter) -> None:
+def _complete_line(job: AskedJob, cpus: int, told: set[str], filled: Counter) -> None:
     """Let the CPUs that were asked for say what the line does not: its script has options too."""
     each = max(job.cpus_per_task, 1)
     tasks = max(job.min_nodes, 1) * max(job.tasks_per_node, 1)
@@ -274,7 +274,7 @@ def _tres(row: Row, column: str) -> dict[str, int]:
         return {}
 
 
-def _memory(row: Row, job: Asked, told: set[str], filled: Counter) -> None:
+def _memory(row: Row, job: AskedJob, told: set[str], filled: Counter) -> None:
     if told & {"mem", "mem-per-cpu", "mem-per-gpu"}:
         return
     text = text_in(row, "ReqMem")
@@ -299,7 +299,7 @@ def _memory(row: Row, job: Asked, told: set[str], filled: Counter) -> None:
         filled.note("no memory asked for in the log: the partition's default", job.job_id)
 
 
-def _gres(row: Row, job: Asked, told: set[str], filled: Counter) -> None:
+def _gres(row: Row, job: AskedJob, told: set[str], filled: Counter) -> None:
     if told & {"gres", "gpus", "gpus-per-node", "gpus-per-task"}:
         return
     asked = {name: number for name, number in _tres(row, "ReqTRES").items()
@@ -323,7 +323,7 @@ def _gres(row: Row, job: Asked, told: set[str], filled: Counter) -> None:
             job.gres_per_job[key] = number
 
 
-def _licences(row: Row, job: Asked, told: set[str], unused: Counter) -> None:
+def _licences(row: Row, job: AskedJob, told: set[str], unused: Counter) -> None:
     if "licenses" in told:
         return
     job.licences = {name: int(number)
@@ -335,7 +335,7 @@ def _licences(row: Row, job: Asked, told: set[str], unused: Counter) -> None:
             unused.note("its Licenses cannot be read", job.job_id)
 
 
-def _power(row: Row, job: Asked, filled: Counter) -> None:
+def _power(row: Row, job: AskedJob, filled: Counter) -> None:
     """Mean watts per node; whether they are the job's alone is known with its machine.
 
     They are of the time in which it ran, as it draws nothing in the twin while it is suspended.

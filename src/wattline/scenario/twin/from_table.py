@@ -14,7 +14,7 @@ from typing import Any
 
 from wattline.model.errors import InputError
 from wattline.model.reading import check_parquet, read_unpacked, separator
-from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, Counter, Log
+from wattline.scenario.twin.asked import NEVER_ENDS_S, AskedJob, Counter, Log
 from wattline.scenario.twin.repeated import each_once, last_of_each
 from wattline.scenario.twin.unmeasured import put_watts
 from wattline.site.limits import clock_s
@@ -178,7 +178,7 @@ def _limit_s(cell: Any) -> float:
 
 
 def _job(given: dict[str, Any], times: dict[str, float], job_id: str, first_s: float,
-         left_out: Counter, filled: Counter) -> Asked | None:
+         left_out: Counter, filled: Counter) -> AskedJob | None:
     submit_s, start_s, end_s = times["submit"], times["start"], times["end"]
     state = (_label(given.get("state")).split() or ["COMPLETED"])[0].rstrip("+").upper()
     if not submit_s <= start_s <= end_s:
@@ -196,16 +196,16 @@ def _job(given: dict[str, Any], times: dict[str, float], job_id: str, first_s: f
         submit_s = first_s
         filled.note("submitted before the table begins: it waits from the first start on, in the "
                     "log and in the simulation", job_id)
-    job = Asked(job_id, submit_s, end_s - start_s, min_nodes=int(nodes), max_nodes=int(nodes),
-                nodes=int(nodes), exclusive=True, start_s=start_s, end_s=end_s, state=state,
-                exit_ok=state == "COMPLETED")
+    job = AskedJob(job_id, submit_s, end_s - start_s, min_nodes=int(nodes), max_nodes=int(nodes),
+                   nodes=int(nodes), exclusive=True, start_s=start_s, end_s=end_s, state=state,
+                   exit_ok=state == "COMPLETED")
     for field in ("user", "account", "partition", "qos", "name"):
         setattr(job, field, _label(given.get(field)))
     _fill_in(job, given, filled)
     return job
 
 
-def _fill_in(job: Asked, given: dict[str, Any], filled: Counter) -> None:
+def _fill_in(job: AskedJob, given: dict[str, Any], filled: Counter) -> None:
     """What a table seldom has, by rules that are said."""
     limit_s = _limit_s(given.get("limit"))
     if limit_s > 0:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wattline.scenario.twin.asked import Asked, Counter
+from wattline.scenario.twin.asked import AskedJob, Counter
 from wattline.scenario.twin.per_gpu import has_gpus
-from wattline.scenario.twin.settings import Settings
+from wattline.scenario.twin.settings import SlurmSettings
 from wattline.site.lines import number_of
 from wattline.site.slurm_conf import SlurmConf
 
@@ -30,7 +30,7 @@ class GpuDefaults:
     cpus: Mapping[str, int]
     memory_mb: Mapping[str, int]
 
-    def give(self, job: Asked, partitions: Sequence[str], filled: Counter) -> None:
+    def give(self, job: AskedJob, partitions: Sequence[str], filled: Counter) -> None:
         """Let a job with GPUs ask for what its first partition gives by default."""
         if not partitions or not has_gpus(job):
             return
@@ -46,7 +46,7 @@ class GpuDefaults:
                 filled.note(DIFFERENT, job.job_id)
 
 
-def gpu_defaults_of(conf: SlurmConf, settings: Settings) -> GpuDefaults:
+def gpu_defaults_of(conf: SlurmConf, settings: SlurmSettings) -> GpuDefaults:
     """The partition's own, else the cluster's, unless the partition has memory another way."""
     for key in (*_WRITTEN.values(), "JobDefaults"):
         settings.text(key, "", matters=False)
@@ -78,7 +78,7 @@ def _found(settings: Mapping[str, str], where: str) -> dict[str, int]:
 
 
 def _say_both(values: Mapping[str, str], found: Mapping[str, int], where: str,
-              settings: Settings) -> None:
+              settings: SlurmSettings) -> None:
     both = [key for key in _OTHERS if values.get(key, "0").strip() not in ("", "0")]
     if found.get(MEMORY, 0) > 0 and both:
         settings.told.contradictions.append(

@@ -14,7 +14,7 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.scenario.twin.as_submitted import settle_nodes, too_many_named
-from wattline.scenario.twin.asked import Asked, Counter, Kind
+from wattline.scenario.twin.asked import AskedJob, Counter, Kind
 from wattline.shared_nodes.machine import BoolArray, IntArray, Nodes
 from wattline.site.lines import hosts_of
 
@@ -49,7 +49,7 @@ class NamedNodes:
     masks: Masks
     unknown: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def rows(self, row: int, job: Asked) -> tuple[int, int]:
+    def rows(self, row: int, job: AskedJob) -> tuple[int, int]:
         """Rows of the masks: what it must not use, and what it must have."""
         apart = self._mask(row, job, job.exclude)
         if apart >= 0 and self.unknown[job.exclude]:
@@ -80,7 +80,7 @@ class NamedNodes:
             job.max_nodes = max(count, job.tasks)
         return apart, self._first_of(job, wanted) if count > job.min_nodes else wanted
 
-    def _first_of(self, job: Asked, wanted: int) -> int:
+    def _first_of(self, job: AskedJob, wanted: int) -> int:
         """The mask of the first nodes of a list, as many as the job may have."""
         def make() -> BoolArray:
             mask = np.zeros(len(self.node_row), dtype=np.bool_)
@@ -89,7 +89,7 @@ class NamedNodes:
 
         return self.masks.row(f"first {job.min_nodes} of {job.require}", make)
 
-    def _mask(self, row: int, job: Asked, text: str) -> int:
+    def _mask(self, row: int, job: AskedJob, text: str) -> int:
         def make() -> BoolArray:
             mask = np.zeros(len(self.node_row), dtype=np.bool_)
             names = hosts_of(text, f"job {job.job_id}")
@@ -106,7 +106,7 @@ class NamedNodes:
             self.reject(row, str(error).partition(": ")[2])
             return -1
 
-    def _all_but(self, job: Asked, wanted: int, apart: int) -> int:
+    def _all_but(self, job: AskedJob, wanted: int, apart: int) -> int:
         """The mask that leaves only nodes of a list."""
         others = ~self.masks.rows[wanted]
         if apart >= 0:
@@ -121,7 +121,7 @@ class DevicesInAll:
     nodes: Nodes
     known: dict[tuple[object, ...], str] = field(default_factory=dict)
 
-    def why_not(self, job: Asked, room: BoolArray, key: object) -> str:
+    def why_not(self, job: AskedJob, room: BoolArray, key: object) -> str:
         """Why nodes of `room`, known by `key`, cannot have its devices; nothing where they may."""
         if not job.gres_per_job:
             return ""
@@ -131,7 +131,7 @@ class DevicesInAll:
             self.known[same] = self._why_not(job, room)
         return self.known[same]
 
-    def _why_not(self, job: Asked, room: BoolArray) -> str:
+    def _why_not(self, job: AskedJob, room: BoolArray) -> str:
         if not self._may_have(job, room, 0, 0):
             return ("more devices for the whole job than its nodes have "
                     f"({said(job.gres_per_job)})")
@@ -143,7 +143,7 @@ class DevicesInAll:
                         f"({said(job.gres_per_job)}, {getattr(job, name):,} each)")
         return ""
 
-    def _may_have(self, job: Asked, room: BoolArray, cpus: int, memory_mb: int) -> bool:
+    def _may_have(self, job: AskedJob, room: BoolArray, cpus: int, memory_mb: int) -> bool:
         """Whether as many nodes as it may have, the largest, have the devices."""
         most = most_nodes(job)
         for kind, number in job.gres_per_job.items():
@@ -158,7 +158,7 @@ class DevicesInAll:
         return True
 
 
-def most_nodes(job: Asked) -> int:
+def most_nodes(job: AskedJob) -> int:
     """How many nodes a job with devices in all may have: each gives one at least."""
     most = min(filter(None, job.gres_per_job.values()), default=1)
     if isfinite(job.start_s):  # who ran had nodes enough
@@ -169,7 +169,7 @@ def most_nodes(job: Asked) -> int:
     return max(most, 1)
 
 
-def on_one_node(job: Asked) -> None:
+def on_one_node(job: AskedJob) -> None:
     """Let devices in all of a job that may have one node alone be those of this node."""
     if job.gres_per_job and most_nodes(job) == 1:
         job.min_nodes = job.max_nodes = 1

@@ -8,10 +8,10 @@ submission where that leaves a rest or contradicts -N, -n or --ntasks-per-node.
 
 from __future__ import annotations
 
-from wattline.scenario.twin.asked import Asked, Kind
+from wattline.scenario.twin.asked import AskedJob, Kind
 
 
-def settle_devices(job: Asked) -> str:
+def settle_devices(job: AskedJob) -> str:
     """Let one way of asking stand for all; why the job contradicts itself, or nothing."""
     for kind in {*job.gres_per_job, *job.gres_per_node, *job.gres_per_task}:
         ways = [asked.get(kind, 0) for asked in (
@@ -21,7 +21,7 @@ def settle_devices(job: Asked) -> str:
     return ""
 
 
-def _settle(job: Asked, kind: Kind, in_all: int, on_node: int, by_task: int) -> bool:
+def _settle(job: AskedJob, kind: Kind, in_all: int, on_node: int, by_task: int) -> bool:
     if in_all and on_node:
         if in_all % on_node or not _set_nodes(job, in_all // on_node):
             return False
@@ -40,7 +40,7 @@ def _settle(job: Asked, kind: Kind, in_all: int, on_node: int, by_task: int) -> 
     return True
 
 
-def _set_nodes(job: Asked, nodes: int) -> bool:
+def _set_nodes(job: AskedJob, nodes: int) -> bool:
     """Whether the job may have so many; then it has."""
     if nodes < job.min_nodes or 0 < job.max_nodes < nodes:
         return False

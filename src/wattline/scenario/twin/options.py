@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from wattline.model.errors import InputError
-from wattline.scenario.twin.asked import Asked
+from wattline.scenario.twin.asked import AskedJob
 from wattline.site.dependency import dependency_of
 from wattline.site.licences import licences_of
 from wattline.site.sbatch import (
@@ -23,10 +23,10 @@ LATEST_S = 3650 * 86400
 BEGIN_BY_THE_CLOCK = "begin by the clock, which the log does not have: it may begin at once"
 _OTHER_EXCLUSIVE = ("mcs", "topo")
 """Nodes, or a whole leaf of them, for jobs of one label or for this one: not modelled."""
-_Put = Callable[[Asked, str, str], None]
+_Put = Callable[[AskedJob, str, str], None]
 
 
-def apply_options(job: Asked, options: Options, where: str) -> list[str]:
+def apply_options(job: AskedJob, options: Options, where: str) -> list[str]:
     """Put them in; those that stand in no field are given back."""
     unread = []
     for name, value in options.values.items():
@@ -50,7 +50,7 @@ def _flag(field: str, to: bool = True) -> _Put:
 
 
 def _at_least_one(field: str, what: str) -> _Put:
-    def put(job: Asked, value: str, where: str) -> None:
+    def put(job: AskedJob, value: str, where: str) -> None:
         number = count(value, what, where)
         if number < 1:
             raise InputError(f"{where}: {what} is {value.strip()}, must be at least 1")
@@ -59,14 +59,14 @@ def _at_least_one(field: str, what: str) -> _Put:
     return put
 
 
-def _exclusive(job: Asked, value: str, where: str) -> None:
+def _exclusive(job: AskedJob, value: str, where: str) -> None:
     word = value.strip().lower()
     if word not in ("", "exclusive", "user"):
         raise InputError(f"{where}: exclusive is '{value[:40]}', must be alone or user, mcs, topo")
     job.exclusive, job.own_user = word != "user", word == "user"
 
 
-def _nodes(job: Asked, value: str, where: str) -> None:
+def _nodes(job: AskedJob, value: str, where: str) -> None:
     job.min_nodes, job.max_nodes = node_range(value, where)
     job.node_range = job.max_nodes > job.min_nodes
 
@@ -76,7 +76,7 @@ def _memory(field: str, what: str) -> _Put:
 
 
 def _gres(field: str, usual: str = "") -> _Put:
-    def put(job: Asked, value: str, where: str) -> None:
+    def put(job: AskedJob, value: str, where: str) -> None:
         merged = dict(getattr(job, field))
         for kind, number in gres_asked(value, where, usual).items():
             merged[kind] = merged.get(kind, 0) + number
@@ -85,7 +85,7 @@ def _gres(field: str, usual: str = "") -> _Put:
     return put
 
 
-def _time(job: Asked, value: str, where: str) -> None:
+def _time(job: AskedJob, value: str, where: str) -> None:
     job.limit_s = limit_s(value, where)
 
 
@@ -100,7 +100,7 @@ def _by_the_clock(value: str) -> bool:
     return _CLOCK.fullmatch(value.strip().lower()) is not None
 
 
-def _begin(job: Asked, value: str, where: str) -> None:
+def _begin(job: AskedJob, value: str, where: str) -> None:
     found = re.fullmatch(r"now(?:\+([0-9]{1,12})(seconds?|minutes?|hours?|days?|weeks?)?)?",
                          value.strip().lower())
     if found is None:
@@ -113,26 +113,26 @@ def _begin(job: Asked, value: str, where: str) -> None:
     job.begin_s = job.submit_s + wait_s
 
 
-def _nice(job: Asked, value: str, where: str) -> None:
+def _nice(job: AskedJob, value: str, where: str) -> None:
     found = re.fullmatch(r"[+-]?[0-9]{1,10}", value.strip() or "100")
     if found is None:
         raise InputError(f"{where}: nice is '{value[:40]}', must be a whole number")
     job.nice = int(found[0])
 
 
-def _after(job: Asked, value: str, where: str) -> None:
+def _after(job: AskedJob, value: str, where: str) -> None:
     job.dependency = dependency_of(value, where)
 
 
-def _kill_invalid(job: Asked, value: str, where: str) -> None:
+def _kill_invalid(job: AskedJob, value: str, where: str) -> None:
     job.kill_invalid = value.strip().lower() not in ("no", "n")
 
 
-def _array(job: Asked, value: str, where: str) -> None:
+def _array(job: AskedJob, value: str, where: str) -> None:
     job.array_limit = array_of(value, where)[1]
 
 
-def _licences(job: Asked, value: str, where: str) -> None:
+def _licences(job: AskedJob, value: str, where: str) -> None:
     job.licences = licences_of(value, where)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from wattline.model.errors import InputError
-from wattline.scenario.twin.settings import Settings
+from wattline.scenario.twin.settings import SlurmSettings
 from wattline.scenario.twin.spelling import Spelling
 from wattline.scenario.twin.told import Told
 from wattline.scenario.twin.words import says_yes
@@ -33,7 +33,7 @@ MODES = {"off": KEEP, "requeue": REQUEUE, "suspend": SUSPEND, "cancel": CANCEL}
 
 
 def partitions_of(
-    conf: SlurmConf, settings: Settings, qos: Sequence[str],
+    conf: SlurmConf, settings: SlurmSettings, qos: Sequence[str],
     accounts: Mapping[str, str],
 ) -> Partitions:
     """One row per partition in the order of the file; accounts come with those that they are in."""
@@ -85,7 +85,7 @@ def partitions_of(
     )
 
 
-def cluster_mode_of(settings: Settings) -> int:
+def cluster_mode_of(settings: SlurmSettings) -> int:
     """What happens to preempted jobs where neither partition nor QOS says it."""
     return mode_of(settings.text("PreemptMode", "OFF", matters=False),
                    settings.where("PreemptMode"), settings.told)

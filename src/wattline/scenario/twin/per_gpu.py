@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from wattline.scenario.twin.asked import Asked, Counter, Kind
+from wattline.scenario.twin.asked import AskedJob, Counter, Kind
 
 ROUNDED = "asks for CPUs per GPU that its tasks cannot share equally: rounded up for each task"
 NO_GPU = "asks for CPUs or memory per GPU and for no GPU: it gets none for that"
 
 
-def settle_per_gpu(job: Asked, filled: Counter) -> bool:
+def settle_per_gpu(job: AskedJob, filled: Counter) -> bool:
     """Put them into what it asks for by task and node; whether there is anything."""
     if job.cpus_per_gpu < 1 and job.memory_per_gpu_mb < 1:
         return False
@@ -44,7 +44,7 @@ def settle_per_gpu(job: Asked, filled: Counter) -> bool:
     return True
 
 
-def has_gpus(job: Asked) -> bool:
+def has_gpus(job: AskedJob) -> bool:
     return any(gpus_of(asked) for asked in (job.gres_per_node, job.gres_per_job, job.gres_per_task))
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 
-from wattline.scenario.twin.settings import Settings
+from wattline.scenario.twin.settings import SlurmSettings
 from wattline.site.lines import hosts_of, number_of
 
 _PROGRAMS = ("SuspendProgram", "ResumeProgram")
 
 
-def suspend_time_s(settings: Settings) -> float:
+def suspend_time_s(settings: SlurmSettings) -> float:
     """How long a node is idle before it sleeps; -1 where none does."""
     found = settings.seconds("SuspendTime", -1.0)
     missing = [name for name in _PROGRAMS if settings.values.get(name.lower(), "").strip().lower()
@@ -26,7 +26,7 @@ def suspend_time_s(settings: Settings) -> float:
     return found
 
 
-def kept_awake(settings: Settings) -> tuple[str, ...]:
+def kept_awake(settings: SlurmSettings) -> tuple[str, ...]:
     """Nodes of `SuspendExcNodes`: `n1,nid[10-20]:4` are n1 and four of the others."""
     text = settings.text("SuspendExcNodes", "", matters=False)
     where = settings.where("SuspendExcNodes")

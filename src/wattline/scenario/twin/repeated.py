@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wattline.scenario.twin.asked import Asked, Counter
+from wattline.scenario.twin.asked import AskedJob, Counter
 
 RESIZED = "RESIZING"
 SAME_RUN = "the same run stands in the log again: the last record counts"
@@ -31,19 +31,19 @@ def last_of_each(ids: Sequence[str], figures: Sequence[Sequence[float]], left_ou
     return sorted(last.values())
 
 
-def each_once(jobs: Sequence[Asked], filled: Counter) -> list[Asked]:
+def each_once(jobs: Sequence[AskedJob], filled: Counter) -> list[AskedJob]:
     """Every run of every job; runs before the last of a job get a number behind its id."""
-    runs: dict[str, list[Asked]] = {}
+    runs: dict[str, list[AskedJob]] = {}
     for job in jobs:
         runs.setdefault(job.job_id, []).append(job)
-    found: list[Asked] = []
+    found: list[AskedJob] = []
     for several in runs.values():
         found += several if len(several) == 1 else _runs(several, filled)
     return found
 
 
-def _runs(records: list[Asked], filled: Counter) -> list[Asked]:
-    kept: list[Asked] = []
+def _runs(records: list[AskedJob], filled: Counter) -> list[AskedJob]:
+    kept: list[AskedJob] = []
     for record in sorted(records, key=_times):
         if kept and kept[-1].state == RESIZED:
             kept[-1] = _resized(kept[-1], record)
@@ -57,12 +57,12 @@ def _runs(records: list[Asked], filled: Counter) -> list[Asked]:
     return kept
 
 
-def _times(job: Asked) -> tuple[float, float, float]:
+def _times(job: AskedJob) -> tuple[float, float, float]:
     """One that still runs ends after all others."""
     return job.submit_s, job.start_s, math.inf if math.isnan(job.end_s) else job.end_s
 
 
-def _resized(first: Asked, then: Asked) -> Asked:
+def _resized(first: AskedJob, then: AskedJob) -> AskedJob:
     """One job from the first start to the last end."""
     lasts_s = then.start_s - first.start_s + then.run_s
     return replace(first, end_s=then.end_s, run_s=lasts_s, state=then.state, exit_ok=then.exit_ok)

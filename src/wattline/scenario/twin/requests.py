@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from wattline.model.errors import InputError
 from wattline.scenario.twin.as_submitted import too_many_tasks
-from wattline.scenario.twin.asked import Asked, Counter, Kind
+from wattline.scenario.twin.asked import AskedJob, Counter, Kind
 from wattline.scenario.twin.dependencies import dependencies_of
 from wattline.scenario.twin.features import mask_of
 from wattline.scenario.twin.gpu_defaults import GpuDefaults
@@ -57,7 +57,7 @@ class Made:
 class Builder:
     """Goes through the jobs once; what cannot be said in a row is counted."""
 
-    def __init__(self, machine: SharedMachine, jobs: Sequence[Asked], requeues: bool,
+    def __init__(self, machine: SharedMachine, jobs: Sequence[AskedJob], requeues: bool,
                  enforced: bool, kill_invalid: bool = False,
                  reservations: Sequence[Reservation] = (),
                  gpu_defaults: GpuDefaults | None = None) -> None:
@@ -164,7 +164,7 @@ class Builder:
             self.unfit.note(why, self.jobs[row].job_id)
         self.unfit_rows.setdefault(row, reason)
 
-    def _partitions(self, row: int, job: Asked) -> BoolArray:
+    def _partitions(self, row: int, job: AskedJob) -> BoolArray:
         found = np.zeros(len(self.partition), dtype=np.bool_)
         named = [name for name in job.partition.split(",") if name]
         for name in named:
@@ -183,14 +183,14 @@ class Builder:
             self.unused.note(f"one of its partitions, '{strange[0][:60]}', is unknown", job.job_id)
         return found
 
-    def _note_order(self, order: IntArray, row: int, job: Asked) -> None:
+    def _note_order(self, order: IntArray, row: int, job: AskedJob) -> None:
         """At which place a job names its partitions; of one that it names twice the first."""
         named = [self.partition[name] for name in job.partition.split(",")
                  if name in self.partition]
         if len(named) > 1:
             order[row, named[::-1]] = range(len(named) - 1, -1, -1)
 
-    def _give_defaults(self, job: Asked) -> None:
+    def _give_defaults(self, job: AskedJob) -> None:
         named = [name for name in job.partition.split(",") if name in self.partition]
         usual = self.machine.partitions.default
         if not job.partition and usual >= 0:
@@ -205,7 +205,7 @@ class Builder:
                  found.partition[row] if found.partition else ""): row
                 for row in range(len(found.account))}
 
-    def _charged(self, row: int, job: Asked) -> int:
+    def _charged(self, row: int, job: AskedJob) -> int:
         """Its association; the log's own accounts were added before where the site has none."""
         usual = self.machine.partitions.default
         partition = job.first_partition or (
@@ -217,7 +217,7 @@ class Builder:
         self._reject(row, self._no_association(job, partition), NO_ACCOUNT)
         return 0
 
-    def _no_association(self, job: Asked, partition: str) -> str:
+    def _no_association(self, job: AskedJob, partition: str) -> str:
         """What of user, account and partition there is no association of."""
         if (job.account, "", "") not in self.association:
             return f"unknown account '{job.account}' of user '{job.user}'"
@@ -225,12 +225,12 @@ class Builder:
         return (f"user '{job.user}' is not in account '{job.account}'"
                 + (f" for partition '{partition}'" if elsewhere else ""))
 
-    def _say_first(self, job: Asked) -> None:
+    def _say_first(self, job: AskedJob) -> None:
         if "," in job.partition and any(self.machine.associations.partition):
             self.filled.note("names several partitions: the first says which association it is "
                              "charged to", job.job_id)
 
-    def _qos(self, row: int, job: Asked, association: int) -> int:
+    def _qos(self, row: int, job: AskedJob, association: int) -> int:
         if job.qos:
             name = self.qos_spelling.of(job.qos)
             if name in self.qos_row:
@@ -244,7 +244,7 @@ class Builder:
         usual = int(self.machine.associations.default_qos[association])
         return usual if usual >= 0 else self.qos_row.get(USUAL, -1)
 
-    def _features(self, row: int, job: Asked) -> int:
+    def _features(self, row: int, job: AskedJob) -> int:
         def make() -> BoolArray:
             return mask_of(job.constraint, self.machine.nodes)
 
@@ -259,7 +259,7 @@ class Builder:
             self.unused.note("all its nodes would be of one alternative in [ ]", job.job_id)
         return found
 
-    def _licences(self, row: int, job: Asked, table: IntArray) -> None:
+    def _licences(self, row: int, job: AskedJob, table: IntArray) -> None:
         for name, number in job.licences.items():
             if name in self.licence:
                 table[row, self.licence[name]] = number
@@ -310,7 +310,7 @@ class Builder:
             if row not in self.unfit_rows and settle_per_gpu(job, self.filled):
                 self._size(row, job, rooms[key], nodes.cpus, nodes.memory_mb)
 
-    def _size(self, row: int, job: Asked, room: BoolArray, cpus: IntArray,
+    def _size(self, row: int, job: AskedJob, room: BoolArray, cpus: IntArray,
               memory: IntArray) -> None:
         if not room.any():
             self._reject(row, "no node of its partitions has its features" if job.constraint

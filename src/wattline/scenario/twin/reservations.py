@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from wattline.model.errors import InputError
-from wattline.scenario.twin.asked import NO_CLOCK, NO_ZONE, Asked, Counter, Log
+from wattline.scenario.twin.asked import NO_CLOCK, NO_ZONE, AskedJob, Counter, Log
 from wattline.scenario.twin.section import ReservationSection, TwinSection
-from wattline.scenario.twin.settings import Settings, number
+from wattline.scenario.twin.settings import SlurmSettings, number
 from wattline.scenario.twin.told import Told
 from wattline.shared_nodes.machine import BoolArray, IntArray, Nodes, Reservations
 from wattline.site.lines import hosts_of
@@ -39,8 +39,9 @@ _BESIDE = {
 }
 
 
-def reservations_of(section: TwinSection, nodes: Nodes, settings: Settings, log: Log, told: Told,
-                    ) -> tuple[Reservations | None, list[Reservation]]:
+def reservations_of(
+    section: TwinSection, nodes: Nodes, settings: SlurmSettings, log: Log, told: Told,
+) -> tuple[Reservations | None, list[Reservation]]:
     """The tables of the machine, and who may use each of them; times are those of the log."""
     listed = [_relative(each, log, told, str(section.reservations)) for each in (
         [] if section.reservations is None else read_reservations(section.reservations))]
@@ -134,14 +135,14 @@ def _say(each: Reservation, told: Told) -> None:
                 f"{_CHANGES.get(flag, 'what it changes is left out')}")
 
 
-def _over_run_s(settings: Settings) -> float:
+def _over_run_s(settings: SlurmSettings) -> float:
     text = settings.text("ResvOverRun", "0", matters=False)
     if text.strip().lower() in ("unlimited", "infinite"):
         return float("inf")
     return 60.0 * number(text, "ResvOverRun", settings.where("ResvOverRun"))
 
 
-def asked_rows(jobs: Sequence[Asked], listed: Sequence[Reservation], filled: Counter,
+def asked_rows(jobs: Sequence[AskedJob], listed: Sequence[Reservation], filled: Counter,
                ) -> tuple[IntArray | None, Mapping[int, str]]:
     """Rows of the reservations that jobs are to run in, and why some of these cannot."""
     row_of = {each.name: at for at, each in enumerate(listed)}
@@ -168,7 +169,7 @@ def asked_rows(jobs: Sequence[Asked], listed: Sequence[Reservation], filled: Cou
     return (rows if (rows >= 0).any() else None), refused
 
 
-def _may_use(job: Asked, each: Reservation) -> bool:
+def _may_use(job: AskedJob, each: Reservation) -> bool:
     """Who is named, by user or account; with - before the name, all others."""
     account = job.account.lower()
     accounts = [name.lower() for name in each.accounts]

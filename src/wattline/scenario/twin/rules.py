@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from wattline.model.errors import InputError
 from wattline.scenario.twin.columns import Kinds, weights_row
 from wattline.scenario.twin.power_saving import kept_awake, suspend_time_s
-from wattline.scenario.twin.settings import Settings, not_below, number
+from wattline.scenario.twin.settings import SlurmSettings, not_below, number
 from wattline.scenario.twin.switches import keeps_to_switches
 from wattline.scenario.twin.words import PART_LIMITS, one_of, says_yes
 from wattline.shared_nodes.resets import PERIODS
@@ -79,7 +79,7 @@ _SELECT_CHANGES = {
 
 
 def rules_of(
-    settings: Settings, partitions: Sequence[Partition], kinds: Kinds, has_topology: bool,
+    settings: SlurmSettings, partitions: Sequence[Partition], kinds: Kinds, has_topology: bool,
 ) -> Rules:
     """All that stands for the whole cluster."""
     scheduler = one_of(settings, "SchedulerType", "sched/backfill",
@@ -149,7 +149,7 @@ def rules_of(
     )
 
 
-def _max_job_count(settings: Settings) -> int:
+def _max_job_count(settings: SlurmSettings) -> int:
     if "maxjobcount" in settings.values:
         settings.told.assumed.append(
             "MaxJobCount: a job for which slurmctld has no room is refused at once; sbatch would "
@@ -157,7 +157,7 @@ def _max_job_count(settings: Settings) -> int:
     return settings.whole("MaxJobCount", 10000)
 
 
-def _preempts(settings: Settings) -> str:
+def _preempts(settings: SlurmSettings) -> str:
     """How jobs come to preempt others; what Slurm would not start with is said."""
     found = one_of(settings, "PreemptType", "preempt/none", _PREEMPTION, matters=False)
     mode = settings.values.get("preemptmode", "OFF")
@@ -174,7 +174,7 @@ def _preempts(settings: Settings) -> str:
     return found
 
 
-def _requeue_delay_s(settings: Settings) -> float:
+def _requeue_delay_s(settings: SlurmSettings) -> float:
     """A requeued job may begin a second after its old credential has expired (job_mgr.c)."""
     text = settings.text("AuthInfo", "", matters=False)
     given = [word.partition("=")[2] for word in text.split(",")
@@ -188,7 +188,7 @@ def _requeue_delay_s(settings: Settings) -> float:
     return 1.0 + CREDENTIAL_S
 
 
-def _say_counted(settings: Settings, asked: str) -> None:
+def _say_counted(settings: SlurmSettings, asked: str) -> None:
     """Words of `SelectTypeParameters` that nothing is done with."""
     for word in filter(None, (part.strip() for part in asked.split(","))):
         if word.lower() in _SELECT_CHANGES:
@@ -200,7 +200,7 @@ def _say_counted(settings: Settings, asked: str) -> None:
                                          f"SelectTypeParameters {word}")
 
 
-def _say_linear(settings: Settings, counted: Sequence[str]) -> None:
+def _say_linear(settings: SlurmSettings, counted: Sequence[str]) -> None:
     """slurm.conf(5): linear takes CR_Memory and CR_ONE_TASK_PER_CORE alone."""
     strange = [word for word in counted if word not in _LINEAR]
     if strange and "selecttypeparameters" in settings.values:
@@ -216,7 +216,7 @@ def _words(text: str) -> list[str]:
     return [word.strip().lower() for word in text.split(",") if word.strip()]
 
 
-def _over_time_s(settings: Settings) -> float:
+def _over_time_s(settings: SlurmSettings) -> float:
     text = settings.text("OverTimeLimit", "0", matters=False)
     if text.strip().lower() in ("unlimited", "infinite"):
         return 1e9
@@ -224,7 +224,7 @@ def _over_time_s(settings: Settings) -> float:
                             "OverTimeLimit", settings.where("OverTimeLimit"))
 
 
-def _parameters(settings: Settings) -> dict[str, float]:
+def _parameters(settings: SlurmSettings) -> dict[str, float]:
     """Numbers and flags of `SchedulerParameters`; a what-if may set each by its own name."""
     text = settings.text("SchedulerParameters", "", matters=False)
     where = settings.where("SchedulerParameters")
@@ -259,7 +259,7 @@ def _parameters(settings: Settings) -> dict[str, float]:
     return found
 
 
-def _is_taken(settings: Settings, name: str, amount: float, text: str) -> bool:
+def _is_taken(settings: SlurmSettings, name: str, amount: float, text: str) -> bool:
     """Whether Slurm takes this number of `SchedulerParameters`; if not, it has its default."""
     least, most = _NUMBERS[name]
     if least <= amount <= most or (name == "bf_interval" and amount == NO_LOOP):
@@ -273,7 +273,7 @@ def _is_taken(settings: Settings, name: str, amount: float, text: str) -> bool:
     return False
 
 
-def _say_usual(settings: Settings, found: Mapping[str, float]) -> None:
+def _say_usual(settings: SlurmSettings, found: Mapping[str, float]) -> None:
     """Defaults of the scheduler that decide much and stand in no file."""
     usual = {"bf_interval": "30 s", "bf_window": "1440 minutes", "bf_resolution": "60 s",
              "bf_max_job_test": "500", "bf_max_job_array_resv": "20",
@@ -284,7 +284,7 @@ def _say_usual(settings: Settings, found: Mapping[str, float]) -> None:
                                      "defaults)")
 
 
-def _priority_kind(settings: Settings) -> str:
+def _priority_kind(settings: SlurmSettings) -> str:
     """Without weights both kinds are first come, first served."""
     weighs = [key for key, value in settings.values.items()
               if key.startswith("priorityweight") and value.strip() not in ("", "0")]
@@ -298,7 +298,7 @@ def _priority_kind(settings: Settings) -> str:
                   {"priority/multifactor": MULTIFACTOR, "priority/basic": BASIC})
 
 
-def _say_flags(settings: Settings, given: str) -> None:
+def _say_flags(settings: SlurmSettings, given: str) -> None:
     """Words of `PriorityFlags` that nothing is done with."""
     for flag in filter(None, (word.strip() for word in given.split(","))):
         said = f"{settings.where('PriorityFlags')}: PriorityFlags {flag}"
@@ -309,7 +309,7 @@ def _say_flags(settings: Settings, given: str) -> None:
 
 
 def _priority(
-    settings: Settings, partitions: Sequence[Partition], kinds: Kinds, resets: str
+    settings: SlurmSettings, partitions: Sequence[Partition], kinds: Kinds, resets: str
 ) -> Priority:
     kind = _priority_kind(settings)
     given = settings.text("PriorityFlags", "", matters=False)
@@ -369,7 +369,7 @@ def weights_of(text: str, where: str) -> dict[str, float]:
 
 
 def _billing(
-    settings: Settings, partitions: Sequence[Partition], kinds: Kinds
+    settings: SlurmSettings, partitions: Sequence[Partition], kinds: Kinds
 ) -> tuple[tuple[float, ...], ...]:
     """Per partition; empty where none of them has weights, so that a CPU counts 1."""
     found = []

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from wattline.model.errors import InputError
-from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, Counter
+from wattline.scenario.twin.asked import NEVER_ENDS_S, AskedJob, Counter
 from wattline.scenario.twin.repeated import RESIZED
 from wattline.site.cells import Cell, is_missing
 from wattline.site.limits import clock_s
@@ -67,7 +67,7 @@ def end_by_elapsed(row: Row, start_s: float, end_s: float) -> float:
     return start_s + lasted_s if changed else end_s
 
 
-def put_run_time(row: Row, job: Asked, filled: Counter) -> None:
+def put_run_time(row: Row, job: AskedJob, filled: Counter) -> None:
     """How long it runs: into its limit where that ended it, or where it still ran."""
     # A record of before a job changed its size ends when the next one begins.
     if math.isnan(job.end_s) or (job.state in NOT_ENDED and job.state != RESIZED):

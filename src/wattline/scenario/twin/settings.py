@@ -19,7 +19,7 @@ _OFF = ("", "none", "(null)", "0", "no")
 
 
 @dataclass
-class Settings:
+class SlurmSettings:
     """What the cluster's lines say; each question leaves its answer in the lists."""
 
     values: Mapping[str, str]
@@ -65,7 +65,7 @@ class Settings:
         return not_below(number(text, key, self.where(key)), 0, key, self.where(key))
 
 
-def settings_of(conf: SlurmConf, told: Told, changes: Mapping[str, str]) -> Settings:
+def settings_of(conf: SlurmConf, told: Told, changes: Mapping[str, str]) -> SlurmSettings:
     """The settings with those of a what-if on top; every key that is not used is listed."""
     values = {**conf.settings, **_tried(conf, changes, told)}
     places = {**conf.places, **{key.lower(): TRIED for key in changes}}
@@ -83,7 +83,7 @@ def settings_of(conf: SlurmConf, told: Told, changes: Mapping[str, str]) -> Sett
     if idle:
         told.understood.append(f"{idle} settings of paths, ports, logs and accounting, which "
                                "change no start")
-    return Settings(values, places, told, conf.source)
+    return SlurmSettings(values, places, told, conf.source)
 
 
 def _tried(conf: SlurmConf, changes: Mapping[str, str], told: Told) -> dict[str, str]:

@@ -18,7 +18,7 @@ from wattline.scenario.twin.accounts import (
     qos_of,
 )
 from wattline.scenario.twin.against_log import against_log
-from wattline.scenario.twin.asked import Asked, Log, plain_numbers
+from wattline.scenario.twin.asked import AskedJob, Log, plain_numbers
 from wattline.scenario.twin.from_events import read_events
 from wattline.scenario.twin.from_sacct import read_sacct
 from wattline.scenario.twin.from_table import is_table, read_table
@@ -36,7 +36,7 @@ from wattline.scenario.twin.requests import Builder, Made
 from wattline.scenario.twin.reservations import reservations_of
 from wattline.scenario.twin.rules import rules_of
 from wattline.scenario.twin.section import TwinSection
-from wattline.scenario.twin.settings import Settings, settings_of
+from wattline.scenario.twin.settings import SlurmSettings, settings_of
 from wattline.scenario.twin.spelling import Spelling
 from wattline.scenario.twin.told import Lists, Told
 from wattline.shared_nodes.machine import SharedMachine
@@ -73,7 +73,7 @@ class Site:
     lists: Lists
 
 
-def _prompt_ends(settings: Settings) -> float:
+def _prompt_ends(settings: SlurmSettings) -> float:
     """With an Epilog or an extern step a node has work left when a job ends, and says when it is
     done; without it is chance whether slurmd still has the step."""
     flags = settings.text("PrologFlags", "", matters=False).lower()
@@ -202,7 +202,7 @@ def _kind_of(path: Path) -> str:
     return "sacct"
 
 
-def _machine(section: TwinSection, conf: SlurmConf, settings: Settings, log: Log,
+def _machine(section: TwinSection, conf: SlurmConf, settings: SlurmSettings, log: Log,
              told: Told) -> tuple[SharedMachine, Rules]:
     gres = None if section.gres is None else read_gres(section.gres)
     if gres is not None and section.add_nodes is not None:
@@ -290,12 +290,12 @@ def _defaults(accounts: Accounts) -> dict[str, str]:
     return found
 
 
-def _name(job: Asked, default: dict[str, str], people: Spelling, accounts: Spelling) -> None:
+def _name(job: AskedJob, default: dict[str, str], people: Spelling, accounts: Spelling) -> None:
     job.user = people.of(job.user or LOG_USER)
     job.account = accounts.of(job.account or default.get(job.user, LOG_USER))
 
 
-def _licences(settings: Settings) -> dict[str, int]:
+def _licences(settings: SlurmSettings) -> dict[str, int]:
     text = settings.text("Licenses", "", matters=False)
     found = licences_of(text, settings.where("Licenses"))
     settings.told.contradictions += [

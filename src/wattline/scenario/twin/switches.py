@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from wattline.scenario.twin.settings import Settings
+from wattline.scenario.twin.settings import SlurmSettings
 
 OPTIONAL = "topooptional"
 _OF_MESSAGES = ("noctldinaddrany", "noinaddrany", "noinaddranyctld", "routepart", "routetree")
 """Of how daemons talk to each other: no start depends on them."""
 
 
-def keeps_to_switches(settings: Settings, has_topology: bool) -> bool:
+def keeps_to_switches(settings: SlurmSettings, has_topology: bool) -> bool:
     """Whether jobs are placed by the tree of switches, of which there must be a file."""
     plugin = settings.values.get("topologyplugin", "topology/default").strip()
     where = settings.where("TopologyPlugin")
@@ -32,7 +32,7 @@ def keeps_to_switches(settings: Settings, has_topology: bool) -> bool:
     return is_tree and has_topology and not optional
 
 
-def _is_optional(settings: Settings) -> bool:
+def _is_optional(settings: SlurmSettings) -> bool:
     """Whether only jobs that ask for switches are placed by them; what else it says is listed."""
     given = settings.text("TopologyParam", "", matters=False)
     words = [word for word in given.replace(" ", "").split(",") if word]

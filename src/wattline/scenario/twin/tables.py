@@ -9,7 +9,7 @@ import numpy as np
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.units import fold_hosts
-from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, plain_numbers
+from wattline.scenario.twin.asked import NEVER_ENDS_S, AskedJob, plain_numbers
 from wattline.scenario.twin.site import Site
 from wattline.shared_nodes.in_partition import LONGEST_S, limits_there_s
 from wattline.shared_nodes.machine import SharedMachine
@@ -85,7 +85,7 @@ def _default_name(machine: SharedMachine) -> str:
     return machine.partitions.names[row] if row >= 0 else ""
 
 
-def _cpus(jobs: Sequence[Asked]) -> IntArray:
+def _cpus(jobs: Sequence[AskedJob]) -> IntArray:
     """CPUs that each asks for, as far as it says."""
     found = []
     for job in jobs:
@@ -95,6 +95,6 @@ def _cpus(jobs: Sequence[Asked]) -> IntArray:
     return np.array(found, dtype=np.int64)
 
 
-def _numbers(jobs: Sequence[Asked]) -> IntArray:
+def _numbers(jobs: Sequence[AskedJob]) -> IntArray:
     """Numbers of the jobs where all have one of their own, else they are counted."""
     return np.array(plain_numbers(jobs) or range(1, len(jobs) + 1), dtype=np.int64)

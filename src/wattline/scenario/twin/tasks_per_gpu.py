@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from math import isfinite
 
-from wattline.scenario.twin.asked import Asked
+from wattline.scenario.twin.asked import AskedJob
 from wattline.scenario.twin.per_gpu import gpus_of
 
 
-def settle_tasks_per_gpu(job: Asked) -> str:
+def settle_tasks_per_gpu(job: AskedJob) -> str:
     """Put tasks or GPUs into the job; why it contradicts itself, or nothing."""
     each = job.tasks_per_gpu
     if each < 1:
@@ -36,13 +36,13 @@ def settle_tasks_per_gpu(job: Asked) -> str:
     return ""
 
 
-def _spread(job: Asked) -> None:
+def _spread(job: AskedJob) -> None:
     """Over nodes that it counts, tasks are spread evenly, as Slurm 22.05.8 does."""
     if job.min_nodes > 1 and job.min_nodes == job.max_nodes and job.tasks % job.min_nodes == 0:
         job.tasks_per_node = job.tasks // job.min_nodes
 
 
-def too_few_cpus(job: Asked) -> str:
+def too_few_cpus(job: AskedJob) -> str:
     """Slurm refuses a job whose GPUs in all bring fewer CPUs than its tasks need.
 
     Not one that ran by the log: its tasks may be filled in from CPUs that were rounded up.

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from wattline.model.units import format_energy
-from wattline.scenario.twin.asked import Asked, Counter
+from wattline.scenario.twin.asked import AskedJob, Counter
 from wattline.scenario.twin.section import MOST_WATTS
 from wattline.shared_nodes.machine import Nodes
 
@@ -20,7 +20,7 @@ NOT_ABOVE_0 = "its measured watts are not above 0"
 TOO_MANY = f"its measured watts are above {MOST_WATTS:,.0f} W per node"
 
 
-def put_watts(job: Asked, per_node_w: float, is_empty: bool = False) -> None:
+def put_watts(job: AskedJob, per_node_w: float, is_empty: bool = False) -> None:
     """Let the job draw what was measured, or note why it does not."""
     if 0 < per_node_w <= MOST_WATTS:
         job.power_per_node_w = per_node_w
@@ -30,7 +30,7 @@ def put_watts(job: Asked, per_node_w: float, is_empty: bool = False) -> None:
         job.unmeasured = NOT_ABOVE_0 if per_node_w <= 0 else TOO_MANY
 
 
-def say_unmeasured(jobs: Sequence[Asked], whole: Sequence[bool], nodes: Nodes,
+def say_unmeasured(jobs: Sequence[AskedJob], whole: Sequence[bool], nodes: Nodes,
                    filled: Counter) -> None:
     """Jobs that had whole nodes alone: the watts of others are those of parts in any case."""
     mine = [job for job, alone in zip(jobs, whole, strict=True) if alone]
@@ -47,12 +47,12 @@ def say_unmeasured(jobs: Sequence[Asked], whole: Sequence[bool], nodes: Nodes,
             filled.note(said, job.job_id)
 
 
-def _node_seconds(job: Asked) -> float:
+def _node_seconds(job: AskedJob) -> float:
     found = max(job.nodes, 1) * (job.end_s - job.start_s - job.suspended_s)
     return max(found, 0.0) if math.isfinite(found) else 0.0  # one that still ran has no end
 
 
-def _parts_w(job: Asked, nodes: Nodes) -> float:
+def _parts_w(job: AskedJob, nodes: Nodes) -> float:
     """Of a node of mean size, with all of its CPUs and the devices that the job asks for on it."""
     watts = float((nodes.idle_w + nodes.cpus * nodes.cpu_w).mean())
     for (name, model), number in job.gres_per_node.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from wattline.scenario.twin.asked import Asked, Counter
+from wattline.scenario.twin.asked import AskedJob, Counter
 from wattline.scenario.twin.unmeasured import say_unmeasured
 from wattline.shared_nodes.machine import Nodes
 from wattline.site.lines import hosts_of
@@ -18,7 +18,7 @@ BELOW_IDLE = "was measured below the idle power of its nodes: it counts as idle 
 
 
 def mark_whole_nodes(
-    jobs: Sequence[Asked], nodes: Nodes, row_of: Mapping[str, int], filled: Counter
+    jobs: Sequence[AskedJob], nodes: Nodes, row_of: Mapping[str, int], filled: Counter
 ) -> None:
     """Note who had whole nodes; measured watts stay with these alone.
 
@@ -47,13 +47,13 @@ def mark_whole_nodes(
     say_unmeasured(jobs, alone, nodes, filled)
 
 
-def _cpus_asked(job: Asked) -> int:
+def _cpus_asked(job: AskedJob) -> int:
     """Where its tasks are not said they are those of its nodes, one each at least."""
     tasks = job.tasks if job.tasks > 0 else max(job.min_nodes, 1) * max(job.tasks_per_node, 1)
     return tasks * max(job.cpus_per_task, 1)
 
 
-def _is_whole(job: Asked, nodes: Nodes, rows: Sequence[int]) -> bool:
+def _is_whole(job: AskedJob, nodes: Nodes, rows: Sequence[int]) -> bool:
     """By its CPUs where the log has them; without them only a job that asked for it."""
     if job.cpus < 1:
         return job.exclusive

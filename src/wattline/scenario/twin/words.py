@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from wattline.scenario.twin.settings import Settings
+from wattline.scenario.twin.settings import SlurmSettings
 from wattline.scenario.twin.told import Told
 
 _YES = ("yes", "up", "true", "1")
@@ -23,7 +23,7 @@ def says_yes(text: str, what: str, where: str, told: Told) -> bool:
 
 
 def one_of(
-    settings: Settings, key: str, usual: str, choices: Mapping[str, str], matters: bool = True
+    settings: SlurmSettings, key: str, usual: str, choices: Mapping[str, str], matters: bool = True
 ) -> str:
     """What a word of the whole cluster stands for."""
     text = settings.text(key, usual, matters)

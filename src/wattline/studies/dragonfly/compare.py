@@ -27,7 +27,7 @@ CHUNK = 5
 
 
 @dataclass(frozen=True)
-class Settings:
+class WorkloadSettings:
     """What all random workloads of a comparison share."""
 
     seed: int = 1
@@ -49,14 +49,14 @@ Figures = tuple[FloatArray, FloatArray, FloatArray]
 """Times, node-seconds waited and node-seconds in all, with a row per workload."""
 
 
-def workload(settings: Settings, number: int) -> JobMix:
+def workload(settings: WorkloadSettings, number: int) -> JobMix:
     """The random workload of this number; the order of its jobs is by kind."""
     made = random_workload(np.random.default_rng((settings.seed, number)),
                            pattern=settings.pattern)
     return made.reversed() if settings.large_first else made
 
 
-def run_chunk(settings: Settings, numbers: Sequence[int], run: int = 0) -> Figures:
+def run_chunk(settings: WorkloadSettings, numbers: Sequence[int], run: int = 0) -> Figures:
     """Times and waits of one run of some workloads under every policy."""
     bench = _bench(settings)
     times = np.empty((len(numbers), len(POLICIES), 2))
@@ -74,10 +74,10 @@ def run_chunk(settings: Settings, numbers: Sequence[int], run: int = 0) -> Figur
     return times, waited, spent
 
 
-_benches: dict[Settings, Bench] = {}
+_benches: dict[WorkloadSettings, Bench] = {}
 
 
-def _bench(settings: Settings) -> Bench:
+def _bench(settings: WorkloadSettings) -> Bench:
     """The machine of a comparison; a worker process keeps it between chunks."""
     if settings not in _benches:
         machine = dragonfly(node_gbit_s=settings.node_gbit_s,
@@ -87,7 +87,7 @@ def _bench(settings: Settings) -> Bench:
     return _benches[settings]
 
 
-def compare(settings: Settings, workloads: int, pool: Pool,
+def compare(settings: WorkloadSettings, workloads: int, pool: Pool,
             checkpoint: Checkpoint | None = None) -> PlacementComparison:
     """Evaluate this many random workloads under all policies: the means of their runs.
 
@@ -114,7 +114,7 @@ def compare(settings: Settings, workloads: int, pool: Pool,
     return PlacementComparison(POLICIES, *figures)
 
 
-def chunks_of(settings: Settings, workloads: int) -> int:
+def chunks_of(settings: WorkloadSettings, workloads: int) -> int:
     """How many calls a comparison makes of its pool, where nothing is known yet."""
     return settings.repeats * -(-workloads // CHUNK)
 

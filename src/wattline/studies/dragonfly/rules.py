@@ -11,7 +11,7 @@ from wattline.network.packets import Rule
 from wattline.network.placement import BASELINES
 from wattline.studies.dragonfly.allocator import JOKANOVIC_CODE
 from wattline.studies.dragonfly.checkpoint import Checkpoint
-from wattline.studies.dragonfly.compare import Pool, Settings, chunks_of, compare
+from wattline.studies.dragonfly.compare import Pool, WorkloadSettings, chunks_of, compare
 from wattline.studies.dragonfly.comparison import PlacementComparison
 
 THRESHOLDS = (1.0, 2.0)
@@ -27,9 +27,9 @@ class RuleResult:
     found: PlacementComparison
 
 
-def variants(seed: int) -> list[Settings]:
+def variants(seed: int) -> list[WorkloadSettings]:
     """All eight rules with detours inside groups, and the two that have names without them."""
-    way = Settings(seed=seed, packets=True, steps=True)
+    way = WorkloadSettings(seed=seed, packets=True, steps=True)
     every = [Rule(threshold, one_channel=one_channel, by_hops=by_hops)
              for threshold, one_channel, by_hops in product(THRESHOLDS, (True, False),
                                                             (False, True))]

@@ -12,7 +12,7 @@ from wattline.network.traffic import PATTERNS
 from wattline.studies.dragonfly import congestor, endpoints
 from wattline.studies.dragonfly.beside import KINDS
 from wattline.studies.dragonfly.checkpoint import Checkpoint
-from wattline.studies.dragonfly.compare import Pool, Settings, chunks_of, compare
+from wattline.studies.dragonfly.compare import Pool, WorkloadSettings, chunks_of, compare
 from wattline.studies.dragonfly.comparison import PlacementComparison
 from wattline.studies.dragonfly.rules import RuleResult, rule_chunks, run_rules
 from wattline.studies.dragonfly.tables import (
@@ -132,9 +132,9 @@ def run_study(plan: StudyPlan, advance: Callable[[float], None] | None = None) -
                  rows["sizes"], stretch, shifted, canaries)
 
 
-def comparisons(plan: StudyPlan) -> dict[str, tuple[Settings, int]]:
+def comparisons(plan: StudyPlan) -> dict[str, tuple[WorkloadSettings, int]]:
     """The comparisons of random workloads by name: how, and how many."""
-    once = Settings(seed=plan.seed, node_gbit_s=plan.node_gbit_s)
+    once = WorkloadSettings(seed=plan.seed, node_gbit_s=plan.node_gbit_s)
     steps = replace(once, packets=True, steps=True)
     found = {"small_first": (replace(once, repeats=plan.repeats), plan.workloads),
              "large_first": (replace(once, large_first=True), plan.workloads)}

@@ -47,7 +47,7 @@ def refuse_unused(part: str, given: Mapping[str, str]) -> None:
 
 
 @dataclass(frozen=True)
-class Part:
+class PartOutcome:
     """What came of one part."""
 
     rows: list[PolicyOutcome]
@@ -87,20 +87,20 @@ class RegulationStudy:
         if parse_duration(self.warmup) < 0:
             raise InputError("warmup must not be negative")
 
-    def run(self, part: str, progress: Callable[[float], None] = silent) -> Part:
+    def run(self, part: str, progress: Callable[[float], None] = silent) -> PartOutcome:
         """Simulate one of PARTS."""
         began = time.perf_counter()
         if part == "thresholds":
             from wattline.studies.regulation.thresholds import sensitivity
 
             fits = [asdict(fit) for fit in sensitivity(self.seed, progress)]
-            return Part([], {part: fits, f"{part}_s": time.perf_counter() - began})
+            return PartOutcome([], {part: fits, f"{part}_s": time.perf_counter() - began})
         if part == "hours" and not self.signal_file:
-            return Part([], {part: None})
+            return PartOutcome([], {part: None})
         if part == "long":
             rows: list[PolicyOutcome] = []
             if self.log_file is None:
-                return Part(rows, {part: None})
+                return PartOutcome(rows, {part: None})
             found: Any = self._long(self.log_file, progress)
         else:
             workers = 1 if part == "large" else self._workers
@@ -114,8 +114,8 @@ class RegulationStudy:
                     f"{part}_over_seeds": [asdict(each) for each in parts.over_seeds(rows)]}
             if part == "hours":
                 told["hours_by_std"] = [asdict(each) for each in parts.by_std(rows)]
-            return Part(rows, told)
-        return Part(rows, {part: found, f"{part}_s": time.perf_counter() - began})
+            return PartOutcome(rows, told)
+        return PartOutcome(rows, {part: found, f"{part}_s": time.perf_counter() - began})
 
     @property
     def _workers(self) -> int:

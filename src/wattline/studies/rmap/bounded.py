@@ -8,7 +8,7 @@ from typing import Any
 
 from wattline.model.errors import InputError
 from wattline.physics.configurations import ConfigurationTable
-from wattline.physics.overprovisioning import Choice, choose
+from wattline.physics.overprovisioning import ConfigurationChoice, choose
 
 BOUNDS_W = (2500.0, 3000.0, 3500.0, 4000.0, float("inf"))
 CANONICAL = ("packed_max", "packed_min", "spread_max", "spread_min")
@@ -20,7 +20,7 @@ class Bounded:
 
     application: str
     bound_w: float
-    choice: Choice | None
+    choice: ConfigurationChoice | None
 
     @property
     def speedup(self) -> float | None:
@@ -54,7 +54,7 @@ def bounded(
     for name, table in tables.items():
         for bound_w in bounds_w:
             try:
-                choice: Choice | None = choose(table, bound_w)
+                choice: ConfigurationChoice | None = choose(table, bound_w)
             except InputError:
                 choice = None
             found.append(Bounded(name, bound_w, choice))

@@ -16,7 +16,7 @@ Word = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z0-9 ._+-]+$")]
 Hosts = Annotated[str, Field(max_length=4000, pattern=r"^[A-Za-z0-9,\[\]._-]*$")]
 
 
-class Asked(BaseModel):
+class RequestBody(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False,
                               use_attribute_docstrings=True)
 
@@ -25,7 +25,7 @@ class Asked(BaseModel):
         return self.model_dump(mode="json", exclude_none=True)
 
 
-class Configure(Asked):
+class Configure(RequestBody):
     """The configuration space of an application of the shipped models under a bound."""
 
     application: Word
@@ -35,7 +35,7 @@ class Configure(Asked):
     margin: Fraction = Field(0.0, ge=0, le=1)
 
 
-class Procure(Asked):
+class Procure(RequestBody):
     """Fewer new nodes or more older ones; times by a line or by an application's best times."""
 
     budget_power_w: Watts = Field(gt=0)
@@ -52,7 +52,7 @@ class Procure(Asked):
     nodes_valid: Whole | None = Field(None, ge=1, le=MOST_CONFIGURED_NODES)
 
 
-class BidAsked(Asked):
+class BidAsked(RequestBody):
     """A regulation contract of a published workload: which bid, and what the others would cost."""
 
     workload: Word = "W4"
@@ -74,7 +74,7 @@ class BidAsked(Asked):
     """Per kWh and kW for an hour; what is not given is assumed, and said."""
 
 
-class PlacedJobAsked(Asked):
+class PlacedJobAsked(RequestBody):
     name: Word | None = None
     nodes: Whole = Field(ge=1, le=MOST_PLACED_NODES)
     count: Whole = Field(1, ge=1, le=MOST_PLACED_JOBS)
@@ -86,7 +86,7 @@ class PlacedJobAsked(Asked):
     sensitive: StrictBool | None = None
 
 
-class Place(Asked):
+class Place(RequestBody):
     """Jobs on an empty network of the package."""
 
     machine: Word = "dragonfly-272"
@@ -106,7 +106,7 @@ class Place(Asked):
         return jobs
 
 
-class ChooseNodes(Asked):
+class ChooseNodes(RequestBody):
     """Nodes for one job on a network of the package of which some are busy."""
 
     machine: Word = "dragonfly-272"

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from wattline.web.addresses import make_router
 from wattline.web.asked import plans_of, pool_of
-from wattline.web.plan.bodies import Asked, BidAsked, ChooseNodes, Configure, Place, Procure
+from wattline.web.plan.bodies import BidAsked, ChooseNodes, Configure, Place, Procure, RequestBody
 from wattline.web.problems import documented
 
 router = make_router("/api/plan", "plan", documented(401, 403, 413, 422, 429, 503))
@@ -31,7 +31,7 @@ def plan_choices() -> dict[str, Any]:
             "placements": [{"name": name, **each} for name, each in list_placements().items()]}
 
 
-def _ask(request: Request, task: str, asked: Asked) -> Response:
+def _ask(request: Request, task: str, asked: RequestBody) -> Response:
     """From the workers, once for the same question."""
     fields, kept = asked.fields(), plans_of(request)
     key = json.dumps([task, fields], sort_keys=True)

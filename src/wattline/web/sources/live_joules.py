@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from wattline.account.measured.questions import Asked, Total
+from wattline.account.measured.questions import Conditions, Total
 from wattline.model.errors import InputError
 from wattline.web.sources.live_ledger import LedgerPages, Stretches
 from wattline.web.sources.rates import Rates
@@ -38,7 +38,7 @@ def accounts(ledger: LedgerPages, by: str, owner: str | None, rates: Rates,
     """All that the ledger has, the greatest first; `factors` are those of fair-share."""
     if by not in ("user", "account"):
         raise InputError(f"by is '{by[:40]}', must be user or account")
-    asked = Asked(users=() if owner is None else (owner,))
+    asked = Conditions(users=() if owner is None else (owner,))
     spent = _Spent(ledger, by, rates, asked)
     hidden = owner is not None and by == "account"
     rows = [AccountRow(total.name or NOBODY, total.jobs, total.energy_j, spent.cost(total),
@@ -72,7 +72,7 @@ def bill(ledger: LedgerPages, by: str, owner: str | None, rates: Rates, epoch_s:
         raise InputError(f"by is '{by[:40]}', must be user or account")
     month = datetime.fromtimestamp(now_s, UTC).replace(day=1, hour=0, minute=0, second=0,
                                                        microsecond=0)
-    asked = Asked(users=() if owner is None else (owner,), start_s=month.timestamp())
+    asked = Conditions(users=() if owner is None else (owner,), start_s=month.timestamp())
     found = ledger.totals(by, asked)
     spent = _Spent(ledger, by, rates, asked)
     lines = [BillLine(each.name or NOBODY, each.energy_j, spent.amount(each), spent.grams(each))
@@ -102,7 +102,7 @@ class _Spent:
     """What joules of the ledger cost; where that depends on when, hour by hour."""
 
     def __init__(self, ledger: LedgerPages, by: str, rates: Rates,
-                 asked: Asked) -> None:
+                 asked: Conditions) -> None:
         self.rates = rates
         self.used = {} if rates.flat else ledger.spread(by, asked, even_in_hours=rates.hourly)
 

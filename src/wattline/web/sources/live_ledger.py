@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, func, or_, select
 
-from wattline.account.measured.questions import Asked, Total, spread, totals
+from wattline.account.measured.questions import Conditions, Total, spread, totals
 from wattline.account.measured.tables import lives
 from wattline.account.store import Store
 from wattline.model.signal import FloatArray
@@ -100,13 +100,13 @@ class LedgerPages:
                     (float(least_s), float(most_s)), (float(least_j), float(most_j)))
                 for nodes, jobs, time_s, energy_j, least_s, most_s, least_j, most_j in rows]
 
-    def totals(self, by: str, asked: Asked) -> list[Total]:
+    def totals(self, by: str, asked: Conditions) -> list[Total]:
         if not self.there:
             return []
         with closing(self._open()) as store:
             return totals(store, by, asked)
 
-    def spread(self, by: str, asked: Asked, *, even_in_hours: bool) -> dict[str, Stretches]:
+    def spread(self, by: str, asked: Conditions, *, even_in_hours: bool) -> dict[str, Stretches]:
         """By name joules and the stretches of time in which they were used."""
         if not self.there:
             return {}
