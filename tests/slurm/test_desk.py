@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.slurm.bedside import runs, slurm, submit, until
-from tests.unit.cli.test_energy_commands import ok
+from tests.support.commands import ok
 from wattline.controller.testbed.layout import Bed
 from wattline.controller.testbed.running import replays
 
@@ -35,7 +35,7 @@ def wattline(*words: str) -> subprocess.CompletedProcess[str]:
 def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     """What a command prints; in this process, which has loaded all that it needs."""
 
-    return partial(ok, capsys=capsys)
+    return partial(ok, capsys)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
-from wattline.account.store import Store, check_there, metadata, name_type, shown_url
+from wattline.account.store import Store, metadata, name_type, refuse_missing, shown_url
 from wattline.model.errors import InputError
 from wattline.physics.configurations import Configuration, ConfigurationTable
 from wattline.physics.dimensions import CLASSIC
@@ -179,7 +179,7 @@ class ConfigurationStore:
 
 def read_catalogue(url: str) -> Catalogue:
     """Everything that a store holds; a store that is not there is refused, and not made."""
-    check_there(url, HOW_TO_KEEP)
+    refuse_missing(url, HOW_TO_KEEP)
     with Store(url, create=False) as store:
         try:
             there = inspect(store.engine)

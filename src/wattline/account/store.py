@@ -155,17 +155,18 @@ class Store:
         self.close()
 
 
-def refuse_missing(url: str | Path) -> None:
+def refuse_missing(url: str | Path, advice: str = "") -> None:
     """Refuse an SQLite file that is not there or empty, for whoever only reads.
 
-    Opening would make one, and put tables into an empty file that may be anything.
+    Opening would make one, and put tables into an empty file that may be anything. The advice says
+    what to do about one that is not there.
     """
     parsed = _engine(store_url(url)).url  # connects to nothing yet, and knows a wrong URL
     file = parsed.database
     if parsed.get_backend_name() != "sqlite" or not file or file == ":memory:":
         return
     if not Path(file).is_file():
-        raise InputError(f"there is no store {file}")
+        raise InputError(f"there is no store {file}" + (f"; {advice}" if advice else ""))
     if not Path(file).stat().st_size:
         raise InputError(f"the store {file} is an empty file; nothing was entered yet")
 
@@ -177,15 +178,6 @@ def store_url(url: str | Path) -> str:
     if not text:
         raise InputError(f"the store needs a URL or a file name, for example {DEFAULT_URL}")
     return text if "://" in text else f"sqlite:///{text}"
-
-
-def check_there(url: str | Path, advice: str) -> None:
-    """Refuse an SQLite file that is not there, where a store is only read: opening makes one."""
-    engine = _engine(store_url(url))  # connects to nothing yet, and knows a wrong URL
-    file = engine.url.database
-    on_disk = engine.dialect.name == "sqlite" and file and file != ":memory:"
-    if on_disk and not Path(str(file)).is_file():
-        raise InputError(f"there is no store {file}; {advice}")
 
 
 def shown_url(url: str) -> str:

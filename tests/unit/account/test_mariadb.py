@@ -3,6 +3,7 @@
 import pytest
 from sqlalchemy import inspect
 from tests.support import mariadb
+from tests.support.commands import status_of
 from tests.unit.account.test_configuration_store import table as configuration_table
 from tests.unit.account.test_ledger import EPOCH_S, record, stepped
 
@@ -10,7 +11,6 @@ from wattline.account.claim_table import ClaimTable
 from wattline.account.configurations import ConfigurationStore
 from wattline.account.ledger import GROUPS, Ledger
 from wattline.account.store import Store
-from wattline.cli.main import main
 from wattline.model.errors import InputError
 from wattline.physics.claims import Claim, ClaimSetting, Measured, npb_claims
 
@@ -89,12 +89,6 @@ def test_configurations_come_back(store):
     assert kept.applications() == ("BT", "bt")
     assert kept.table("bt").time_s.tolist() == [9, 5, 3]
     assert kept.revision() == 2
-
-
-def status_of(*arguments):
-    with pytest.raises(SystemExit) as stop:
-        main(list(arguments))
-    return stop.value.code
 
 
 def test_the_commands_take_the_url(store, url, capsys, tmp_path):

@@ -4,8 +4,8 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from tests.support.commands import ok
 from tests.support.measured import rows_of
-from tests.unit.cli.test_energy_commands import ok
 
 import wattline as wl
 from wattline.account import schema
@@ -63,15 +63,14 @@ def test_what_was_measured_has_the_joules_that_it_would_have_today(old, tmp_path
     for name, text in (("jobs", JOBS), ("power", POWER)):
         (tmp_path / name).write_text(text)
     words = ("--zone", "UTC", "--cluster", "c", *(("--idle-w", "120") if number == 3 else ()))
-    ok("account", "import", tmp_path / "jobs", tmp_path / "power", "--store", tmp_path / "new.db",
-       *words, capsys=capsys)
+    ok(capsys, "account", "import", tmp_path / "jobs", tmp_path / "power", "--store",
+       tmp_path / "new.db", *words)
     if number > 1:
         found = wl.account_show(path, by="account", zone="UTC")
         assert {row["key"]: row["energy_j"] for row in found.rows} == {
             "phys": 5.76e6 + 2.88e6, "bio": 1.62e6}
     # What steps ended as was not kept before: the same file again tells it.
-    ok("account", "import", tmp_path / "jobs", tmp_path / "power", "--store", path, *words,
-       capsys=capsys)
+    ok(capsys, "account", "import", tmp_path / "jobs", tmp_path / "power", "--store", path, *words)
     with Store(path) as store, Store(tmp_path / "new.db") as new:
         assert rows_of(store) == rows_of(new)
 

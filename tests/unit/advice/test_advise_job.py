@@ -5,7 +5,8 @@ import math
 
 import pytest
 from click.testing import CliRunner
-from tests.unit.cli.test_model_commands import made_table, refusal
+from tests.support.commands import refused
+from tests.unit.cli.test_model_commands import made_table
 
 import wattline as wl
 from wattline.advice.job import Sources, advise_job
@@ -190,7 +191,7 @@ def test_the_command_prints_the_best_draws_and_has_json(runs, tmp_path):
     (("--app", "EP.A", "--plot", "x.doc"), "is not a picture"),
 ])
 def test_mistakes_are_one_line(words, said, capsys):
-    assert said in refusal(capsys, "advise", "job", *words)
+    assert said in refused(capsys, "advise", "job", *words)
 
 
 def test_a_broken_line_of_runs_is_named(tmp_path):

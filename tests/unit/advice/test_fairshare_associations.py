@@ -7,7 +7,7 @@ import json
 import pandas as pd
 import pytest
 from tests.shared_data import shared
-from tests.unit.cli.test_energy_commands import call, refused
+from tests.support.commands import call, refused
 
 import wattline as wl
 from wattline.analysis import rundir
@@ -50,8 +50,8 @@ def test_a_user_in_two_accounts_counts_in_each_and_strangers_are_named(folder, a
     assert [(each.user, each.account, each.jobs) for each in found.unplaced] == [
         ("zoe", "physics", 1)]
     assert found.unplaced[0].usage_j == pytest.approx(120_000)
-    status, out, err = call("fairshare", folder, "--assoc", assoc, "--half-life", "1e12", "--json",
-                            capsys=capsys)
+    status, out, err = call(capsys, "fairshare", folder, "--assoc", assoc, "--half-life", "1e12",
+                            "--json")
     assert status == 0
     assert json.loads(out) == json.loads(json.dumps(found.to_dict()))
     assert "'zoe' in 'physics'" in err
@@ -59,13 +59,13 @@ def test_a_user_in_two_accounts_counts_in_each_and_strangers_are_named(folder, a
 
 def test_clusters_and_files_that_do_not_go_together_are_refused(folder, assoc, capsys):
     ask = ("fairshare", folder)
-    assert "not both" in refused(*ask, "--assoc", assoc, "--shares", assoc, capsys=capsys)
-    assert "has no cluster 'yak'; it has tux" in refused(*ask, "--assoc", assoc, "--cluster", "yak",
-                                                         capsys=capsys)
-    assert "give that too" in refused(*ask, "--cluster", "tux", capsys=capsys)
+    assert "not both" in refused(capsys, *ask, "--assoc", assoc, "--shares", assoc)
+    assert "has no cluster 'yak'; it has tux" in refused(capsys, *ask, "--assoc", assoc,
+                                                         "--cluster", "yak")
+    assert "give that too" in refused(capsys, *ask, "--cluster", "tux")
     assoc.write_text(TABLE.replace("physics|bob", "laser|bob"))
-    assert "account 'laser', which 'bob' lies in, is not there" in refused(
-        *ask, "--assoc", assoc, capsys=capsys)
+    assert "account 'laser', which 'bob' lies in, is not there" in refused(capsys, *ask, "--assoc",
+                                                                           assoc)
 
 
 @pytest.mark.filterwarnings("ignore::wattline.model.errors.WattlineWarning")
@@ -88,14 +88,14 @@ MEASURED = """JobID|Cluster|User|Account|State|Start|End|NNodes|NodeList|AllocTR
 @pytest.fixture
 def measured(tmp_path, capsys):
     (tmp_path / "dump.txt").write_text(MEASURED)
-    assert call("account", "import", tmp_path / "dump.txt", "--store", tmp_path / "s.db", "--zone",
-                "UTC", capsys=capsys)[0] == 0
+    assert call(capsys, "account", "import", tmp_path / "dump.txt", "--store", tmp_path / "s.db",
+                "--zone", "UTC")[0] == 0
     return tmp_path / "s.db"
 
 
 def test_measured_joules_count_by_user_and_account_and_fade(measured, assoc, capsys):
     ask = ("fairshare", "--store", measured, "--assoc", assoc, "--half-life", "1d", "--json")
-    status, out, err = call(*ask, capsys=capsys)
+    status, out, err = call(capsys, *ask)
     assert status == 0, err
     used = {(each["name"], each["parent"]): each["usage_j"]
             for each in json.loads(out)["accounts"]}
@@ -104,19 +104,18 @@ def test_measured_joules_count_by_user_and_account_and_fade(measured, assoc, cap
     assert used["ann", "biology"] == pytest.approx(fresh_j / 2)  # a day older
     assert used["bob", "physics"] == 0
     assert "jobs without joules: 1; they count as nothing" in err
-    _, out, _ = call(*ask, "--at", "2026-10-06T13:00", "--zone", "Europe/Berlin", capsys=capsys)
+    _, out, _ = call(capsys, *ask, "--at", "2026-10-06T13:00", "--zone", "Europe/Berlin")
     later = {(each["name"], each["parent"]): each["usage_j"]
              for each in json.loads(out)["accounts"]}
     assert later["ann", "physics"] == pytest.approx(fresh_j / 2)
-    assert "'yak'; it has 'tux'" in refused("fairshare", "--store", measured, "--cluster", "yak",
-                                            capsys=capsys)
+    assert "'yak'; it has 'tux'" in refused(capsys, "fairshare", "--store", measured, "--cluster",
+                                            "yak")
 
 
 def test_where_a_store_has_runs_too_it_says_that_measured_jobs_are_meant(measured, folder, capsys):
-    assert call("account", folder, "--store", measured, capsys=capsys)[0] == 0
-    _, out, err = call("fairshare", "--store", measured, "--json", capsys=capsys)
+    assert call(capsys, "account", folder, "--store", measured)[0] == 0
+    _, out, err = call(capsys, "fairshare", "--store", measured, "--json")
     assert {each["name"] for each in json.loads(out)["accounts"]} == {"ann"}
     assert "this is of the measured jobs, --run-name NAME is of a run" in err
-    _, out, _ = call("fairshare", "--store", measured, "--run-name", "run", "--json",
-                     capsys=capsys)
+    _, out, _ = call(capsys, "fairshare", "--store", measured, "--run-name", "run", "--json")
     assert {each["name"] for each in json.loads(out)["accounts"]} == {"ann", "bob", "zoe"}

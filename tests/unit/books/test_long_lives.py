@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.support.commands import ok, refused
 from tests.support.plain import in_plain
 from tests.unit.books.test_told_books import BOOKS
-from tests.unit.cli.test_energy_commands import ok, refused
 
 FLOW = BOOKS + """
     from wattline.books import books as module
@@ -174,9 +174,9 @@ def test_how_many_jobs_stream_through_the_books_is_an_option(monkeypatch, capsys
 
     monkeypatch.setattr(core, "measure", lambda progress, streamed_jobs=0: {"jobs": streamed_jobs})
     words = ("bench", "core", "--streamed-jobs", "10000000", "--json")
-    assert json.loads(ok(*words, capsys=capsys)) == {"jobs": 10_000_000}
-    assert "core" in refused("bench", "traces", "--streamed-jobs", "5000", capsys=capsys)
-    assert "at least 1000" in refused("bench", "core", "--streamed-jobs", "5", capsys=capsys)
+    assert json.loads(ok(capsys, *words)) == {"jobs": 10_000_000}
+    assert "core" in refused(capsys, "bench", "traces", "--streamed-jobs", "5000")
+    assert "at least 1000" in refused(capsys, "bench", "core", "--streamed-jobs", "5")
 
 
 def test_books_that_are_saved_know_the_same_names_as_others() -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.support.commands import refused
 from tests.support.plain import plain_environment
 
-from wattline.cli.main import cli, main
+from wattline.cli.main import cli
 from wattline.policies.registry import places
 
 TINY = Path(__file__).parents[3] / "examples" / "tiny.swf"
@@ -23,15 +24,6 @@ def words_of(*arguments: str) -> str:
     result = CliRunner().invoke(cli, list(arguments), catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return " ".join(result.output.replace("-\n", "-").split()).replace("- ", "-")
-
-
-def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    with pytest.raises(SystemExit) as stopped:
-        main(list(arguments))
-    assert stopped.value.code == 2
-    message = capsys.readouterr().err
-    assert message.count("\n") == 1
-    return message
 
 
 @pytest.mark.parametrize("command", [("simulate",), ("compare",), ("advise", "cap")])
@@ -86,11 +78,11 @@ def test_accounting_loads_no_compiler() -> None:
 def test_a_wrong_choice_names_the_nearest(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], nearest: str
 ) -> None:
-    assert refusal(capsys, *arguments).endswith(f"; did you mean '{nearest}'?\n")
+    assert refused(capsys, *arguments).endswith(f"; did you mean '{nearest}'?\n")
 
 
 def test_a_wrong_policy_names_all_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    said = refusal(capsys, "simulate", str(TINY), "--backfill", "magic")
+    said = refused(capsys, "simulate", str(TINY), "--backfill", "magic")
     assert "there are: none, easy, conservative" in said
 
 
@@ -106,7 +98,7 @@ def test_a_log_in_the_place_of_the_scenario_is_a_log(tmp_path: Path, name: str) 
 
 
 def test_two_logs_are_one_too_many(capsys: pytest.CaptureFixture[str]) -> None:
-    said = refusal(capsys, "simulate", str(TINY), "--trace", "other.swf")
+    said = refused(capsys, "simulate", str(TINY), "--trace", "other.swf")
     assert "give one of them, or a scenario" in said
 
 
@@ -114,7 +106,7 @@ def test_a_run_folder_in_the_place_of_the_scenario_is_told_what_it_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "scenario.toml").write_text("")
-    assert "is a run folder, not a scenario" in refusal(capsys, "simulate", str(tmp_path))
+    assert "is a run folder, not a scenario" in refused(capsys, "simulate", str(tmp_path))
 
 
 @pytest.mark.parametrize("group", ["advise", "claims", "energy", "network", "power", "view"])
@@ -127,15 +119,15 @@ def test_the_help_of_a_group_cuts_no_sentence(group: str) -> None:
 def test_a_field_outside_of_its_section_is_told_where_it_stands(
     capsys: pytest.CaptureFixture[str], field: str, meant: str
 ) -> None:
-    said = refusal(capsys, "simulate", str(TINY), "--set", f"{field}=1", "--no-folder")
+    said = refused(capsys, "simulate", str(TINY), "--set", f"{field}=1", "--no-folder")
     assert f"{field}: there is no such field; did you mean '{meant}.{field}'?" in said
 
 
 def test_whoever_leaves_an_argument_out_is_shown_the_usage(
     capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert refusal(capsys, "report").endswith("Write: wattline report [OPTIONS] RUN...\n")
-    assert refusal(capsys, "advise", "job").endswith(
+    assert refused(capsys, "report").endswith("Write: wattline report [OPTIONS] RUN...\n")
+    assert refused(capsys, "advise", "job").endswith(
         "Write: wattline advise job --app NAME [OPTIONS]\n")
 
 
@@ -146,7 +138,7 @@ def test_whoever_leaves_an_argument_out_is_shown_the_usage(
 def test_a_unit_in_the_wrong_case_is_shown_in_the_right_one(
     capsys: pytest.CaptureFixture[str], option: tuple[str, ...], hint: str
 ) -> None:
-    assert refusal(capsys, "simulate", str(TINY), *option).endswith(f"; did you mean {hint}?\n")
+    assert refused(capsys, "simulate", str(TINY), *option).endswith(f"; did you mean {hint}?\n")
 
 
 def test_a_table_without_a_map_is_told_the_maps_there_are(
@@ -154,4 +146,4 @@ def test_a_table_without_a_map_is_told_the_maps_there_are(
 ) -> None:
     table = tmp_path / "t.csv"
     table.write_text("a,b\n1,2\n")
-    assert "(eagle, eurora, fdata, pm100)" in refusal(capsys, "simulate", str(table))
+    assert "(eagle, eurora, fdata, pm100)" in refused(capsys, "simulate", str(table))

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.test_energy_commands import ok, refused
+from tests.support.commands import ok, refused
 
 from wattline.scenario import examples
 
@@ -25,17 +25,17 @@ COMMANDS = {
 @pytest.fixture
 def copied(tmp_path, monkeypatch, capsys) -> Path:
     monkeypatch.chdir(tmp_path)
-    ok("examples", "copy", capsys=capsys)
+    ok(capsys, "examples", "copy")
     return Path("examples")
 
 
 def test_all_of_them_are_listed_and_copied(copied, capsys):
-    listed = json.loads(ok("examples", "list", "--json", capsys=capsys))["examples"]
+    listed = json.loads(ok(capsys, "examples", "list", "--json"))["examples"]
     files = {str(path.relative_to(SOURCE)): path for path in SOURCE.rglob("*")
              if path.is_file() and path.parent.name != "__pycache__"}
     assert {row["name"] for row in listed} | {"README.md"} == set(files)
     assert all(row["summary"] for row in listed)
-    assert "small.toml" in ok("examples", "list", capsys=capsys)
+    assert "small.toml" in ok(capsys, "examples", "list")
     for name, path in files.items():
         assert (copied / name).read_bytes() == path.read_bytes()
         assert (copied / name).stat().st_mode & 0o111 == path.stat().st_mode & 0o111
@@ -55,28 +55,28 @@ def test_each_runs_where_it_was_copied_to(name, copied, capsys):
     words, more = next(found for key, found in COMMANDS.items() if key in top)
     if "curtailment" in top.get("contract", {}):
         more = (*more[:2], *more[4:])  # its hours are given
-    assert json.loads(ok(*words, copied / name, *more, "--json", capsys=capsys))
+    assert json.loads(ok(capsys, *words, copied / name, *more, "--json"))
 
 
 def test_what_was_changed_is_not_written_over_unless_that_is_said(copied, capsys):
-    ok("examples", "copy", capsys=capsys)  # nothing differs
+    ok(capsys, "examples", "copy")  # nothing differs
     (copied / "small.toml").write_text("mine")
     (copied / "tiny.swf").unlink()
-    said = refused("examples", "copy", capsys=capsys)
+    said = refused(capsys, "examples", "copy")
     assert "examples/small.toml is there already and differs" in said
     assert "--force" in said
     assert (copied / "small.toml").read_text() == "mine"
     assert not (copied / "tiny.swf").exists()
-    ok("examples", "copy", "--force", capsys=capsys)
+    ok(capsys, "examples", "copy", "--force")
     assert (copied / "small.toml").read_bytes() == (SOURCE / "small.toml").read_bytes()
 
 
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, monkeypatch, capsys):
     (tmp_path / "here").write_text("")
-    said = refused("examples", "copy", tmp_path / "here", capsys=capsys)
+    said = refused(capsys, "examples", "copy", tmp_path / "here")
     assert "name a folder" in said
 
 
 def test_an_installation_without_examples_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(examples, "PLACES", (tmp_path,))
-    assert "install the package anew" in refused("examples", "list", capsys=capsys)
+    assert "install the package anew" in refused(capsys, "examples", "list")

@@ -4,7 +4,8 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from tests.unit.cli.test_model_commands import answer, refusal
+from tests.support.commands import refused
+from tests.unit.cli.test_model_commands import answer
 from tests.unit.physics.test_regression import machine_like_table
 
 from wattline.cli.main import cli
@@ -40,7 +41,7 @@ def test_a_small_table_is_fitted_and_not_checked(tmp_path, size):
 
 def test_nothing_to_check_and_nothing_to_write_is_an_error(tmp_path, capsys):
     table = write_rows(tmp_path / "t.csv", small=20)
-    assert "so train on 20% or more" in refusal(capsys, "fit", table)
+    assert "so train on 20% or more" in refused(capsys, "fit", table)
     found = answer("fit", table, "--train", "20%", "--json")
     assert found["applications"]["small"]["trained_on"] == 4
     assert found["not_checked"] == {}
@@ -54,7 +55,7 @@ def test_nothing_to_check_and_nothing_to_write_is_an_error(tmp_path, capsys):
 def test_fewer_than_four_rows_are_never_fitted(tmp_path, capsys):
     model = tmp_path / "m.json"
     table = write_rows(tmp_path / "t.csv", tiny=3)
-    assert "'tiny' has 3 configurations; at least 4 are needed to fit a model" in refusal(
+    assert "'tiny' has 3 configurations; at least 4 are needed to fit a model" in refused(
         capsys, "fit", table, "-o", str(model))
     assert not model.exists()
     table = write_rows(tmp_path / "t.csv", tiny=1, small=5, large=60)
@@ -66,8 +67,8 @@ def test_fewer_than_four_rows_are_never_fitted(tmp_path, capsys):
 
 def test_a_bad_share_is_refused_though_the_models_could_be_written(tmp_path, capsys):
     table = write_rows(tmp_path / "t.csv", small=20, large=60)
-    assert "the part to train on is 2" in refusal(
-        capsys, "fit", table, "--train", "200%", "-o", str(tmp_path / "m.json"))
+    assert "the part to train on is 2" in refused(capsys, "fit", table, "--train", "200%", "-o",
+                                                  str(tmp_path / "m.json"))
     assert not (tmp_path / "m.json").exists()
 
 
@@ -93,16 +94,16 @@ def test_what_a_model_found_out_is_said(tmp_path):
      ("--caps", "50-inf"), ("--caps", "50-80:inf")],
 )
 def test_axes_that_make_no_sense_get_one_line(capsys, option, value):
-    message = refusal(capsys, *SUGGEST, option, value)
+    message = refused(capsys, *SUGGEST, option, value)
     assert f"{option} is '{value}'; write it like" in message
 
 
 def test_an_empty_axis_is_one_that_is_not_given(capsys):
-    assert "needs --nodes, --cores and --caps" in refusal(capsys, *SUGGEST, "--cores", "")
+    assert "needs --nodes, --cores and --caps" in refused(capsys, *SUGGEST, "--cores", "")
 
 
 def test_an_endless_axis_is_refused(capsys):
-    assert "more than 1,000 values" in refusal(capsys, *SUGGEST, "--caps", "1-1e12:1e-6")
+    assert "more than 1,000 values" in refused(capsys, *SUGGEST, "--caps", "1-1e12:1e-6")
 
 
 @pytest.mark.parametrize(
@@ -111,13 +112,13 @@ def test_an_endless_axis_is_refused(capsys):
      ["--sample", "random"], ["--seed", "1"]],
 )
 def test_options_that_a_suggestion_would_ignore_are_refused(capsys, ignored):
-    message = refusal(capsys, *SUGGEST, *ignored)
+    message = refused(capsys, *SUGGEST, *ignored)
     assert message.endswith("would have no effect with --suggest; leave it out\n")
     assert ignored[0] in message or "--output" in message
 
 
 def test_an_application_without_a_table_is_refused(capsys):
-    assert "--app goes with a TABLE" in refusal(capsys, *SUGGEST, "--app", "x")
+    assert "--app goes with a TABLE" in refused(capsys, *SUGGEST, "--app", "x")
 
 
 def test_fewer_suggestions_than_asked_for_are_announced():

@@ -5,8 +5,9 @@ import json
 import pytest
 from click.testing import CliRunner
 from tests.shared_data import shared
+from tests.support.commands import refused
 
-from wattline.cli.main import cli, main
+from wattline.cli.main import cli
 
 PROCURE = ["procure", "--budget-power", "7kW", "--node-power-max", "380", "--node-power-min",
            "180", "--cost-ratio", "1.7", "--speed-ratio", "27%"]
@@ -16,16 +17,6 @@ def answer(*arguments):
     result = CliRunner().invoke(cli, list(arguments), catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
-
-
-def refusal(capsys, *arguments):
-    with pytest.raises(SystemExit) as stopped:
-        main(list(arguments))
-    assert stopped.value.code == 2
-    message = capsys.readouterr().err
-    assert message.startswith("wattline: ")
-    assert message.count("\n") == 1
-    return message
 
 
 def made_table(path, times=(9.0, 6.0, 5.0, 3.5)):
@@ -79,8 +70,8 @@ def test_a_bound_just_below_the_smallest_configuration_is_told_apart(tmp_path, c
                                     "mine,1,4,51,9,90.0004\n")
     asked = ["configure", "mine", "--table", str(tmp_path / "t.csv"), "--power"]
     assert "of 90 W is below the smallest configuration of 'mine': (1 x 4, 51 W) draws 90.0004 W" \
-        in refusal(capsys, *asked, "90W")
-    assert "a bound of 89 W is below" in (message := refusal(capsys, *asked, "89W"))
+        in refused(capsys, *asked, "90W")
+    assert "a bound of 89 W is below" in (message := refused(capsys, *asked, "89W"))
     assert message.endswith("draws 90 W\n")
 
 
@@ -106,20 +97,20 @@ def test_configure_keeps_tables_in_a_store(tmp_path):
 
 
 def test_a_store_that_is_only_read_is_not_made(tmp_path, capsys):
-    message = refusal(capsys, "configure", "BT-MZ", "--power", "3kW", "--store",
+    message = refused(capsys, "configure", "BT-MZ", "--power", "3kW", "--store",
                       f"sqlite:///{tmp_path / 'no.db'}")
     assert "there is no store" in message
     assert "--keep URL" in message
     assert not list(tmp_path.iterdir())
     (tmp_path / "bad.db").write_text("not a database")
-    message = refusal(capsys, "configure", "BT-MZ", "--power", "3kW", "--store",
+    message = refused(capsys, "configure", "BT-MZ", "--power", "3kW", "--store",
                       str(tmp_path / "bad.db"))
     assert "cannot read the store" in message
 
 
 def test_a_folder_is_no_picture(tmp_path, capsys):
     (tmp_path / "pictures").mkdir()
-    message = refusal(capsys, "configure", "SPhot", "--power", "3kW", "--plot",
+    message = refused(capsys, "configure", "SPhot", "--power", "3kW", "--plot",
                       str(tmp_path / "pictures"))
     assert "is a folder; name a file to draw" in message
     assert [each.name for each in tmp_path.iterdir()] == ["pictures"]
@@ -188,7 +179,7 @@ def test_power_that_contradicts_itself_is_said_wherever_it_is_used(tmp_path):
     ],
 )
 def test_mistakes_get_one_clear_line(capsys, arguments, message):
-    assert message in refusal(capsys, *arguments)
+    assert message in refused(capsys, *arguments)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +192,7 @@ def test_mistakes_get_one_clear_line(capsys, arguments, message):
 )
 def test_cells_that_say_nothing_or_two_things_are_refused(tmp_path, capsys, header, row, message):
     (tmp_path / "t.csv").write_text(f"{header}\n{row}\n")
-    assert message in refusal(capsys, "configure", "x", "--power", "1kW", "--table",
+    assert message in refused(capsys, "configure", "x", "--power", "1kW", "--table",
                               str(tmp_path / "t.csv"))
 
 
@@ -253,10 +244,10 @@ BT = ["predict", "BT-MZ", "--nodes", "16", "--cores", "16", "--cap"]
 
 
 def test_a_prediction_far_outside_the_measurements_is_refused(capsys):
-    message = refusal(capsys, *BT, "5")
+    message = refused(capsys, *BT, "5")
     assert "cap 5 is outside by 10.2 times (below the least; trained from 51 to 115)" in message
     assert "--extrapolate" in message
-    message = refusal(capsys, "predict", "BT-MZ", "--nodes", "32", "--cores", "128", "--cap", "51")
+    message = refused(capsys, "predict", "BT-MZ", "--nodes", "32", "--cores", "128", "--cap", "51")
     assert "cores 128 is outside by 8 times (above the most; trained from 4 to 16)" in message
     assert answer(*BT, "5", "--extrapolate", "--json")["outside"]["cap"]["factor"] == 10.2
 
@@ -300,7 +291,7 @@ def test_procure_says_how_far_its_line_is_from_the_best_times(capsys):
     assert line["largest_deviation"] == pytest.approx(max(off.values()))
     assert line["largest_deviation_nodes"] == max(off, key=off.get)
     assert f"is off by up to {max(off.values()):.0%}" in said.stderr
-    message = refusal(capsys, *PROCURE, "--budget-power", "8.5kW", "--app", "SPhot", "--shape",
+    message = refused(capsys, *PROCURE, "--budget-power", "8.5kW", "--app", "SPhot", "--shape",
                       "line")
     assert "valid from 8 to 32 nodes, the machine would have 37" in message
     given = answer(*PROCURE, "--budget-power", "8.5kW", "--scaling", "SPhot", "--json")
@@ -319,5 +310,5 @@ def test_procure_of_an_application_uses_its_best_times(capsys):
     assert {one["nodes"]: one["time_s"] for one in scaling["best_times"]} == best
     said = CliRunner().invoke(cli, [*PROCURE, "--app", "SPhot"], catch_exceptions=False).stdout
     assert "times: the best ones of SPhot on 8 to 32 nodes under the budget" in said
-    message = refusal(capsys, *PROCURE, "--budget-power", "8.5kW", "--app", "SPhot")
+    message = refused(capsys, *PROCURE, "--budget-power", "8.5kW", "--app", "SPhot")
     assert "known from 8 to 32 nodes, the machine would have 37" in message

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.commands import call
 from tests.support.in_shell import in_shell
 
 import wattline as wl
-from wattline.cli.main import main
 from wattline.model.errors import InputError
 from wattline.model.plugins import installed
 from wattline.policies.registry import _installed, built_in, places
@@ -73,13 +73,6 @@ nodes = 8
 [policy]
 order = ORDER
 """
-
-
-def call(capsys, *argv):
-    with pytest.raises(SystemExit) as stopped:
-        main([str(word) for word in argv])
-    captured = capsys.readouterr()
-    return stopped.value.code, captured.out, captured.err
 
 
 def about(capsys, name):

@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from tests.support.commands import call, ok
 
 from wattline.analysis.moment import nodes_off
-from wattline.cli import main as cli_main
 
 SCENARIO = """
 [trace]
@@ -23,19 +23,6 @@ def scenario(tmp_path):
     path = tmp_path / "s.toml"
     path.write_text(SCENARIO)
     return path
-
-
-def call(capsys, *argv):
-    with pytest.raises(SystemExit) as stopped:
-        cli_main.main([str(word) for word in argv])
-    captured = capsys.readouterr()
-    return stopped.value.code, captured.out, captured.err
-
-
-def ok(capsys, *argv):
-    status, out, err = call(capsys, *argv)
-    assert status == 0, err
-    return out
 
 
 def test_the_documents_figures(capsys):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.cli.test_energy_commands import call, ok, refused
+from tests.support.commands import call, ok, refused
 
 from wattline.cli import replay as replay_command
 from wattline.scenario import asking
@@ -32,12 +32,12 @@ def journal(tmp_path_factory) -> Path:
 
 
 def test_a_journal_replays_to_the_same_decisions(journal, capsys) -> None:
-    found = json.loads(ok("replay", journal, "--json", capsys=capsys))
+    found = json.loads(ok(capsys, "replay", journal, "--json"))
     assert found["equal"] is True
     assert found["first_difference"] is None
     assert found["complete"] is True
     assert found["decisions"] >= 12
-    assert "every decision is the same" in ok("replay", journal, capsys=capsys)
+    assert "every decision is the same" in ok(capsys, "replay", journal)
 
 
 @pytest.mark.parametrize("words", [
@@ -54,7 +54,7 @@ def test_a_replay_says_how_far_it_is(journal, monkeypatch, words, capsys) -> Non
 
     monkeypatch.setattr(replay_command, "progress", progress)
     monkeypatch.setattr(asking, "MOST_TOLD", 0)  # in this process, as long ones
-    call("replay", journal, *words, capsys=capsys)
+    call(capsys, "replay", journal, *words)
     assert len(told) > 20
     assert told == sorted(told)
     assert 0.9 < told[-1] <= 1.0
@@ -82,7 +82,7 @@ def changed(journal: Path, tmp_path: Path, summed: bool) -> Path:
 
 @pytest.mark.parametrize("summed", [False, True])
 def test_another_size_of_one_job_is_not_equal(journal, tmp_path, summed, capsys) -> None:
-    status, out, _ = call("replay", changed(journal, tmp_path, summed), "--json", capsys=capsys)
+    status, out, _ = call(capsys, "replay", changed(journal, tmp_path, summed), "--json")
     assert status == 1
     found = json.loads(out)
     assert found["equal"] is False
@@ -93,9 +93,9 @@ def test_lost_lines_are_noticed(journal, tmp_path, capsys) -> None:
     lines = journal.read_text().splitlines(keepends=True)
     path = tmp_path / "cut.journal"
     path.write_text("".join(lines[: len(lines) // 2]))
-    assert json.loads(ok("replay", path, "--json", capsys=capsys))["complete"] is False
+    assert json.loads(ok(capsys, "replay", path, "--json"))["complete"] is False
     path.write_text("".join(lines[:5] + lines[6:]))
-    status, out, _ = call("replay", path, "--json", capsys=capsys)
+    status, out, _ = call(capsys, "replay", path, "--json")
     assert status == 1
     assert json.loads(out)["damaged_lines"]
 
@@ -103,7 +103,7 @@ def test_lost_lines_are_noticed(journal, tmp_path, capsys) -> None:
 def test_another_policy_is_asked_about_the_same_jobs(journal, tmp_path, capsys) -> None:
     other = tmp_path / "other.toml"
     other.write_text('[trace]\nfile = "none.swf"\n[policy]\norder = "sjf"\n')
-    status, out, _ = call("replay", journal, "--scenario", other, "--json", capsys=capsys)
+    status, out, _ = call(capsys, "replay", journal, "--scenario", other, "--json")
     assert status == 1
     found = json.loads(out)
     assert found["first_difference"]["step"] >= 1
@@ -114,7 +114,7 @@ def test_another_policy_is_asked_about_the_same_jobs(journal, tmp_path, capsys) 
 def test_what_is_no_journal_is_refused_in_one_line(tmp_path, text, capsys) -> None:
     path = tmp_path / "bad.journal"
     path.write_text(text)
-    assert str(path) in refused("replay", path, capsys=capsys)
+    assert str(path) in refused(capsys, "replay", path)
 
 
 def test_a_journal_is_written_over_a_journal_alone(tmp_path, capsys) -> None:
@@ -124,20 +124,20 @@ def test_a_journal_is_written_over_a_journal_alone(tmp_path, capsys) -> None:
     empty.touch()
     before = scenario.read_bytes()
     words = ("simulate", "--trace", "examples/tiny.swf", "--no-folder", "--journal")
-    status, _, said = call(*words, scenario, capsys=capsys)
+    status, _, said = call(capsys, *words, scenario)
     assert status == 2
     assert f"{scenario} is there and is no journal" in said.splitlines()[-1]
     assert scenario.read_bytes() == before
     for _ in range(2):
-        ok(*words, empty, capsys=capsys)
-    assert json.loads(ok("replay", empty, "--json", capsys=capsys))["equal"] is True
+        ok(capsys, *words, empty)
+    assert json.loads(ok(capsys, "replay", empty, "--json"))["equal"] is True
 
 
 def test_a_watched_cap_is_in_the_journal_too(tmp_path, capsys) -> None:
     path = tmp_path / "watched.journal"
-    ok("simulate", "--trace", "examples/tiny.swf", "--watch-cap", "2kW", "--no-folder",
-       "--journal", path, capsys=capsys)
-    assert json.loads(ok("replay", path, "--json", capsys=capsys))["equal"] is True
+    ok(capsys, "simulate", "--trace", "examples/tiny.swf", "--watch-cap", "2kW", "--no-folder",
+       "--journal", path)
+    assert json.loads(ok(capsys, "replay", path, "--json"))["equal"] is True
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +167,7 @@ def test_the_same_policy_decides_the_same_from_anywhere(blocked, place, capsys) 
     """Jobs end as they did, because they start as they did."""
     journal, own = blocked
     place = ["--from", place] if place else []
-    found = json.loads(ok("replay", journal, "--scenario", own, *place, "--json", capsys=capsys))
+    found = json.loads(ok(capsys, "replay", journal, "--scenario", own, *place, "--json"))
     assert found["equal"] is True
     assert found["world"] == "simulated"
     assert set(found["starts"]) == {"same"}
@@ -177,18 +177,18 @@ def test_the_same_policy_decides_the_same_from_anywhere(blocked, place, capsys) 
 def test_another_policy_is_asked_from_a_time_on(journal, other, capsys) -> None:
     """Up to there nothing differs; from there on jobs start and end otherwise."""
     words = ("replay", journal, "--scenario", other, "--from")
-    early = json.loads(call(*words, "60", "--json", capsys=capsys)[1])
-    late = json.loads(call(*words, "4000", "--json", capsys=capsys)[1])
+    early = json.loads(call(capsys, *words, "60", "--json")[1])
+    late = json.loads(call(capsys, *words, "4000", "--json")[1])
     assert 60 <= early["first_difference"]["time_s"] < late["first_difference"]["time_s"]
     assert late["first_difference"]["time_s"] >= 4000
     assert late["from_s"] == 4000
     assert late["starts"]["same"] > early["starts"]["same"]
     assert early["decisions"] == late["decisions"] >= 12
-    status, out, _ = call(*words, "4000", capsys=capsys)
+    status, out, _ = call(capsys, *words, "4000")
     assert status == 1
     assert "from 4000 s; up to there the journal's own decides" in out
     assert "world: simulated" in out
-    assert "from the beginning" in call("replay", journal, "--scenario", other, capsys=capsys)[1]
+    assert "from the beginning" in call(capsys, "replay", journal, "--scenario", other)[1]
 
 
 def test_where_run_times_are_not_known_only_events_are_told(
@@ -198,13 +198,13 @@ def test_where_run_times_are_not_known_only_events_are_told(
     path = tmp_path / "cut.journal"
     path.write_text("".join(lines[: len(lines) // 2]))
     words = ("replay", path, "--scenario", other, "--from", "60")
-    found = json.loads(call(*words, "--json", capsys=capsys)[1])
+    found = json.loads(call(capsys, *words, "--json")[1])
     assert found["world"] == "events only"
     assert "not seen to end" in found["remarks"][0]
     assert "metrics" not in found
     assert found["first_difference"]["time_s"] >= 60
-    assert "events only" in call(*words, capsys=capsys)[1]
-    found = json.loads(call(*words, "--assume-requested", "--json", capsys=capsys)[1])
+    assert "events only" in call(capsys, *words)[1]
+    found = json.loads(call(capsys, *words, "--assume-requested", "--json")[1])
     assert found["world"] == "simulated"
     assert any("not seen to end: taken to run as long" in each for each in found["remarks"])
 
@@ -217,14 +217,14 @@ def test_where_run_times_are_not_known_only_events_are_told(
 ])
 def test_a_place_that_is_none_is_refused_in_one_line(journal, other, words, capsys) -> None:
     words = [str(other) if word == "OTHER" else word for word in words]
-    assert len(refused("replay", journal, *words, capsys=capsys).splitlines()) == 1
+    assert len(refused(capsys, "replay", journal, *words).splitlines()) == 1
 
 
 def test_a_machine_of_the_other_scenario_is_left_out_and_said_so(journal, tmp_path, capsys) -> None:
     other = tmp_path / "larger.toml"
     other.write_text('[trace]\nfile = "none.swf"\n[machine]\nnodes = 900\n'
                      '[policy]\norder = "sjf"\n')
-    found = json.loads(call("replay", journal, "--scenario", other, "--json", capsys=capsys)[1])
+    found = json.loads(call(capsys, "replay", journal, "--scenario", other, "--json")[1])
     assert "machine is the journal's: that of the other scenario is left out" in found["remarks"]
 
 
@@ -239,7 +239,7 @@ def test_the_first_difference_is_shown_even_where_it_is_small(journal, tmp_path,
     lines[place] = f"{zlib.crc32(text.encode(), summed):08x} {text}"
     path = tmp_path / "other.journal"
     path.write_text("\n".join(lines) + "\n")
-    status, out, _ = call("replay", path, capsys=capsys)
+    status, out, _ = call(capsys, "replay", path)
     assert status == 1
     rows = [line.partition(" ")[2] for line in out.splitlines()
             if line.lstrip().startswith(("journal ", "here "))]
@@ -252,4 +252,4 @@ def test_lines_that_say_nothing_are_refused_with_what_they_lack(journal, tmp_pat
                         ('[1,{"b":2}]', "change of the policy"), ("7", "neither a step")):
         path = tmp_path / "bad.journal"
         path.write_text(head + f"00000000 {value}\n")
-        assert told in refused("replay", path, capsys=capsys)
+        assert told in refused(capsys, "replay", path)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.cli.test_energy_commands import call
+from tests.support.commands import call
 
 from wattline.controller.testbed import bed as bed_module
 
@@ -23,5 +23,5 @@ def test_a_bed_has_64_nodes_unless_another_number_is_said(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(bed_module, "bring_up", bring_up)
-    call("testbed", "up", "--folder", tmp_path / "bed", *words, capsys=capsys)
+    call(capsys, "testbed", "up", "--folder", tmp_path / "bed", *words)
     assert asked == [nodes]

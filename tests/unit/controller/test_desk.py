@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+from tests.support.commands import status_of
 
 from wattline.books.journal import read_journal
 from wattline.books.replay import replay
-from wattline.cli.main import main
 from wattline.controller import desk
 from wattline.controller.asking import watts_of_licences
 from wattline.controller.configuration import read_configuration
@@ -124,12 +124,6 @@ def going(site: Site) -> Iterator[Site]:
         yield site
 
 
-def run(*words: str) -> int:
-    with pytest.raises(SystemExit) as left:
-        main([*words])
-    return int(left.value.code or 0)
-
-
 def test_the_cap_that_is_shown_is_the_one_that_was_set_also_with_nodes_that_take_no_jobs(
     going: Site, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,7 +132,7 @@ def test_the_cap_that_is_shown_is_the_one_that_was_set_also_with_nodes_that_take
     monkeypatch.setattr(desk, "RESTING", "")  # by an order instead of by nodes that Slurm drains
     live_order(going.file, "reserve", name=NAME, duration_s=3600.0, watts=90.0)
     assert live_status(going.file)["cap_w"] == 1110.0
-    assert run("power", "show", "--live", *config) == 0
+    assert status_of("power", "show", "--live", *config) == 0
     said = capsys.readouterr().out
     assert "PowerCap=1200 " in said
     assert "90 W of the cap are drawn by nodes that take no jobs: 1,110 W are left" in said
@@ -259,14 +253,14 @@ def test_an_order_that_nobody_takes_is_withdrawn(site: Site) -> None:
 def test_where_no_controller_runs_it_is_said_in_one_line(
     site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("power", "show", "--live", "--config", str(site.file)) == 1
+    assert status_of("power", "show", "--live", "--config", str(site.file)) == 1
     assert "no controller runs in" in capsys.readouterr().err
     site.controller.cycle()
     said = json.loads((site.folder / "status.json").read_text())
     (site.folder / "status.json").write_text(json.dumps({**said, "pid": 2**22 + 1}))
     with pytest.raises(WattlineError, match="the last one was heard of"):
         live_status(site.file)
-    assert run("controller", "explain", "7", "--config", "/nowhere.toml") == 2
+    assert status_of("controller", "explain", "7", "--config", "/nowhere.toml") == 2
 
 
 def test_the_status_says_who_waits_and_what_went_wrong(site: Site) -> None:
@@ -293,13 +287,13 @@ def test_a_start_counts_as_running_once_slurm_shows_it(
     site.slurm.jobs.update({"7": pending("7", 3), "8": pending("8", 2)})
     site.controller.cycle()
     show = ("power", "show", "--live", "--config", str(site.file))
-    assert run(*show) == 0
+    assert status_of(*show) == 0
     assert "0 jobs run, 1 start, 1 wait; 5 of 8 nodes are free" in capsys.readouterr().out
     site.slurm.jobs["7"] = pending("7", 3, state="RUNNING", start_s=time.time(),
                                    node_list=("n1", "n2", "n3"))
     site.controller.cycle()
     assert [job["job"] for job in live_status(site.file)["running"]["jobs"]] == ["7"]
-    assert run(*show) == 0
+    assert status_of(*show) == 0
     assert "1 jobs run, 1 wait; 5 of 8 nodes are free" in capsys.readouterr().out
 
 
@@ -317,9 +311,9 @@ def test_a_job_is_explained(going: Site, capsys: pytest.CaptureFixture[str]) -> 
     assert found["reason"] == "not ours"
     assert "it waits there for Resources" in found["sentence"]
     going.slurm.jobs["8"] = pending("8", 2, priority=100)
-    assert run("controller", "explain", "8", "--config", str(going.file)) == 0
+    assert status_of("controller", "explain", "8", "--config", str(going.file)) == 0
     assert "slurm_reason" not in capsys.readouterr().out, "there is none"
-    assert run("controller", "explain", "7", "--config", str(going.file)) == 0
+    assert status_of("controller", "explain", "7", "--config", str(going.file)) == 0
     assert re.search(r"^  since_s = 20\d\d-\d\d-\d\dT.*Z$", capsys.readouterr().out, re.M)
 
 
@@ -335,7 +329,7 @@ def test_a_suspended_job_does_not_run(
     site.controller.cycle()
     with Going(site.controller):
         found = explain_job("7", site.file)
-        assert run("power", "show", "--live", "--config", str(site.file)) == 0
+        assert status_of("power", "show", "--live", "--config", str(site.file)) == 0
     assert found["reason"] == "suspended"
     assert said in found["sentence"]
     assert "1 jobs run, of which 1 suspended, 0 wait" in capsys.readouterr().out
@@ -368,7 +362,7 @@ def test_shares_order_the_live_queue_by_joules(
     site.controller.cycle()
     with Going(site.controller):
         found = live_order(site.file, "fairshare").result
-        assert run("fairshare", "--live", "--config", str(site.file)) == 0
+        assert status_of("fairshare", "--live", "--config", str(site.file)) == 0
     usage = {each["name"]: each["usage_j"] for each in found["accounts"]}
     assert usage["ann"] > 0 == usage["bob"]
     assert [each["user"] for each in found["waiting"]] == ["bob", "ann"]
@@ -383,26 +377,26 @@ def test_the_commands_act_on_the_live_machine_only_with_live(
     going: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = ("--config", str(going.file))
-    assert run("power", "set", "--live", *config, "--cap", "50%") == 0
+    assert status_of("power", "set", "--live", *config, "--cap", "50%") == 0
     out = capsys.readouterr()
     assert out.out == "the cap is 1,200 W from now on\n"
     assert "takes the cap of its file" in out.err
     for word in ("none", "INFINITE"):  # the most that the site's file allows
-        assert run("power", "set", "--live", *config, "--cap", word) == 0
+        assert status_of("power", "set", "--live", *config, "--cap", word) == 0
         assert capsys.readouterr().out == "the cap is 1,500 W from now on\n"
-    assert run("power", "set", "--live", *config, "--cap", "1200W") == 0
+    assert status_of("power", "set", "--live", *config, "--cap", "1200W") == 0
     capsys.readouterr()
-    assert run("power", "reserve", "--live", *config, "--start", "2h", "--duration", "1h",
+    assert status_of("power", "reserve", "--live", *config, "--start", "2h", "--duration", "1h",
                "--watts", "200", "--name", "noon") == 0
     assert "200 W are reserved (noon)" in capsys.readouterr().out
-    assert run("power", "show", "--live", *config) == 0
+    assert status_of("power", "show", "--live", *config) == 0
     shown = capsys.readouterr().out
     assert "MinWatts=720 CurrentWatts=720 PowerCap=1200" in shown
     assert "Reservation=noon" in shown
-    assert run("power", "reserve", "--live", *config, "--remove", "--name", "noon") == 0
-    assert run("energy", "status", "--live", *config) == 0
+    assert status_of("power", "reserve", "--live", *config, "--remove", "--name", "noon") == 0
+    assert status_of("energy", "status", "--live", *config) == 0
     assert "there is no energy budget" in capsys.readouterr().out
-    assert run("claims", "list", "--live", *config, "--json") == 0
+    assert status_of("claims", "list", "--live", *config, "--json") == 0
     assert json.loads(capsys.readouterr().out) == {"applications": []}
     for words, said in (
         (("power", "show", *config), "give --live too"),
@@ -421,7 +415,7 @@ def test_the_commands_act_on_the_live_machine_only_with_live(
         (("energy", "status"), "Missing argument 'RUN|SCENARIO'"),
         (("controller",), "Missing option '--config'"),
     ):
-        assert run(*words) == 2
+        assert status_of(*words) == 2
         assert said in capsys.readouterr().err
 
 
@@ -431,7 +425,7 @@ def test_claims_of_what_runs_are_shown(going: Site, capsys: pytest.CaptureFixtur
     while live_status(going.file)["starting"]["count"] < 1:
         assert time.monotonic() < until_s
         time.sleep(0.01)
-    assert run("claims", "list", "--live", "--config", str(going.file), "--json") == 0
+    assert status_of("claims", "list", "--live", "--config", str(going.file), "--json") == 0
     row, = json.loads(capsys.readouterr().out)["applications"]
     assert (row["application"], row["running"], row["node_w"]) == ("ep.C", 1, 300.0)
 

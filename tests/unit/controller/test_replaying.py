@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.test_energy_commands import call, ok
+from tests.support.commands import call, ok
 from tests.unit.controller.test_shared_deciding import JOB, NODES, WISH, picture, place
 
 from wattline.controller.configuration import read_configuration
@@ -38,9 +38,9 @@ def journal_of(place: Path, *decided_s: float, begin_s: float = BEGIN_S) -> Path
 
 def test_what_was_decided_beside_a_journal_is_counted_and_compared(place: Path, capsys) -> None:
     journal = journal_of(place, BEGIN_S + 2.0, BEGIN_S + 3.0)
-    found = json.loads(ok("replay", journal, "--json", capsys=capsys))
+    found = json.loads(ok(capsys, "replay", journal, "--json"))
     assert (found["decisions"], found["equal"], found["first_difference"]) == (4, True, None)
-    said = ok("replay", journal, capsys=capsys)
+    said = ok(capsys, "replay", journal)
     assert "4 decisions" in said
     assert "every decision is the same" in said
 
@@ -49,13 +49,13 @@ def test_a_start_on_another_node_is_a_difference(place: Path, capsys) -> None:
     journal = journal_of(place, BEGIN_S + 2.0)
     file = journal.parent / "decisions.jsonl"
     file.write_text(file.read_text().replace('["7", ["n1"]]', '["7", ["n2"]]'))
-    status, out, _ = call("replay", journal, "--json", capsys=capsys)
+    status, out, _ = call(capsys, "replay", journal, "--json")
     found = json.loads(out)
     assert (status, found["equal"]) == (1, False)
     assert found["first_difference"] == {
         "time_s": BEGIN_S + 2.0, "journal": ["start 7 on n2", "start 8 on n1"],
         "here": ["start 7 on n1", "start 8 on n1"]}
-    status, out, _ = call("replay", journal, capsys=capsys)
+    status, out, _ = call(capsys, "replay", journal)
     assert status == 1
     assert "first difference on shared nodes, 2026-09-21 14:13:22 UTC:" in out
     assert "every decision" not in out
@@ -68,10 +68,10 @@ def test_where_nothing_can_be_compared_it_is_said_and_nothing_assured(
     journal = journal_of(place, *([] if why == "guard" else [BEGIN_S + 2.0]))
     if why != "guard":
         (place / "twin.toml").unlink()
-    found = json.loads(ok("replay", journal, "--json", capsys=capsys))
+    found = json.loads(ok(capsys, "replay", journal, "--json"))
     assert (found["decisions"], found["equal"]) == (0, None)
     assert bool(found["remarks"]) is (why != "guard")
-    said = ok("replay", journal, capsys=capsys)
+    said = ok(capsys, "replay", journal)
     assert "there is no decision to compare" in said
     assert "every decision is the same" not in said
     assert ("cannot be compared" in said) is (why != "guard")
@@ -83,7 +83,7 @@ def test_each_journal_of_a_folder_has_the_decisions_of_its_time(place: Path, cap
     site = place / "site.toml"
     site.write_text(site.read_text().replace("cap = 2000", "cap = 1900"))
     second = journal_of(place, begin_s=BEGIN_S + 60.0)
-    counts = [json.loads(ok("replay", each, "--json", capsys=capsys))["decisions"]
+    counts = [json.loads(ok(capsys, "replay", each, "--json"))["decisions"]
               for each in (first, second)]
     assert first != second
     assert counts == [4, 2], "what was decided as a journal was put away belongs to that"

@@ -8,8 +8,8 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from tests.support.commands import call, ok, refused
 from tests.unit.analysis.run_maker import fcfs_run, some_jobs
-from tests.unit.cli.test_energy_commands import call, ok, refused
 from tests.unit.measured.test_from_sacct import DUMP, HEAD, line
 
 import wattline as wl
@@ -49,23 +49,22 @@ def store(tmp_path, imported):
 def more(tmp_path, capsys, *lines, name="more.txt"):
     path = tmp_path / name
     path.write_text("\n".join([HEAD, *lines]) + "\n")
-    ok("account", "import", path, "--store", tmp_path / "s.db", "--zone", "UTC", capsys=capsys)
+    ok(capsys, "account", "import", path, "--store", tmp_path / "s.db", "--zone", "UTC")
 
 
 def asked(store, capsys, *words, command="show"):
-    return json.loads(ok("account", command, *(["--store", store]), *words, "--json",
-                         capsys=capsys))
+    return json.loads(ok(capsys, "account", command, *(["--store", store]), *words, "--json"))
 
 
 def test_import_says_what_became_of_each_record(dump, tmp_path, capsys):
     words = ("account", "import", dump, dump, "--store", tmp_path / "s.db", "--zone", "UTC")
-    found = json.loads(ok(*words, "--json", capsys=capsys))
+    found = json.loads(ok(capsys, *words, "--json"))
     assert (found["jobs"], found["lives"], found["energy_j"]) == (6, 7, TRUTH_J)
     assert found["coverage"] == pytest.approx(30600 / 34200)  # all but the hour of job 600
     assert found["rows"] == 21
     assert found["skipped"] == {"never started": 6}  # in both files
     assert (found["new"], found["mended"]) == (7, {})
-    table = ok(*words, capsys=capsys)
+    table = ok(capsys, *words)
     assert "skipped   never started" in table
     assert "mended    nothing" in table
 
@@ -77,8 +76,7 @@ def test_the_zone_is_said_where_times_have_none(dump, tmp_path, capsys, monkeypa
     for name in (f":{tokyo}", "Asia/Tokyo"):
         monkeypatch.setenv("TZ", name)
         assert zone_of().name == "Asia/Tokyo"
-    _, out, err = call("account", "import", dump, "--store", tmp_path / "s.db", "--json",
-                       capsys=capsys)
+    _, out, err = call(capsys, "account", "import", dump, "--store", tmp_path / "s.db", "--json")
     said = "times without a zone are taken as Asia/Tokyo (this machine's zone"
     assert said in err
     assert any(said in remark for remark in json.loads(out)["remarks"])
@@ -106,8 +104,8 @@ def test_a_partition_gives_its_jobs_a_class_where_nobody_told_it(store, tmp_path
     assert any("tells the class of nodes: 1; --class" in remark for remark in found["remarks"])
     both = asked(store, capsys, "--by", "class", "--class", "p=xeon", "--class", "gpu=xeon")
     assert [(row["class"], row["jobs"]) for row in both["rows"]] == [("xeon", 7)]
-    assert "go with --by class" in refused("account", "show", "--store", store, "--class", "p=x",
-                                           capsys=capsys)
+    assert "go with --by class" in refused(capsys, "account", "show", "--store", store, "--class",
+                                           "p=x")
 
 
 def test_a_views_file_gives_each_node_its_class(store, tmp_path, capsys):
@@ -126,8 +124,9 @@ entities = [{ name = "r1", type = "rack" },
     assert {row["key"]: row["jobs"] for row in found["rows"]}["h100"] == 1
     assert any("divided among its nodes alike" in remark for remark in found["remarks"])
     views.write_text(views.read_text().replace("node_class", "model"))
-    assert "no view says of which class its nodes are" in refused(
-        "account", "show", "--store", store, "--by", "class", "--views", views, capsys=capsys)
+    assert "no view says of which class its nodes are" in refused(capsys, "account", "show",
+                                                                  "--store", store, "--by", "class",
+                                                                  "--views", views)
 
 
 @pytest.mark.parametrize(("words", "energy_j"), [
@@ -150,7 +149,7 @@ def test_conditions_hold_together(store, capsys, words, energy_j):
     ("energy", "metered", "--energy", "1kWh", "--start", "2026-10-05"),
 ])
 def test_a_cluster_that_is_not_there_is_refused_with_those_that_are(store, capsys, words):
-    said = refused(*words, "--store", store, "-M", "nosuch", capsys=capsys)
+    said = refused(capsys, *words, "--store", store, "-M", "nosuch")
     assert "-M: the ledger has no cluster 'nosuch'; it has 'c'" in said
 
 
@@ -168,13 +167,12 @@ def test_jobs_go_by_what_slurm_prints(store, tmp_path, capsys):
     for job, energy_j in (("300_1", 5), ("305", 5), ("12", 15), ("12+1", 8), ("13", 8),
                           ("3001", 9), ("300", 0.7e6 + 5)):
         assert asked(store, capsys, "-j", job, "--by", "user")["total_j"] == energy_j, job
-    assert "'x' is not a job" in refused("account", "show", "--store", store, "-j", "x",
-                                         capsys=capsys)
+    assert "'x' is not a job" in refused(capsys, "account", "show", "--store", store, "-j", "x")
 
 
 def test_jobs_are_listed_like_sacct_with_unknown_joules_empty(store, capsys):
-    out = ok("account", "show", "--store", store, "-X", "-P", "-n", "-o",
-             "jobid,state,end,consumedenergyraw", capsys=capsys)
+    out = ok(capsys, "account", "show", "--store", store, "-X", "-P", "-n", "-o",
+             "jobid,state,end,consumedenergyraw")
     lines = out.splitlines()
     assert "600|FAILED|2026-10-05T11:00:00|" in lines
     assert "300|RUNNING|Unknown|700000" in lines
@@ -184,8 +182,8 @@ def test_jobs_are_listed_like_sacct_with_unknown_joules_empty(store, capsys):
 
 def test_steps_have_their_own_states_and_lives_count_their_restarts(store, tmp_path, capsys):
     more(tmp_path, capsys, line("200", "FAILED", start="12:00", end="12:10"))
-    out = ok("account", "show", "--store", store, "-j", "200,400", "-P", "-n", "-o",
-             "jobid,state,restarts", capsys=capsys)
+    out = ok(capsys, "account", "show", "--store", store, "-j", "200,400", "-P", "-n", "-o",
+             "jobid,state,restarts")
     lines = out.splitlines()
     assert "200|REQUEUED|0" in lines
     assert "200|COMPLETED|1" in lines
@@ -198,10 +196,10 @@ def test_steps_have_their_own_states_and_lives_count_their_restarts(store, tmp_p
 
 def test_times_are_printed_in_the_zone_with_its_offset_or_said_to_be_utc(store, capsys):
     words = ("account", "show", "--store", store, "-j", "100", "-X", "-n", "-o", "start,end")
-    _, out, err = call(*words, "-P", capsys=capsys)
+    _, out, err = call(capsys, *words, "-P")
     assert out == "2026-10-05T10:00:00|2026-10-05T11:00:00\n"
     assert "times are printed in UTC" in err
-    _, out, err = call(*words, "--zone", "Europe/Berlin", capsys=capsys)
+    _, out, err = call(capsys, *words, "--zone", "Europe/Berlin")
     assert out.split() == ["2026-10-05T12:00:00+02:00", "2026-10-05T13:00:00+02:00"]
     assert "UTC" not in err
 
@@ -215,21 +213,18 @@ def test_a_step_that_is_asked_for_chooses_only_jobs_that_have_it(store, tmp_path
 
 
 def test_bare_options_mean_show_and_a_run_stays_a_run(store, tmp_path, capsys):
-    assert json.loads(ok("account", "--store", store, "--by", "user", "--json",
-                         capsys=capsys))["total_j"] == TRUTH_J
+    assert json.loads(ok(capsys, "account", "--store", store, "--by", "user",
+                         "--json"))["total_j"] == TRUTH_J
     run = rundir.write(fcfs_run(some_jobs(8)), tmp_path / "run")
-    ok("account", run, "--store", store, capsys=capsys)
-    _, out, err = call("account", "--store", store, "--by", "user", "--json", capsys=capsys)
+    ok(capsys, "account", run, "--store", store)
+    _, out, err = call(capsys, "account", "--store", store, "--by", "user", "--json")
     assert json.loads(out)["run"] == "run"
     assert "this is the last run, `wattline account show` is of the measured jobs" in err
-    _, out, err = call("account", "show", "--store", store, "--by", "user", "--json",
-                       capsys=capsys)
+    _, out, err = call(capsys, "account", "show", "--store", store, "--by", "user", "--json")
     assert json.loads(out)["total_j"] == TRUTH_J
     assert "--run-name NAME is of a run" in err
-    assert "goes with measured jobs" in refused("account", "show", run, "--by", "node",
-                                                capsys=capsys)
-    assert "account bill" in refused("account", "show", "--store", store, "--price", "1",
-                                     capsys=capsys)
+    assert "goes with measured jobs" in refused(capsys, "account", "show", run, "--by", "node")
+    assert "account bill" in refused(capsys, "account", "show", "--store", store, "--price", "1")
 
 
 CROSSING = line("77", nodes="n9", tres="energy=7200000", ElapsedRaw=7200, Account="bio",
@@ -262,8 +257,7 @@ def test_periods_as_people_write_them_are_the_same_seconds(store, tmp_path, caps
 @pytest.mark.parametrize("period", ["2026-13", "October", "2026-10-05T08:00", "2026-10..2026-09",
                                     "2026-02-30", "..", "99999", "2026-10-05T08:00.."])
 def test_a_period_that_is_none_is_refused(store, capsys, period):
-    assert "write" in refused("account", "bill", "--store", store, "--period", period,
-                              capsys=capsys)
+    assert "write" in refused(capsys, "account", "bill", "--store", store, "--period", period)
 
 
 def test_a_bill_charges_joules_at_the_price_of_their_time(store, tmp_path, capsys):
@@ -306,10 +300,10 @@ def test_a_bill_closes_to_the_meter(store, capsys):
     assert found["overhead_j"] == pytest.approx(0.2 * 14.73e6)
     assert found["residual"] == pytest.approx((20e6 - 1.2 * 14.73e6) / 20e6)
     assert found["accounts"][0]["idle_share_j"] == 2.5e6
-    said = ok("account", "bill", "--store", store, *words, "feed", capsys=capsys)
+    said = ok(capsys, "account", "bill", "--store", store, *words, "feed")
     assert "meter 5.556 kWh (feed), residual 26.350%" in said
-    assert "no joules of a meter 'x'" in refused("account", "bill", "--store", store, *words, "x",
-                                                 capsys=capsys)
+    assert "no joules of a meter 'x'" in refused(capsys, "account", "bill", "--store", store,
+                                                 *words, "x")
     half = asked(store, capsys, "--period", "2026-10-05T10:30..2026-10-05T12:00", "--zone", "UTC",
                  "--meter", "feed", command="bill")
     assert half["idle_j"] == 1.25e6
@@ -324,13 +318,12 @@ def test_a_job_is_shown_with_steps_nodes_and_power(store, tmp_path, capsys):
     assert {row["node"]: row["energy_j"] for row in life["nodes"]} == {"n1": 1.5e6, "n2": 2e6}
     assert sum((last - first) * watts for first, last, watts in life["power"]) == pytest.approx(
         3.5e6)
-    shown = ok("account", "job", "400", "--store", store, "--plot", tmp_path / "j.svg",
-               capsys=capsys)
+    shown = ok(capsys, "account", "job", "400", "--store", store, "--plot", tmp_path / "j.svg")
     assert "█" in shown
     assert "quality told by Slurm for steps" in shown
     assert (tmp_path / "j.svg").stat().st_size > 1000
     assert len(asked(store, capsys, "200", command="job")["lives"]) == 2
-    assert "has no job 99" in refused("account", "job", "99", "--store", store, capsys=capsys)
+    assert "has no job 99" in refused(capsys, "account", "job", "99", "--store", store)
 
 
 def test_python_gives_what_the_commands_print(dump, tmp_path):
@@ -347,7 +340,7 @@ def test_python_gives_what_the_commands_print(dump, tmp_path):
 
 def test_a_store_that_is_not_there_is_not_made(tmp_path, capsys):
     for words in (("show", "--by", "user"), ("bill", "--period", "2026"), ("job", "1")):
-        said = refused("account", *words, "--store", tmp_path / "no.db", capsys=capsys)
+        said = refused(capsys, "account", *words, "--store", tmp_path / "no.db")
         assert "there is no store" in said
     assert list(tmp_path.iterdir()) == []
 
@@ -358,16 +351,16 @@ def test_a_file_that_is_none_changes_nothing(store, tmp_path, capsys, text):
     before = asked(store, capsys, "--by", "user")
     bad = tmp_path / "bad"
     bad.write_text(text)
-    refused("account", "import", bad, "--store", store, capsys=capsys)
-    refused("account", "import", bad, "--store", tmp_path / "new.db", capsys=capsys)
+    refused(capsys, "account", "import", bad, "--store", store)
+    refused(capsys, "account", "import", bad, "--store", tmp_path / "new.db")
     assert not (tmp_path / "new.db").exists()
     assert asked(store, capsys, "--by", "user") == before
 
 
 def test_what_was_entered_before_a_bad_file_is_said(dump, tmp_path, capsys):
     (tmp_path / "bad").write_text("{")
-    said = refused("account", "import", dump, tmp_path / "bad", "--store", tmp_path / "s.db",
-                   capsys=capsys)
+    said = refused(capsys, "account", "import", dump, tmp_path / "bad", "--store",
+                   tmp_path / "s.db")
     assert f"before it were entered: {dump}" in said
 
 
@@ -379,7 +372,7 @@ def test_hostile_names_are_one_line_each_and_change_no_joules(tmp_path, capsys):
     found = asked(tmp_path / "s.db", capsys, "--by", "user")
     assert found["total_j"] == sum(range(1, len(names) + 1))
     assert {row["user"] for row in found["rows"]} >= {"o'b\"r", "a,b", "<script>", "=1+1", "x y"}
-    shown = ok("account", "show", "--store", tmp_path / "s.db", "--by", "user", capsys=capsys)
+    shown = ok(capsys, "account", "show", "--store", tmp_path / "s.db", "--by", "user")
     assert len(shown.splitlines()) == len(names) + 3
     assert "\x1b" not in shown
     assert asked(tmp_path / "s.db", capsys, "--by", "user", "-u", "o'b\"r")["total_j"] == 1
@@ -396,7 +389,7 @@ def test_the_commands_of_the_page_work_one_after_the_other(tmp_path, capsys, mon
     (tmp_path / "sacct.txt").write_text("\n".join([HEAD, line("12345", Cluster="alpha",
                                                               energy=36e5)]) + "\n")
     commands = [shlex.split(each)[1:] for each in page.split("```")[1].strip().splitlines()]
-    said = [ok(*words, capsys=capsys) for words in commands]
+    said = [ok(capsys, *words) for words in commands]
     assert len(said) == 5
     assert "phys        1  1 kWh" in said[2]
     assert (tmp_path / "power.svg").is_file()
@@ -406,11 +399,11 @@ def test_a_price_table_of_another_time_and_a_zone_that_is_none_are_refused(store
     words = ("account", "bill", "--store", store, "--period", "2026-10")
     prices = tmp_path / "p.csv"
     prices.write_text("Datetime (UTC),Price (EUR/kWh)\n2025-01-01 00:00,1\n2025-01-01 01:00,1\n")
-    assert "has nothing of this period" in refused(*words, "--price", prices, capsys=capsys)
+    assert "has nothing of this period" in refused(capsys, *words, "--price", prices)
     prices.write_text("time_s,Price (EUR/kWh)\n0,1\n3600,1\n")
-    assert "its times are no dates" in refused(*words, "--price", prices, capsys=capsys)
-    assert "there is no zone 'Mars'" in refused(*words, "--zone", "Mars", capsys=capsys)
-    assert "is below 1" in refused(*words, "--pue", "0.5", capsys=capsys)
+    assert "its times are no dates" in refused(capsys, *words, "--price", prices)
+    assert "there is no zone 'Mars'" in refused(capsys, *words, "--zone", "Mars")
+    assert "is below 1" in refused(capsys, *words, "--pue", "0.5")
 
 
 def test_power_over_time_adds_up_nodes_and_keeps_gaps():
@@ -444,11 +437,11 @@ def test_meters_stand_beside_slurms_own_joules(tmp_path, capsys):
     power = tmp_path / "power.csv"
     power.write_text("time,node,joules\n" + "".join(
         f"2026-10-05T{10 + at // 60:02d}:{at % 60:02d}:00,n1,{48000 * at}\n" for at in range(121)))
-    ok("account", "import", power, "--store", tmp_path / "s.db", "--zone", "UTC", "--cluster",
-       "c", capsys=capsys)
+    ok(capsys, "account", "import", power, "--store", tmp_path / "s.db", "--zone", "UTC",
+       "--cluster", "c")
     found = asked(tmp_path / "s.db", capsys, command="compare")
     assert [(row["job"], round(row["apart"], 6)) for row in found["rows"]] == [("1", 0.0),
                                                                               ("2", -0.2)]
     assert (found["apart_max"], found["only_slurm"]) == (pytest.approx(0.2), 1)
-    shown = ok("account", "compare", "--store", tmp_path / "s.db", "-j", "2", capsys=capsys)
+    shown = ok(capsys, "account", "compare", "--store", tmp_path / "s.db", "-j", "2")
     assert "2880000 J 2304000 J -20.0 %" in " ".join(shown.split())

@@ -9,6 +9,7 @@ import time
 import pytest
 from sqlalchemy import func, select
 from tests.support import mariadb, postgresql
+from tests.support.commands import status_of
 from tests.support.measured import rows_of
 from tests.unit.account.test_mariadb import said_by
 from tests.unit.measured.test_from_sacct import DUMP, HEAD, line
@@ -19,7 +20,6 @@ from wattline.account.measured.book import MeasuredLedger
 from wattline.account.measured.from_sacct import read_sacct
 from wattline.account.measured.tables import lives
 from wattline.account.store import Store
-from wattline.cli.main import main
 from wattline.model.errors import WattlineError
 
 pytestmark = pytest.mark.servers
@@ -53,12 +53,6 @@ def url(request, tmp_path):
 
 def found_in(*lines):
     return read_sacct("\n".join([HEAD, *lines, ""]).encode(), "dump", zone="UTC")
-
-
-def status_of(*arguments):
-    with pytest.raises(SystemExit) as stop:
-        main([str(word) for word in arguments])
-    return stop.value.code
 
 
 def test_every_database_has_the_same_rows_to_the_last_bit(url):

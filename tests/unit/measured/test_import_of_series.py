@@ -4,8 +4,8 @@ import json
 from itertools import permutations
 
 import pytest
+from tests.support.commands import call, ok, refused
 from tests.support.measured import rows_of
-from tests.unit.cli.test_energy_commands import call, ok, refused
 from tests.unit.measured.test_from_sacct import HEAD, line
 
 import wattline as wl
@@ -39,9 +39,9 @@ def imported(tmp_path, capsys):
     def enter(*names, store="s.db", **texts):
         for name, text in {**FILES, **texts}.items():
             (tmp_path / name).write_text(text)
-        status, out, err = call("account", "import", *(tmp_path / name for name in names),
+        status, out, err = call(capsys, "account", "import", *(tmp_path / name for name in names),
                                 "--store", tmp_path / store, "--zone", "UTC", "--cluster", "c",
-                                "--json", capsys=capsys)
+                                "--json")
         assert status == 0, err
         return json.loads(out)
 
@@ -60,8 +60,8 @@ def test_series_alone_say_which_jobs_they_touched_and_what_nobody_held(imported,
     again = imported("n1", "n2")
     assert again["new_samples"] == 0
     assert {**again, "new_samples": 165, "files": 0} == {**found, "files": 0}
-    table = ok("account", "import", tmp_path / "n1", "--store", tmp_path / "s.db", "--cluster",
-               "c", capsys=capsys)
+    table = ok(capsys, "account", "import", tmp_path / "n1", "--store", tmp_path / "s.db",
+               "--cluster", "c")
     assert "of it idle, held by no job  100 Wh" in table
 
 
@@ -81,7 +81,7 @@ def test_jobs_and_series_in_any_order_give_the_same_rows_and_bills(
         store = tmp_path / f"{number}.db"
         for name in (*order, order[0]):
             imported(name, store=store.name)
-        said = [ok("account", *words, "--store", store, "--zone", "UTC", "--json", capsys=capsys)
+        said = [ok(capsys, "account", *words, "--store", store, "--zone", "UTC", "--json")
                 for words in (("show", "--by", "node"), ("bill", "--period", "2026-10"))]
         with Store(store) as opened:
             seen.add((str(rows_of(opened)), *said))
@@ -100,8 +100,7 @@ def test_what_was_mended_and_assumed_of_series_is_said(imported, tmp_path, capsy
     assert "n1: 1 readings that no hardware could draw" in said
     assert "which GPUs 1 jobs held is not told" in said
     assert "meters above nodes: feed:A" in said
-    table = ok("account", "import", tmp_path / "wrong", "--store", tmp_path / "new.db",
-               capsys=capsys)
+    table = ok(capsys, "account", "import", tmp_path / "wrong", "--store", tmp_path / "new.db")
     assert "mended    impossible values, taken as empty" in table
     with pytest.warns(wl.WattlineWarning, match="no hardware could draw"):
         told = wl.account_import(tmp_path / "wrong", store=tmp_path / "py.db", cluster="c")
@@ -111,12 +110,11 @@ def test_what_was_mended_and_assumed_of_series_is_said(imported, tmp_path, capsy
 
 def test_meters_and_jobs_under_two_names_of_a_cluster_are_said(imported, tmp_path, capsys):
     imported("jobs")
-    _, _, err = call("account", "import", tmp_path / "n1", "--store", tmp_path / "s.db",
-                     capsys=capsys)
+    _, _, err = call(capsys, "account", "import", tmp_path / "n1", "--store", tmp_path / "s.db")
     assert "the meters of cluster '' have no jobs there, and jobs are of 'c'" in err
     (tmp_path / "unnamed").write_text((tmp_path / "jobs").read_text().replace("|c|", "||"))
-    _, _, err = call("account", "import", tmp_path / "unnamed", "--store", tmp_path / "s.db",
-                     capsys=capsys)
+    _, _, err = call(capsys, "account", "import", tmp_path / "unnamed", "--store",
+                     tmp_path / "s.db")
     assert "have no jobs there" not in err
 
 
@@ -133,8 +131,8 @@ entities = [{name = "feed:A"}, {name = "n1", type = "node", parent = "feed:A", s
 
 
 def bill(tmp_path, capsys, *words):
-    return call("account", "bill", "--store", tmp_path / "s.db", "--period", "2026-10", "--zone",
-                "UTC", *words, capsys=capsys)
+    return call(capsys, "account", "bill", "--store", tmp_path / "s.db", "--period", "2026-10",
+                "--zone", "UTC", *words)
 
 
 def test_a_feed_closes_a_bill_only_where_it_is_named(imported, tmp_path, capsys):
@@ -208,7 +206,7 @@ def test_a_month_that_ends_at_half_past_is_cut_there(imported, tmp_path, capsys)
     def told_j(period):
         words = ("account", "bill", "--store", tmp_path / "s.db", "--period", period, "--zone",
                  "Asia/Kolkata", "--json")
-        found = json.loads(call(*words, capsys=capsys)[1])
+        found = json.loads(call(capsys, *words)[1])
         assert any("taken as even within an hour" in line for line in found["remarks"])
         return found["jobs_j"], found["metered_j"]
 
@@ -233,11 +231,11 @@ def test_meters_that_slurm_contradicts_are_said_in_import_bill_and_job(imported,
     odd = power(*steady("n1", 100), (T0 + 60 * 30, "n1", 65_535))
     found = imported("told", "odd", told=told, odd=odd)
     assert found["apart"] == 1
-    table = ok("account", "import", tmp_path / "odd", "--store", tmp_path / "s.db", "--cluster",
-               "c", capsys=capsys)
+    table = ok(capsys, "account", "import", tmp_path / "odd", "--store", tmp_path / "s.db",
+               "--cluster", "c")
     assert "jobs far from Slurm's own joules" in table
     said = (" ".join(found["remarks"]), bill(tmp_path, capsys)[2],
-            call("account", "job", "1", "--store", tmp_path / "s.db", capsys=capsys)[2])
+            call(capsys, "account", "job", "1", "--store", tmp_path / "s.db")[2])
     for each in said:
         assert "differ by more than 20%: 1; most job 1, measured 1.191 kWh, told 100 Wh" in each
         assert "10 times those before and after them, with 1.092 kWh" in each
@@ -249,8 +247,7 @@ def test_a_series_without_a_node_is_refused_with_its_file(imported, tmp_path, ca
     imported("jobs", "n1")
     before = bill(tmp_path, capsys, "--json")
     (tmp_path / "bad").write_text(power((T0, "", 5), (T0 + 60, "", 5)))
-    said = refused("account", "import", tmp_path / "bad", "--store", tmp_path / "s.db",
-                   capsys=capsys)
+    said = refused(capsys, "account", "import", tmp_path / "bad", "--store", tmp_path / "s.db")
     assert f"{tmp_path / 'bad'}: a series needs the name of the node" in said
     assert bill(tmp_path, capsys, "--json") == before
 
@@ -261,6 +258,6 @@ def test_hostile_names_of_nodes_are_kept_or_refused_in_one_line(imported, tmp_pa
     assert found["metered_j"] == 4 * 10 * 180
     for name in ('"a\n\x1b[31mb"', "\u202ex", "n" * 300):
         (tmp_path / "bad").write_text(power(*steady(name, 10, last=3)))
-        assert "cannot be printed" in refused("account", "import", tmp_path / "bad", "--store",
-                                              tmp_path / "s.db", capsys=capsys)
+        assert "cannot be printed" in refused(capsys, "account", "import", tmp_path / "bad",
+                                              "--store", tmp_path / "s.db")
     assert "meter 2 Wh" in bill(tmp_path, capsys)[1]

@@ -7,8 +7,8 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from tests.support.commands import ok
 from tests.support.measured import rows_of
-from tests.unit.cli.test_energy_commands import ok
 
 import wattline as wl
 from wattline.account import schema
@@ -181,8 +181,8 @@ def test_a_listed_step_has_its_own_nodes_and_no_cores_of_its_job(tmp_path, capsy
     late = step("9", 101, 102, slurm_j=5.0)  # after the end of its job, as it is told
     with Store(str(place)) as made:
         MeasuredLedger(made).enter(Found("", (job(application="lu"),), (*STEPS, late), METERS))
-    said = ok("account", "show", "--store", place, "-P", "-o",
-              "JobID,JobName,AllocCPUS,NNodes,NodeList,CPUTimeRAW,AllocTRES", capsys=capsys)
+    said = ok(capsys, "account", "show", "--store", place, "-P", "-o",
+              "JobID,JobName,AllocCPUS,NNodes,NodeList,CPUTimeRAW,AllocTRES")
     assert said.splitlines()[1:] == [
         "7|lu|16|2|n[1-2]|1600|cpu=16,energy=52000,node=2",
         "7.batch|batch||1|n1||energy=20000,node=1",

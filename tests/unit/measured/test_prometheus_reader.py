@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from tests.support import prometheus
-from tests.unit.cli.test_energy_commands import call, refused
+from tests.support.commands import call, refused
 
 from wattline.account.measured.readers import prometheus as reader
 from wattline.account.measured.readers.prometheus import RangeQuery, read_prometheus
@@ -88,9 +88,9 @@ def test_account_import_asks_a_server_and_ranges_that_overlap_count_once(
     url, tmp_path, capsys
 ) -> None:
     def asked(*words):
-        status, out, err = call(
-            "account", "import", url, "--query", "node_watts", "--store", tmp_path / "s.db",
-            "--cluster", "c", "--step", "1m", "--zone", "UTC", *words, "--json", capsys=capsys)
+        status, out, err = call(capsys, "account", "import", url, "--query", "node_watts",
+                                "--store", tmp_path / "s.db", "--cluster", "c", "--step", "1m",
+                                "--zone", "UTC", *words, "--json")
         assert status == 0, err
         return json.loads(out)
 
@@ -109,10 +109,10 @@ def test_a_selector_gives_the_samples_as_they_are_with_every_gap(
 ) -> None:
     """n2 is silent for an hour; the look-back of the server would hide five minutes of it."""
     monkeypatch.setattr(reader, "OWN_S", 1000.0)  # in several questions
-    status, out, err = call(
-        "account", "import", url, "--query", 'node_watts{instance="n2:9100"}', "--store",
-        tmp_path / "s.db", "--cluster", "c", "--zone", "UTC", "-S", "2026-10-01T00:00", "-E",
-        "2026-10-01T02:30", "--fill", "none", "--json", capsys=capsys)
+    status, out, err = call(capsys, "account", "import", url, "--query",
+                            'node_watts{instance="n2:9100"}', "--store", tmp_path / "s.db",
+                            "--cluster", "c", "--zone", "UTC", "-S", "2026-10-01T00:00", "-E",
+                            "2026-10-01T02:30", "--fill", "none", "--json")
     assert status == 0, err
     found = json.loads(out)
     assert (found["samples"], found["metered_j"]) == (180, 150 * 180 * 30)
@@ -128,6 +128,6 @@ def test_a_selector_gives_the_samples_as_they_are_with_every_gap(
     (("--query", "up", "-S", "2026-10-01", "-E", "2026-10-02", "--step", "0s"), "above 0"),
 ])
 def test_a_server_needs_a_question_with_both_ends(tmp_path, capsys, words, said) -> None:
-    assert said in refused("account", "import", "http://127.0.0.1:9", *words, "--store",
-                           tmp_path / "s.db", capsys=capsys)
+    assert said in refused(capsys, "account", "import", "http://127.0.0.1:9", *words, "--store",
+                           tmp_path / "s.db")
     assert list(tmp_path.iterdir()) == []

@@ -5,8 +5,8 @@ from itertools import permutations
 
 import pytest
 from sqlalchemy import text
+from tests.support.commands import call, ok, refused
 from tests.support.measured import rows_of
-from tests.unit.cli.test_energy_commands import call, ok, refused
 from tests.unit.measured.test_from_sacct import HEAD, line
 from tests.unit.measured.test_import_of_series import T0, power, steady
 
@@ -26,8 +26,8 @@ def imported(tmp_path, capsys):
 
     def enter(*words, store="s.db"):
         files = [tmp_path / word if word in ("jobs", "power") else word for word in words]
-        status, out, err = call("account", "import", *files, "--store", tmp_path / store, "--zone",
-                                "UTC", "--cluster", "c", "--json", capsys=capsys)
+        status, out, err = call(capsys, "account", "import", *files, "--store", tmp_path / store,
+                                "--zone", "UTC", "--cluster", "c", "--json")
         assert status == 0, err
         return json.loads(out)
 
@@ -35,8 +35,8 @@ def imported(tmp_path, capsys):
 
 
 def owed(tmp_path, capsys):
-    found = json.loads(ok("account", "show", "--by", "account", "--store", tmp_path / "s.db",
-                          "--json", capsys=capsys))
+    found = json.loads(ok(capsys, "account", "show", "--by", "account", "--store",
+                          tmp_path / "s.db", "--json"))
     return {row["account"]: row["energy_j"] for row in found["rows"]}
 
 
@@ -82,8 +82,8 @@ def test_a_change_of_rules_is_said_and_later_imports_use_them(imported, tmp_path
     assert later["idle_j"] is None  # no meter in this file
     same = imported("jobs", "--idle-w", "80")
     assert "rules changed" not in " ".join(same["remarks"])
-    bill = json.loads(ok("account", "bill", "--store", tmp_path / "s.db", "--period", "2026-10",
-                         "--zone", "UTC", "--json", capsys=capsys))
+    bill = json.loads(ok(capsys, "account", "bill", "--store", tmp_path / "s.db", "--period",
+                         "2026-10", "--zone", "UTC", "--json"))
     assert bill["idle_j"] == 80 * 3600  # the second hour, which no job has
     assert bill["unattributed_j"] == 120 * 3600
 
@@ -98,16 +98,16 @@ def test_a_change_of_rules_is_said_and_later_imports_use_them(imported, tmp_path
 def test_wrong_rules_are_refused_before_a_store_is_made(tmp_path, capsys, words, said):
     (tmp_path / "power").write_text(GAPPY)
     files = [tmp_path / "power"] if words else []
-    assert said in refused("account", "import", *files, "--store", tmp_path / "s.db", *words,
-                           capsys=capsys)
+    assert said in refused(capsys, "account", "import", *files, "--store", tmp_path / "s.db",
+                           *words)
     assert not (tmp_path / "s.db").exists()
 
 
 def test_a_refused_file_leaves_the_rules_as_they_were(imported, tmp_path, capsys):
     imported("jobs")
     (tmp_path / "bad").write_text(power((T0, "n" * 300, 5)))
-    refused("account", "import", tmp_path / "bad", "--store", tmp_path / "s.db", "--idle-w", "5",
-            capsys=capsys)
+    refused(capsys, "account", "import", tmp_path / "bad", "--store", tmp_path / "s.db", "--idle-w",
+            "5")
     assert imported("jobs")["rules"]["idle_w"] == 0
 
 
@@ -118,8 +118,9 @@ def test_a_mean_stays_the_same_however_often_it_is_filled_in(imported, tmp_path,
     (tmp_path / "power").write_text(power(*steady("n1", 100, first=5, last=15)))
     imported("power")
     assert owed(tmp_path, capsys) == pytest.approx(first)
-    bill = json.loads(ok("account", "bill", "--store", tmp_path / "s.db", "--period", "2026-10",
-                         "--zone", "UTC", "--json", capsys=capsys))
+    bill = json.loads(ok(capsys, "account", "bill", "--store", tmp_path / "s.db", "--period",
+                         "2026-10",
+                         "--zone", "UTC", "--json"))
     assert any("96,000 J" in remark and "no meter saw" in remark for remark in bill["remarks"])
     imported("--fill", "held")
     assert sum(owed(tmp_path, capsys).values()) == pytest.approx(480_000 + 100 * 600)

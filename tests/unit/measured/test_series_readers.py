@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 from tests.shared_data import shared
-from tests.unit.cli.test_energy_commands import call, ok, refused
+from tests.support.commands import call, ok, refused
 
 from wattline.account.measured.attributing import settle
 from wattline.account.measured.entities import is_above
@@ -231,16 +231,15 @@ def test_columns_are_what_the_user_says_they_are(tmp_path) -> None:
 ])
 def test_a_wrong_map_of_columns_is_refused_in_one_line(tmp_path, capsys, words, said) -> None:
     (tmp_path / "a.csv").write_text("t_s,p\n0,5\n1,6\n")
-    assert said in refused("account", "import", tmp_path / "a.csv", "--node", "n1", *words,
-                           "--store", tmp_path / "s.db", capsys=capsys)
+    assert said in refused(capsys, "account", "import", tmp_path / "a.csv", "--node", "n1", *words,
+                           "--store", tmp_path / "s.db")
 
 
 def test_the_recorded_series_of_a_gpu_is_imported_as_it_is(tmp_path, capsys) -> None:
-    found = json.loads(ok(
-        "account", "import", shared("fixtures/nvml_h200.csv"), "--columns",
-        "time=t_s,milliwatts=power_mw,millijoules=energy_mj", "--node", "g1/gpu0", "--at",
-        "2026-10-10T10:00", "--zone", "UTC", "--store", tmp_path / "s.db", "--json",
-        capsys=capsys))
+    found = json.loads(ok(capsys, "account", "import", shared("fixtures/nvml_h200.csv"),
+                          "--columns", "time=t_s,milliwatts=power_mw,millijoules=energy_mj",
+                          "--node", "g1/gpu0", "--at", "2026-10-10T10:00", "--zone", "UTC",
+                          "--store", tmp_path / "s.db", "--json"))
     assert found["samples"] == 4190
     with shared("fixtures/nvml_h200.csv").open() as file:
         counted = [float(row["energy_mj"]) / 1e3 for row in csv.DictReader(file)]
@@ -254,12 +253,12 @@ def test_a_profile_of_a_job_that_nobody_told_of_is_said_to_be_its(tmp_path, caps
     path = write_profile(record, tmp_path, epoch_s=1790812800.0, nodes=["n1"])
     words = ("account", "import", path, "--store", tmp_path / "s.db", "--cluster", "c", "--zone",
              "UTC")
-    _, out, err = call(*words, capsys=capsys)
+    _, out, err = call(capsys, *words)
     assert "of it of nobody, or of unknown job 2  50 Wh" in out
     assert "50 Wh are of job 2, which the ledger does not know: import its sacct" in err
     (tmp_path / "jobs").write_text(
         "JobID|State|Start|End|NNodes|NodeList\n"
         "2|COMPLETED|2026-10-01T00:00:00|2026-10-01T00:10:00|1|n1\n")
-    _, out, err = call(*words, tmp_path / "jobs", capsys=capsys)
+    _, out, err = call(capsys, *words, tmp_path / "jobs")
     assert "energy                      50 Wh" in out
     assert "does not know" not in err

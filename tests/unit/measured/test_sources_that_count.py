@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from tests.unit.cli.test_energy_commands import call
+from tests.support.commands import call
 from tests.unit.measured.test_from_sacct import HEAD, line
 from tests.unit.measured.test_import_of_series import power, steady
 
@@ -26,9 +26,9 @@ def imported(tmp_path, capsys):
         (tmp_path / "jobs").write_text("\n".join([HEAD, *jobs, ""]))
         (tmp_path / "meters").write_text(power(*meters))
         files = ["jobs", "meters"] if meters else ["jobs"]
-        status, out, err = call("account", "import", *(tmp_path / name for name in files),
+        status, out, err = call(capsys, "account", "import", *(tmp_path / name for name in files),
                                 "--store", tmp_path / "s.db", "--zone", "UTC", "--cluster", "c",
-                                "--json", *words, capsys=capsys)
+                                "--json", *words)
         assert status == 0, err
         return json.loads(out)
 

@@ -4,8 +4,8 @@ import json
 from itertools import permutations
 
 import pytest
+from tests.support.commands import call, ok, refused
 from tests.support.measured import rows_of
-from tests.unit.cli.test_energy_commands import call, ok, refused
 from tests.unit.measured.test_from_sacct import HEAD, line, read
 from tests.unit.measured.test_import_of_series import power, steady
 
@@ -50,8 +50,8 @@ def test_two_lives_at_the_same_clock_time_stay_two():
 def imported(tmp_path, capsys):
     def enter(lines, *words, head=HEAD, zone="UTC"):
         (tmp_path / "jobs").write_text("\n".join([head, *lines, ""]))
-        status, out, err = call("account", "import", tmp_path / "jobs", "--store",
-                                tmp_path / "s.db", "--zone", zone, "--json", *words, capsys=capsys)
+        status, out, err = call(capsys, "account", "import", tmp_path / "jobs", "--store",
+                                tmp_path / "s.db", "--zone", zone, "--json", *words)
         assert status == 0, err
         return json.loads(out)["remarks"]
 
@@ -71,12 +71,12 @@ def test_jobs_that_are_in_another_cluster_too_are_said_and_can_be_taken_back(
     assert said(imported(UNNAMED, "--cluster", "alpha"), "jobs that are in cluster '' too, with "
                 "the same number, start, user and nodes: 2; they count twice")
     words = ("account", "forget", "--store", tmp_path / "s.db", "--cluster", "")
-    assert ok(*words, capsys=capsys).startswith(
+    assert ok(capsys, *words).startswith(
         "would be forgotten: 2 jobs (2 lives) with 12 J")
-    assert json.loads(ok(*words, "--json", capsys=capsys))["done"] is False
-    assert ok(*words, "--yes", capsys=capsys).startswith("forgotten: 2 jobs")
-    found = json.loads(ok("account", "show", "--by", "user", "--store", tmp_path / "s.db",
-                          "--json", capsys=capsys))
+    assert json.loads(ok(capsys, *words, "--json"))["done"] is False
+    assert ok(capsys, *words, "--yes").startswith("forgotten: 2 jobs")
+    found = json.loads(ok(capsys, "account", "show", "--by", "user", "--store", tmp_path / "s.db",
+                          "--json"))
     assert (found["total_j"], found["jobs"]) == (12.0, 2)
 
 
@@ -94,9 +94,9 @@ def test_a_task_by_its_raw_number_is_said_in_either_order(imported, tmp_path, ca
     imported([raw.partition("|")[2]], head=bare)
     assert said(imported([task]), "their other number too, like 300_1 and 305: 1")
     forget = ("account", "forget", "--store", tmp_path / "s.db", "--yes", "--json", "-j")
-    assert json.loads(ok(*forget, "300", capsys=capsys))["jobs"] == 1
+    assert json.loads(ok(capsys, *forget, "300"))["jobs"] == 1
     assert said(imported([task]), "other number")
-    assert json.loads(ok(*forget, "305", capsys=capsys))["jobs"] == 1
+    assert json.loads(ok(capsys, *forget, "305"))["jobs"] == 1
     assert said(imported([raw.partition("|")[2]], head=bare), "other number")
 
 
@@ -108,18 +108,18 @@ def test_forgotten_jobs_leave_the_ledger_as_if_they_had_never_come(tmp_path, cap
         (tmp_path / name).write_text("\n".join([HEAD, *lines, ""]))
     (tmp_path / "power").write_text(power(*steady("n1", 100)))
     for name in ("all", "kept"):
-        ok("account", "import", tmp_path / name, tmp_path / "power", "--cluster", "c", "--store",
-           tmp_path / f"{name}.db", "--zone", "UTC", capsys=capsys)
-    ok("account", "forget", "--store", tmp_path / "all.db", "-j", "2", "-E", "2026-10-05T10:40",
-       "--zone", "UTC", "--yes", capsys=capsys)
+        ok(capsys, "account", "import", tmp_path / name, tmp_path / "power", "--cluster", "c",
+           "--store", tmp_path / f"{name}.db", "--zone", "UTC")
+    ok(capsys, "account", "forget", "--store", tmp_path / "all.db", "-j", "2", "-E",
+       "2026-10-05T10:40", "--zone", "UTC", "--yes")
     with Store(tmp_path / "all.db") as one, Store(tmp_path / "kept.db") as other:
         assert rows_of(one) == rows_of(other)
-    out = ok("account", "forget", "--store", tmp_path / "all.db", "--cluster", "c", "--meters",
-             "--yes", capsys=capsys)
+    out = ok(capsys, "account", "forget", "--store", tmp_path / "all.db", "--cluster", "c",
+             "--meters", "--yes")
     assert out == "forgotten: 1 meter with 1 day of samples\n"
     (tmp_path / "none").write_text("\n".join([HEAD, *kept, ""]))
-    ok("account", "import", tmp_path / "none", "--store", tmp_path / "none.db", "--zone", "UTC",
-       capsys=capsys)
+    ok(capsys, "account", "import", tmp_path / "none", "--store", tmp_path / "none.db", "--zone",
+       "UTC")
     with Store(tmp_path / "all.db") as one, Store(tmp_path / "none.db") as other:
         assert rows_of(one) == rows_of(other)
 
@@ -130,5 +130,4 @@ def test_forgotten_jobs_leave_the_ledger_as_if_they_had_never_come(tmp_path, cap
 ])
 def test_what_is_to_be_forgotten_must_be_named(imported, tmp_path, capsys, words, said):
     imported([line("1")])
-    assert said in refused("account", "forget", "--store", tmp_path / "s.db", *words,
-                           capsys=capsys)
+    assert said in refused(capsys, "account", "forget", "--store", tmp_path / "s.db", *words)

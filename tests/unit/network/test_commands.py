@@ -3,8 +3,7 @@
 import json
 
 import pytest
-
-from wattline.cli.main import main
+from tests.support.commands import call, ok
 
 JOBS = """
 [network]
@@ -24,17 +23,10 @@ count = 2
 """
 
 
-def run(capsys, *argv):
-    with pytest.raises(SystemExit) as caught:
-        main(list(argv))
-    out = capsys.readouterr()
-    return caught.value.code, out.out, out.err
-
-
 def test_show(capsys, tmp_path):
     picture = tmp_path / "net.svg"
-    status, out, _ = run(capsys, "network", "show", "dragonfly-272", "--json", "--svg",
-                         str(picture))
+    status, out, _ = call(capsys, "network", "show", "dragonfly-272", "--json", "--svg",
+                          str(picture))
     found = json.loads(out)
     assert status == 0
     assert (found["nodes"], found["routers"], found["groups"]) == (272, 68, 17)
@@ -60,16 +52,16 @@ name = "second"
 nodes = 2
 pattern = "halo2d"
 ''')
-    second = {name: json.loads(run(capsys, "network", "place", str(jobs), "--placement", name,
-                                   "--json")[1])["jobs"][1]["nodes"]
+    second = {name: json.loads(call(capsys, "network", "place", str(jobs), "--placement", name,
+                                    "--json")[1])["jobs"][1]["nodes"]
               for name in ("simple", "nedd", "low-stall-router", "high-traffic-router")}
     assert second["simple"] == second["high-traffic-router"] == [6, 7]
     assert second["nedd"] == [8, 9]  # a router without traffic
     assert set(second["low-stall-router"]) <= set(range(8, 24))
     text = jobs.read_text() + 'application = "HPCG"\n'
     jobs.write_text(text)
-    found = json.loads(run(capsys, "network", "place", str(jobs), "--placement", "nedd",
-                           "--json")[1])
+    found = json.loads(call(capsys, "network", "place", str(jobs), "--placement", "nedd",
+                            "--json")[1])
     assert found["jobs"][1]["nodes"] == [6, 7]  # not sensitive: it may have the busy router
 
 
@@ -77,8 +69,8 @@ def test_place(capsys, tmp_path):
     jobs = tmp_path / "jobs.toml"
     jobs.write_text(JOBS)
     picture = tmp_path / "place.svg"
-    status, out, _ = run(capsys, "network", "place", str(jobs), "--placement", "level-spread",
-                         "--json", "--svg", str(picture))
+    status, out, _ = call(capsys, "network", "place", str(jobs), "--placement", "level-spread",
+                          "--json", "--svg", str(picture))
     found = json.loads(out)
     assert status == 0
     assert [len(job["nodes"]) for job in found["jobs"]] == [40, 6, 6]
@@ -88,7 +80,7 @@ def test_place(capsys, tmp_path):
     assert all(job["time_s"] >= job["alone_s"] > 0 for job in found["jobs"])
     assert found["hot_spots"][0]["busy_s"] >= found["hot_spots"][-1]["busy_s"] > 0
     assert picture.exists()
-    again = json.loads(run(capsys, "network", "place", str(jobs), "--json")[1])
+    again = json.loads(call(capsys, "network", "place", str(jobs), "--json")[1])
     assert again == found  # same seed, same result
 
 
@@ -102,15 +94,15 @@ def test_place_says_which_ways_are_left_out(capsys, tmp_path, more, size, nodes,
                     'nodes_per_router = 1\n'
                     f'[[job]]\nname = "a"\nnodes = {nodes}\npattern = "halo2d"\n')
     asked = ("network", "place", str(jobs), "--placement", "simple", *more)
-    found = json.loads(run(capsys, *asked, "--json")[1])
+    found = json.loads(call(capsys, *asked, "--json")[1])
     assert f"have up to {ways} shortest ways; each uses 64 of them" in found["remarks"][-1]
-    assert found["remarks"][-1] in run(capsys, *asked)[1]
+    assert found["remarks"][-1] in call(capsys, *asked)[1]
 
 
 def test_tables_for_people(capsys):
-    assert "yes" in run(capsys, "network", "sensitivity")[1]
-    assert "level-spread" in run(capsys, "network", "placements")[1]
-    assert "Gbit/s each" in run(capsys, "network", "show", "theta")[1]
+    assert "yes" in call(capsys, "network", "sensitivity")[1]
+    assert "level-spread" in call(capsys, "network", "placements")[1]
+    assert "Gbit/s each" in call(capsys, "network", "show", "theta")[1]
 
 
 @pytest.mark.parametrize(("text", "message"), [
@@ -132,7 +124,7 @@ def test_tables_for_people(capsys):
 def test_bad_job_files(capsys, tmp_path, text, message):
     jobs = tmp_path / "jobs.toml"
     jobs.write_text(text)
-    status, out, err = run(capsys, "network", "place", str(jobs), "--machine", "dragonfly-272")
+    status, out, err = call(capsys, "network", "place", str(jobs), "--machine", "dragonfly-272")
     assert status == 2
     assert out == ""
     assert message in err
@@ -149,7 +141,7 @@ def test_bad_job_files(capsys, tmp_path, text, message):
     (("study", "dragonflies"), "there is no study 'dragonflies'"),
 ])
 def test_bad_arguments(capsys, argv, message):
-    status, _, err = run(capsys, *argv)
+    status, _, err = call(capsys, *argv)
     assert status == 2
     assert message in err
     assert err.count("\n") == 1
@@ -163,7 +155,7 @@ def test_bad_arguments(capsys, argv, message):
 def test_bad_options_of_place(capsys, tmp_path, option, value, message):
     jobs = tmp_path / "jobs.toml"
     jobs.write_text(JOBS)
-    status, _, err = run(capsys, "network", "place", str(jobs), option, value)
+    status, _, err = call(capsys, "network", "place", str(jobs), option, value)
     assert status == 2
     assert message in err
 
@@ -171,10 +163,10 @@ def test_bad_options_of_place(capsys, tmp_path, option, value, message):
 def test_a_file_without_a_machine(capsys, tmp_path):
     jobs = tmp_path / "jobs.toml"
     jobs.write_text("[[job]]\nnodes = 4\n")
-    assert "names no machine" in run(capsys, "network", "place", str(jobs))[2]
+    assert "names no machine" in call(capsys, "network", "place", str(jobs))[2]
     machine = tmp_path / "machine.toml"
     machine.write_text("[machine]\nnodes = 4\n")
-    assert "has no [network] section" in run(capsys, "network", "show", str(machine))[2]
+    assert "has no [network] section" in call(capsys, "network", "show", str(machine))[2]
 
 
 @pytest.mark.parametrize(("text", "message"), [
@@ -187,7 +179,7 @@ def test_a_file_without_a_machine(capsys, tmp_path):
 def test_bad_machine_files(capsys, tmp_path, text, message):
     machine = tmp_path / "machine.toml"
     machine.write_text(text)
-    status, out, err = run(capsys, "network", "show", str(machine))
+    status, out, err = call(capsys, "network", "show", str(machine))
     assert (status, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
@@ -200,10 +192,11 @@ def test_a_section_may_name_its_machine(capsys, tmp_path):
     named = tmp_path / "scenario.toml"
     for machine, nodes in (("dragonfly-272", 272), ("small.toml", 8)):
         named.write_text(f'[network]\nmachine = "{machine}"\ncommunication_share = 0.4\n')
-        assert json.loads(run(capsys, "network", "show", str(named), "--json")[1])["nodes"] == nodes
+        out = ok(capsys, "network", "show", named, "--json")
+        assert json.loads(out)["nodes"] == nodes
     jobs = tmp_path / "jobs.toml"
     jobs.write_text('[network]\nmachine = "dragonfly-272"\n[[job]]\nnodes = 4\n')
-    assert json.loads(run(capsys, "network", "place", str(jobs), "--json")[1])["jobs"][0]["groups"]
+    assert json.loads(call(capsys, "network", "place", str(jobs), "--json")[1])["jobs"][0]["groups"]
 
 
 @pytest.mark.compiled  # seconds as plain Python
@@ -212,8 +205,8 @@ def test_all_hosts_are_listed_and_any_seed_goes(capsys, tmp_path):
     jobs.write_text(JOBS)
     times = set()
     for seed in ("1", "2147483646", "99999999999999999999"):
-        found = json.loads(run(capsys, "network", "place", str(jobs), "--placement", "rdn",
-                               "--seed", seed, "--json")[1])
+        found = json.loads(call(capsys, "network", "place", str(jobs), "--placement", "rdn",
+                                "--seed", seed, "--json")[1])
         times.add(found["jobs"][0]["time_s"])
         for job in found["jobs"]:
             ends = [run.split("-") for run in job["host_list"].split(",")]

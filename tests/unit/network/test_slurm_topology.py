@@ -3,8 +3,8 @@
 import json
 
 import pytest
+from tests.support.commands import call
 
-from wattline.cli.main import main
 from wattline.model.errors import InputError
 from wattline.network.config import load_machine
 from wattline.network.topology.slurm import read_slurm
@@ -48,13 +48,6 @@ def write(folder, name, text):
     return path
 
 
-def run(capsys, *argv):
-    with pytest.raises(SystemExit) as caught:
-        main(list(argv))
-    out = capsys.readouterr()
-    return caught.value.code, out.out, out.err
-
-
 def test_a_list_of_nodes_may_go_on_in_the_next_line(tmp_path):
     continued = CONF.replace("n[04-07]", "n[04-05],\\\nn06,n07 ")
     assert "\\\n" in continued
@@ -87,7 +80,7 @@ def test_a_tree_is_shown_as_it_is_wired(capsys, tmp_path):
     path = str(write(tmp_path, "topology.conf", CONF))
     network = load_machine(path)
     assert network.router_group.tolist() == [0, 0, 0, 1, 1, 1, 2]
-    found = json.loads(run(capsys, "network", "show", path, "--json")[1])
+    found = json.loads(call(capsys, "network", "show", path, "--json")[1])
     assert (found["groups"], found["routers_per_group"]) == (2, 3)
     kinds = {kind.pop("kind"): kind for kind in found["links_by_kind"]}
     assert kinds == {
@@ -96,7 +89,7 @@ def test_a_tree_is_shown_as_it_is_wired(capsys, tmp_path):
         "global": {"count": 4, "gbit_s": 800.0, "gbit_s_least": 800.0, "gbit_s_most": 800.0,
                    "gbit_s_total": 3200.0}}
     uneven = CONF.replace("n[12-15]", "n[12-13]")
-    said = run(capsys, "network", "show", str(write(tmp_path, "topology.conf", uneven)))[1]
+    said = call(capsys, "network", "show", str(write(tmp_path, "topology.conf", uneven)))[1]
     assert "200 to 400" in said
 
 
@@ -147,20 +140,21 @@ def test_any_network_can_have_names_for_its_nodes(tmp_path):
 
 
 def test_nodes_without_names_are_numbers_and_that_is_said(capsys):
-    _, out, err = run(capsys, "network", "nodes", "dragonfly-272", "--size", "4", "--busy", "[0-5]")
+    _, out, err = call(capsys, "network", "nodes", "dragonfly-272", "--size", "4", "--busy",
+                       "[0-5]")
     assert out == "[8-11]\n"
     assert "nodes of 'dragonfly-272' have no names, these are their numbers" in err
 
 
 def test_a_host_list_for_sbatch_of_nodes_that_are_free(capsys, tmp_path):
     path = str(write(tmp_path, "topology.conf", CONF))
-    status, out, err = run(capsys, "network", "nodes", path, "--size", "3", "--free",
-                           "n[02-07,12-15],login1", "--placement", "level-spread")
+    status, out, err = call(capsys, "network", "nodes", path, "--size", "3", "--free",
+                            "n[02-07,12-15],login1", "--placement", "level-spread")
     assert (status, out) == (0, "n[04-06]\n")  # the first leaf with the most idle nodes
     assert "does not have 1 host (login1); left out" in err
     assert "are assumed" in err
-    found = json.loads(run(capsys, "network", "nodes", path, "--size", "6", "--busy", "n[00-03]",
-                           "--placement", "simple", "--json")[1])
+    found = json.loads(call(capsys, "network", "nodes", path, "--size", "6", "--busy", "n[00-03]",
+                            "--placement", "simple", "--json")[1])
     assert found["hosts"] == ["n08", "n09", "n10", "n11", "n04", "n05"]
     assert (found["routers"], found["groups"], found["free"]) == (2, 2, 12)
     assert not any("login" in remark for remark in found["remarks"])
@@ -177,7 +171,7 @@ def test_a_host_list_for_sbatch_of_nodes_that_are_free(capsys, tmp_path):
 ])
 def test_what_cannot_be_answered_is_one_line(capsys, tmp_path, argv, message):
     path = str(write(tmp_path, "topology.conf", CONF))
-    status, out, err = run(capsys, "network", "nodes", path, *argv)
+    status, out, err = call(capsys, "network", "nodes", path, *argv)
     assert (status, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
@@ -187,15 +181,15 @@ def test_a_load_says_which_bandwidths_it_took(capsys, tmp_path):
     path = str(write(tmp_path, "topology.conf", CONF))
     argv = ("network", "load", path, "--pattern", "uniform", "--routing", "minimal", "--messages",
             "15")
-    found = json.loads(run(capsys, *argv, "--json")[1])
+    found = json.loads(call(capsys, *argv, "--json")[1])
     assert found["limit"] == pytest.approx(1.0)  # without a taper nothing but node links is full
     assert "are assumed" in found["remarks"][0]
     assert len(found["remarks"]) == 1
-    found = json.loads(run(capsys, *argv[:6], "valiant", *argv[7:], "--json")[1])
+    found = json.loads(call(capsys, *argv[:6], "valiant", *argv[7:], "--json")[1])
     assert "has no detours: packets take its shortest ways" in found["remarks"][1]
-    assert "are assumed" in run(capsys, *argv)[1]
+    assert "are assumed" in call(capsys, *argv)[1]
 
 
 def test_nothing_said_of_nodes_is_said(capsys, tmp_path):
     path = str(write(tmp_path, "topology.conf", CONF))
-    assert "all are taken to be" in run(capsys, "network", "nodes", path, "--size", "1")[2]
+    assert "all are taken to be" in call(capsys, "network", "nodes", path, "--size", "1")[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.unit.cli.test_energy_commands import ok
+from tests.support.commands import ok
 
 import wattline as wl
 
@@ -26,10 +26,10 @@ def test_the_command_prints_what_the_function_gives(folder, capsys):
         ((), {}), (("--by", "user", "--price", "0.2"), {"by": "user", "price": 0.2}),
         (("-j", "3,4", "-X"), {"jobs": [3, 4], "with_steps": False}),
     ):
-        printed = json.loads(ok("account", folder, *words, "--json", capsys=capsys))
+        printed = json.loads(ok(capsys, "account", folder, *words, "--json"))
         said = json.loads(json.dumps(wl.account_run(folder, **given).to_dict()))
         assert printed == said
-    printed = json.loads(ok("fairshare", folder, "--half-life", "2d", "--json", capsys=capsys))
+    printed = json.loads(ok(capsys, "fairshare", folder, "--half-life", "2d", "--json"))
     assert printed == json.loads(json.dumps(wl.fairshare(folder, half_life="2d").to_dict()))
 
 
@@ -82,5 +82,5 @@ def test_who_has_no_job_in_the_run_is_said(run, folder, capsys):
     assert asked.remarks[-2:] == ("no job of the run is of user 'nobody'",
                                   "no job of the run is of number '7777'")
     assert wl.account_run(run, by="user", users=[user], jobs=[1]).remarks == ()
-    printed = json.loads(ok("account", folder, "-A", "none", "--json", capsys=capsys))
+    printed = json.loads(ok(capsys, "account", folder, "-A", "none", "--json"))
     assert printed["remarks"] == ["no job of the run is of account 'none'"]

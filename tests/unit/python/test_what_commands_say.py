@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.test_energy_commands import ok
+from tests.support.commands import ok
 
 import wattline as wl
 
@@ -25,7 +25,7 @@ def plain(found) -> dict:
 
 
 def printed(capsys, *words) -> dict:
-    return json.loads(ok(*words, "--json", capsys=capsys))
+    return json.loads(ok(capsys, *words, "--json"))
 
 
 def test_claims(capsys, tmp_path):
@@ -85,7 +85,7 @@ def test_power(capsys, tmp_path):
     with pytest.warns(wl.WattlineWarning):
         wl.reserve_power(mine, start="1h", duration="2h", watts=2000, name="chiller")
     words = ("--start", "1h", "--duration", "2h", "--watts", "2kW", "--name", "chiller")
-    ok("power", "reserve", theirs, *words, capsys=capsys)
+    ok(capsys, "power", "reserve", theirs, *words)
     assert mine.read_text() == theirs.read_text()
     now = wl.power_status(mine, at="2h")
     assert now.status.cap_w == pytest.approx(found.plan.watts - 2000)

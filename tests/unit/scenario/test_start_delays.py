@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.cli.test_energy_commands import call, ok
+from tests.support.commands import call, ok
 
 import wattline as wl
 from wattline.books import Ended, Started, Submitted
@@ -51,7 +51,7 @@ def _starts(found: Any) -> list[float]:
 def test_the_same_policy_on_a_machine_that_delays_starts_decides_the_same(
     journal, tmp_path, capsys
 ) -> None:
-    said = ok("replay", journal, "--scenario", _scenario(tmp_path, "fcfs"), "--json", capsys=capsys)
+    said = ok(capsys, "replay", journal, "--scenario", _scenario(tmp_path, "fcfs"), "--json")
     found = json.loads(said)
     assert found["equal"] is True
     assert found["starts"] == {"same": 3}
@@ -68,7 +68,7 @@ def test_under_another_policy_jobs_start_as_long_after_the_decision(journal, tmp
 
 
 def test_the_delay_is_said_in_the_text_too(journal, tmp_path, capsys) -> None:
-    _, out, _ = call("replay", journal, "--scenario", _scenario(tmp_path, "sjf"), capsys=capsys)
+    _, out, _ = call(capsys, "replay", journal, "--scenario", _scenario(tmp_path, "sjf"))
     assert DELAYED in " ".join(out.split())
 
 

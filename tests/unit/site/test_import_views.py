@@ -7,7 +7,7 @@ import json
 import pandas as pd
 import pytest
 from tests.shared_data import shared
-from tests.unit.cli.test_energy_commands import call, ok, refused
+from tests.support.commands import call, ok, refused
 
 import wattline as wl
 from wattline.model.errors import InputError, WattlineWarning
@@ -44,7 +44,7 @@ def test_slurm_files_make_views_that_check_takes(slurm, tmp_path, capsys):
         assert [tree.names[place] for place in tree.of_type("node")] == [
             "cn1-gpu-01", "cn1-gpu-02", "cn1-cpu-01"]
         assert views["network"].get("top", "memory_mb") == 4000
-    assert "network           6     4       0" in ok("view", "check", file, capsys=capsys)
+    assert "network           6     4       0" in ok(capsys, "view", "check", file)
     said = " / ".join(found.remarks)
     assert "cn1-gpu-01 has 4 x gpu by slurm.conf and 3 by gres.conf; the former counts" in said
     assert "old1 are no nodes of slurm.conf" in said
@@ -57,13 +57,13 @@ def test_slurm_files_make_views_that_check_takes(slurm, tmp_path, capsys):
 def test_the_command_says_what_python_says(slurm, tmp_path, capsys):
     with pytest.warns(WattlineWarning, match="hang on no switch"):
         found = wl.import_views(*slurm)
-    status, out, err = call("view", "import", *slurm, capsys=capsys)
+    status, out, err = call(capsys, "view", "import", *slurm)
     assert (status, out) == (0, found.toml)
     assert err.splitlines() == [f"wattline: {line}" for line in found.remarks]
-    printed = json.loads(ok("view", "import", *slurm, "--json", capsys=capsys))
+    printed = json.loads(ok(capsys, "view", "import", *slurm, "--json"))
     assert printed == found.to_dict() | {"toml": found.toml}
     file = tmp_path / "v.toml"
-    printed = json.loads(ok("view", "import", *slurm, "-o", file, "--json", capsys=capsys))
+    printed = json.loads(ok(capsys, "view", "import", *slurm, "-o", file, "--json"))
     assert printed == found.to_dict() | {"file": str(file)}
     assert file.read_text() == found.toml
 
@@ -164,7 +164,7 @@ def test_redfish_links_make_a_view_of_chassis_and_one_per_feed(tmp_path):
 def test_a_source_that_cannot_be_is_refused_in_one_line(tmp_path, name, text, said, capsys):
     file, views = tmp_path / name, tmp_path / "views.toml"
     file.write_text(text)
-    assert said in refused("view", "import", file, "-o", views, capsys=capsys)
+    assert said in refused(capsys, "view", "import", file, "-o", views)
     assert not views.exists()
 
 
@@ -172,13 +172,13 @@ def test_refusals_of_what_was_asked_for(slurm, tmp_path, capsys):
     table = tmp_path / "t.csv"
     table.write_text("n[1-2],pdu\n")
     ask = ("view", "import", table)
-    assert "no view has an entity 'pdo'" in refused(*ask, "--idle-w", 1, "--limit", "pdo=1kW",
-                                                    capsys=capsys)
-    assert "needs --idle-w" in refused(*ask, "--limit", "pdu=1kW", capsys=capsys)
+    assert "no view has an entity 'pdo'" in refused(capsys, *ask, "--idle-w", 1, "--limit",
+                                                    "pdo=1kW")
+    assert "needs --idle-w" in refused(capsys, *ask, "--limit", "pdu=1kW")
     assert "power_w of entity 'pdu' would be 200, above its limit_w of 100" in refused(
-        *ask, "--idle-w", "100W", "--limit", "pdu=100W", capsys=capsys)
-    assert "is a second file of the kind of" in refused("view", "import", slurm[2], slurm[2],
-                                                        capsys=capsys)
+        capsys, *ask, "--idle-w", "100W", "--limit", "pdu=100W")
+    assert "is a second file of the kind of" in refused(capsys, "view", "import", slurm[2],
+                                                        slurm[2])
     with pytest.raises(InputError, match="at least one file"):
         wl.import_views()
 
@@ -231,16 +231,15 @@ def test_two_tables_of_feeds_bound_a_machine_with_names(tmp_path, capsys):
         assert run.assumed == ()
         return run.schedule.start_s.tolist()
 
-    ok("view", "import", *tables, *given, *halves, capsys=capsys)
+    ok(capsys, "view", "import", *tables, *given, *halves)
     assert starts() == [0, 0, 0, 0]
-    ok("view", "import", *tables, *given, *halves, "--failover", capsys=capsys)
+    ok(capsys, "view", "import", *tables, *given, *halves, "--failover")
     assert starts() == [0, 10, 20, 30]
-    assert "there is no view 'feedC'" in refused(
-        "view", "import", *tables, *given, "--share", "feedC=1", capsys=capsys)
-    assert "add up to 0.9, must be 1" in refused(
-        "view", "import", *tables, *given, "--share", "feedA=0.5", "--share", "feedB=40%",
-        "--failover", capsys=capsys)
-    assert "at least two views" in refused("view", "import", *tables, *given, "--failover",
-                                           capsys=capsys)
-    assert "is not like feedA=50%" in refused("view", "import", *tables, *given, "--share", "x",
-                                              capsys=capsys)
+    assert "there is no view 'feedC'" in refused(capsys, "view", "import", *tables, *given,
+                                                 "--share", "feedC=1")
+    assert "add up to 0.9, must be 1" in refused(capsys, "view", "import", *tables, *given,
+                                                 "--share", "feedA=0.5", "--share", "feedB=40%",
+                                                 "--failover")
+    assert "at least two views" in refused(capsys, "view", "import", *tables, *given, "--failover")
+    assert "is not like feedA=50%" in refused(capsys, "view", "import", *tables, *given, "--share",
+                                              "x")

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.test_energy_commands import call, ok
+from tests.support.commands import call, ok
 
 from wattline.site.slurm_energy import Step, measured_j, tres_joules
 from wattline.traces import read, write
@@ -108,9 +108,9 @@ def test_lives_and_states_survive_a_conversion(tmp_path: Path, suffix: str) -> N
 
 def test_running_jobs_are_left_out_with_a_count_and_their_joules(tmp_path: Path, capsys) -> None:
     path = dump(tmp_path, *DUMP)
-    out = ok("trace", "info", path, capsys=capsys)
+    out = ok(capsys, "trace", "info", path)
     assert "rule running left out 1 job with 700,000 J (194.4 Wh)" in out
-    found = json.loads(ok("trace", "convert", path, tmp_path / "o.swf", "--json", capsys=capsys))
+    found = json.loads(ok(capsys, "trace", "convert", path, tmp_path / "o.swf", "--json"))
     rule = next(rule for rule in found["cleaning"]["rules"] if rule["name"] == "running")
     assert (rule["jobs"], rule["energy_j"]) == (1, pytest.approx(700_000))
 
@@ -119,20 +119,20 @@ def test_account_of_a_simulation_keeps_states_and_says_what_it_lacks(
     tmp_path: Path, capsys
 ) -> None:
     path = dump(tmp_path, *DUMP)
-    status, _, err = call("simulate", "--trace", path, "--nodes", 8, "--node-idle-w", 90,
-                          "--node-active-w", 300, "--out", tmp_path / "run", capsys=capsys)
+    status, _, err = call(capsys, "simulate", "--trace", path, "--nodes", 8, "--node-idle-w", 90,
+                          "--node-active-w", 300, "--out", tmp_path / "run")
     assert status == 0
     assert "Joules left out: 700,000 J" in err
     words = ("account", tmp_path / "run", "-X", "-P", "-n")
-    status, out, err = call(*words, "-o", "JobID,Restarts,State", capsys=capsys)
+    status, out, err = call(capsys, *words, "-o", "JobID,Restarts,State")
     assert out.splitlines() == ["100|0|COMPLETED", "200|0|REQUEUED", "200|1|COMPLETED",
                                 "400|0|NODE_FAIL", "500|0|CANCELLED", "600|0|FAILED"]
     assert err.count("\n") == 1
     assert "1 job of the log with 700,000 J (194.4 Wh) left out of the run" in err
     # By a store too, with totals of all that ran, the cancelled one included.
     store = tmp_path / "s.db"
-    ok("account", tmp_path / "run", "--store", store, capsys=capsys)
-    found = json.loads(ok("account", "--store", store, "--by", "user", "--json", capsys=capsys))
+    ok(capsys, "account", tmp_path / "run", "--store", store)
+    found = json.loads(ok(capsys, "account", "--store", store, "--by", "user", "--json"))
     assert found["left_out"]["running"] == {"jobs": 1, "energy_j": pytest.approx(700_000)}
     assert found["totals"][0]["jobs"] == 6
 
@@ -140,8 +140,8 @@ def test_account_of_a_simulation_keeps_states_and_says_what_it_lacks(
 def test_the_run_folder_says_how_a_job_ended_by_its_log(tmp_path: Path, capsys) -> None:
     from pyarrow import parquet
 
-    ok("simulate", "--trace", dump(tmp_path, *DUMP), "--nodes", 8, "--out", tmp_path / "run",
-       capsys=capsys)
+    ok(capsys, "simulate", "--trace", dump(tmp_path, *DUMP), "--nodes", 8, "--out",
+       tmp_path / "run")
     table = parquet.read_table(tmp_path / "run" / "jobs.parquet")
     states = dict(zip(table["job_id"].to_pylist(), table["state"].to_pylist(), strict=True))
     assert states[400] == "NODE_FAIL"

@@ -5,21 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+from tests.support.commands import Done, call
 
-from wattline.cli.main import main
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.traces import generate, read, write
-
-
-class Done(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
 
 Command = Callable[..., Done]
 
@@ -29,10 +21,7 @@ def wattline(capsys: pytest.CaptureFixture[str]) -> Command:
     """The command, run as its entry point runs it."""
 
     def run(*arguments: object) -> Done:
-        with pytest.raises(SystemExit) as left:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return Done(int(left.value.code or 0), captured.out, captured.err)
+        return call(capsys, *arguments)
 
     return run
 
@@ -46,8 +35,8 @@ def log(tmp_path: Path) -> Path:
 
 def test_info(wattline: Command, log: Path) -> None:
     done = wattline("trace", "info", log, "--json")
-    assert done.returncode == 0, done.stderr
-    facts = json.loads(done.stdout)
+    assert done.status == 0, done.err
+    facts = json.loads(done.out)
     assert facts["jobs"] == 50
     assert facts["machine_procs"] == 49_152
     assert facts["with_power"] == 50
@@ -55,7 +44,7 @@ def test_info(wattline: Command, log: Path) -> None:
     assert facts["header"]["Seed"] == "1"
     assert facts["cleaning"]["kept"] == 50
     assert len(facts["cleaning"]["rules"]) == 16
-    said = wattline("trace", "info", log).stdout
+    said = wattline("trace", "info", log).out
     assert "offered load" in said
     assert "50 job lines read, 50 kept" in said
 
@@ -63,10 +52,10 @@ def test_info(wattline: Command, log: Path) -> None:
 def test_generate_convert_and_back(wattline: Command, tmp_path: Path) -> None:
     made = wattline("trace", "generate", "esp2", "--seed", 3, "--nodes", 64, "-o",
                     tmp_path / "esp.swf")
-    assert made.returncode == 0, made.stderr
-    assert "230 jobs written" in made.stdout
+    assert made.status == 0, made.err
+    assert "230 jobs written" in made.out
     done = wattline("trace", "convert", tmp_path / "esp.swf", tmp_path / "esp.parquet", "--json")
-    assert json.loads(done.stdout)["jobs"] == 230
+    assert json.loads(done.out)["jobs"] == 230
     assert read(tmp_path / "esp.parquet").jobs.names["queue"] == ("normal", "full")
 
 
@@ -83,10 +72,10 @@ def test_a_mistake_is_one_line_and_leaves_nothing_behind(
                       ("generate", "esp2", "-o", "no/such/folder/out.swf")):
         words = [str(tmp_path / word) if "." in word else word for word in arguments]
         done = wattline("trace", *words)
-        assert done.returncode == 2, arguments
-        assert done.stderr.startswith("wattline: ")
-        assert done.stderr.count("\n") == 1
-        assert "Traceback" not in done.stderr
+        assert done.status == 2, arguments
+        assert done.err.startswith("wattline: ")
+        assert done.err.count("\n") == 1
+        assert "Traceback" not in done.err
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -95,9 +84,9 @@ def test_strict_names_the_line(wattline: Command, tmp_path: Path) -> None:
     line = "{} {} -1 60 4 -1 -1 4 120 -1 1 7 8 9 1 2 -1 -1"
     path.write_text("; MaxProcs: 8\n" + line.format(1, 5) + "\n" + line.format(2, 4) + "\n")
     done = wattline("trace", "info", path, "--strict")
-    assert done.returncode == 2
-    assert f"{path}:3: unsorted" in done.stderr
-    assert wattline("trace", "info", path).returncode == 0
+    assert done.status == 2
+    assert f"{path}:3: unsorted" in done.err
+    assert wattline("trace", "info", path).status == 0
 
 
 def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
