@@ -6,7 +6,7 @@ right. Numbers are SI; where a person types them, `1.4MW`, `90m` or `70%` are un
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -212,12 +212,10 @@ def _as_steps(given: Any) -> Any:
         except InputError as error:
             raise ValueError(str(error)) from None
     plain = given.tolist() if hasattr(given, "tolist") else given  # of numpy
-    if isinstance(plain, Iterable) and not isinstance(plain, (str, bytes, Mapping)):
-        steps = list(plain)
-        if not all(isinstance(step, (CapStep, Mapping)) for step in steps):
-            raise ValueError("a list holds steps, each with time_s and watts (it is "
-                             f"{shown(steps)}); a cap that stays is one number")
-        return steps
+    if isinstance(plain, list | tuple) and not all(
+            isinstance(step, CapStep | Mapping) for step in plain):
+        raise ValueError("a list holds steps, each with time_s and watts (it is "
+                         f"{shown(plain)}); a cap that stays is one number")
     return plain
 
 

@@ -21,7 +21,7 @@ GOOD = {"name": "x", "trace": {"file": "log.swf"}, "machine": {"nodes": 8}}
     ("shares", 5, "shares: must be a table, like { name = 1 } (it is 5)"),
     ("reservations", 5, "reservations: these are sections, each written as [[reservations]]"),
     ("reservations", [5], "reservations.0: this is a section, written as [[reservations]]"),
-    ("power.cap", [5], "power.cap.0: this is a section, written as [[power.cap]] (it is 5)"),
+    ("power.cap", [5], "power.cap: a list holds steps, each with time_s and watts (it is [5])"),
     ("power.levels", "x", "power.levels: this is a list, like [0.5, 1.0] (it is 'x')"),
 ])
 def test_a_mistake_says_what_would_be_right(field: str, value: Any, said: str) -> None:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import wattline as wl
+from wattline.scenario.model import CapChange, CapPlan
 
 JOBS = {"submit_s": [0.0, 10.0], "run_s": [100.0, 50.0], "procs": [4, 4],
         "requested_s": [200.0, 60.0]}
@@ -17,6 +18,11 @@ STEPS = [{"time_s": 0.0, "watts": 2400.0}, {"time_s": 50.0, "watts": 1200.0}]
 
 def run_under(cap: object) -> wl.Result:
     return wl.simulate(JOBS, machine=MACHINE, power=wl.Dvfs(cap=cap))
+
+
+def test_a_plan_of_a_cap_is_taken_as_it_is() -> None:
+    planned = CapPlan(watts=2400.0, changes=(CapChange(at=50.0, watts=1200.0),))
+    assert run_under(planned).energy_j == run_under(STEPS).energy_j
 
 
 @pytest.mark.parametrize("cap", [pd.DataFrame(STEPS), pa.Table.from_pylist(STEPS), tuple(STEPS)],

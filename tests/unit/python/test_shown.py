@@ -33,7 +33,7 @@ def test_every_answer_has_a_table_for_notebooks_and_a_text_of_its_own(name: str)
     "advice.energy_metered.MeteredBudget", "advice.fit.Fitted",
     "advice.predict.PredictedConfiguration", "advice.procure.Procurement",
     "demand_response.api.BidResult", "demand_response.api.ContractResult",
-    "scenario.journals.Asked"])
+    "scenario.journals.JournalAsked"])
 def test_answers_whose_types_nobody_needs_to_name_are_short_too(place: str) -> None:
     module, _, name = place.rpartition(".")
     kind = getattr(import_module(f"wattline.{module}"), name)

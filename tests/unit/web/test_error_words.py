@@ -30,7 +30,7 @@ def asked(**sections: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("path", "body", "said"), [
-    ("whatif/share", asked(power={"cap": [5]}), "power.cap.0: must be an object (it is 5)"),
+    ("whatif/share", asked(power={"cap": [5]}), "power.cap: a list holds steps, each with time_s"),
     ("whatif/share", asked(power=5), "power: must be an object (it is 5)"),
     ("whatif/share", asked(reservations=5), "reservations: must be a list (it is 5)"),
     ("whatif/share", asked(shares=5), 'shares: must be an object, like {"name": 1} (it is 5)'),
