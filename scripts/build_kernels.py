@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -54,14 +55,24 @@ COMMANDS = {
     "example maintenance": "simulate {examples}/maintenance.toml",
     "example dragonfly": "simulate {examples}/dragonfly.toml",
     "example dragonfly, rdn": "simulate {examples}/dragonfly.toml --placement rdn",
+    "example dragonfly, nedd": "simulate {examples}/dragonfly.toml --placement nedd",
     "example week": "simulate {examples}/week.toml",
     "example slow_down": "simulate {examples}/slow_down.toml --allow-code",
     "example sweep": "sweep {examples}/sweep.toml --no-report --workers 1",
     "example twin": "twin check {examples}/twin/twin.toml",
     "example regulation": "regulate {examples}/regulation.toml",
+    "example regulation, kept": "simulate {examples}/regulation.toml",
     "example curtailment": "regulate {examples}/curtailment.toml",
+    "example curtailment, kept": "simulate {examples}/curtailment.toml",
     "example bid": "bid {examples}/regulation.toml --rounds 10",
+    "bid, empirical": "bid --workload W2 --burst 4 --bid empirical --forecast 4 --rounds 10",
+    "regulate, feedback": "regulate --workload W4 --mislabelled 0.3 --feedback --bid 9500,2500",
     "example placement": "network place {examples}/placement.toml",
+    "advise policy": "advise policy {examples}/week.toml --at 68% --candidates sjf,wfp "
+                     "--candidates 'power=dvfs cap=16kW'",
+    "energy plan": "energy plan --energy 250kWh --period 1d --price {examples}/prices.csv "
+                   "--nodes 64 --cores 1 --node-idle-w 100 --node-active-w 350 --nodes-per-rack 0",
+    "views": "view show power --nodes 20 --nodes-per-rack 8 --limit rack0=2kW --depth 2",
     "energy budget": "energy budget --energy 500kWh --period 1d --nodes 100 --jobs 50",
     "study esp": "study esp",
     "study fairshare": "study fairshare",
@@ -93,7 +104,7 @@ def programs() -> dict[str, list[str]]:
 
     The reader is asked for by itself: small logs, like that of the examples, are read without it.
     """
-    commands = {name: ["-m", "wattline", *text.format(examples=ROOT / "examples").split()]
+    commands = {name: ["-m", "wattline", *shlex.split(text.format(examples=ROOT / "examples"))]
                 for name, text in COMMANDS.items()}
     reader = {"the reader of logs": ["-c", READ, str(ROOT / "examples" / "tiny.swf")]}
     return reader | commands | {name: ["-c", COMPILE, *settings]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,23 @@ def test_every_example_that_is_simulated_is_compiled_for_the_wheel():
     missing = [path.name for path in examples.rglob("*.toml") if path.parent.name != "slurm"
                and f"{{examples}}/{path.relative_to(examples)}" not in named]
     assert missing == ["shares.toml"]  # shares of joules, for `wattline fairshare`
+
+
+NOTHING_OF_THEIR_OWN = {
+    ("advise cap", "week.toml"), ("advise start", "week.toml"), ("compare", "small.toml"),
+    ("compare", "week.toml"), ("fairshare", "shares.toml"),
+}
+"""What these compile, the combinations of policies and the example that is simulated do."""
+
+
+def test_what_the_documentation_does_with_an_example_is_compiled_for_the_wheel():
+    root = build_kernels.ROOT
+    shown = re.compile(r"^[ #]*(?:\$ )?wattline ((?:(?:advise|energy|network|twin) )?\w+)\b[^\n#]*?"
+                       r"examples/([\w/]+\.toml)", re.MULTILINE)
+    pages = [root / "README.md", *(root / "docs").rglob("*.md"),
+             *(root / "examples").rglob("*.toml")]
+    asked = {found.groups() for page in pages for found in shown.finditer(page.read_text())}
+    compiled = {found.groups() for command in build_kernels.COMMANDS.values() for found in
+                shown.finditer("wattline " + command.format(examples="examples"))}
+    assert len(asked) > 10
+    assert asked - compiled == NOTHING_OF_THEIR_OWN
