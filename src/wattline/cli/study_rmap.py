@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from click.core import ParameterSource
@@ -73,73 +73,92 @@ def command(
     Four kinds of trace: large jobs (62 % of the machine or more), small ones (37 % or less) and
     two mixed ones. Every figure is a mean over seeds; published figures stand beside.
     """
-    from wattline.studies.rmap.parts import ONE_BOUND, check_bounds, check_set_up
-    from wattline.studies.rmap.report import as_dict
+    from wattline.studies.rmap.parts import check_bounds, check_measured, check_set_up
     from wattline.studies.rmap.set_up import SetUp
-    from wattline.studies.rmap.study import BOUNDS, RmapSetting, study
+    from wattline.studies.rmap.study import BOUNDS, RmapSetting
     from wattline.studies.rmap.tables import packages_of, tables_of
 
     loads = [parse_fraction(text) for text in load_list.split(",")]
     set_up = SetUp(fill, request, power, holds, backfill)
     parts = tuple(parse_fraction(part) for part in bounds.split(",")) if bounds else BOUNDS
     setting = RmapSetting(nodes=nodes, bounds=parts, seeds=tuple(range(1, seeds + 1)), jobs=jobs,
-                      load=loads[0], set_up=set_up)
+                          load=loads[0], set_up=set_up)
     _refuse_unused(part, variability, out, loads)
     check_set_up(part or "", set_up)
     check_bounds(part or "", parts if bounds else ())
     tables, remarks = tables_of(paths, apps, nodes, columns, power)
-    for line in (*remarks, *_not_looked_at(part or "")):
-        click.echo(f"wattline: {line}", err=True)
+    _say((*remarks, *_not_looked_at(part or "")))
     if variability is not None:
         _variability(tables, setting, parse_fraction(variability), as_json)
-        return
-    if part is not None:
-        from wattline.cli.study_rmap_parts import print_part
-        from wattline.studies.rmap.parts import check_measured, run_part
-
+    elif part is not None:
         check_measured(part, paths)
         packages, without = (packages_of(paths, apps, nodes, columns)
                              if part == "combinations" else (None, ""))
-        if without:
-            click.echo(f"wattline: {without}", err=True)
-        with progress(part) as advance:
-            figures = run_part(part, tables, setting, advance, loads, packages,
-                               parts[0] if bounds and part in ONE_BOUND else None)
-        _say_of_tables({} if part == "unseen" else figures["left_out"], figures["notes"])
-        print_part(part, figures, as_json)
-        return
-    if out:
-        from wattline.analysis.folders import run_folder
+        _say([without] if without else [])
+        _part(part, tables, packages, setting, loads, parts[0] if bounds else None, as_json)
+    else:
+        _whole(tables, setting, loads, out, as_json)
 
+
+def _part(
+    part: str, tables: dict[str, ConfigurationTable], packages: Mapping[str, Any] | None,
+    setting: RmapSetting, loads: Sequence[float], bound: float | None, as_json: bool,
+) -> None:
+    from wattline.cli.study_rmap_parts import print_part
+    from wattline.studies.rmap.parts import ONE_BOUND, run_part
+
+    with progress(part) as advance:
+        figures = run_part(part, tables, setting, advance, loads, packages,
+                           bound if part in ONE_BOUND else None)
+    _say_of_tables({} if part == "unseen" else figures["left_out"], figures["notes"])
+    print_part(part, figures, as_json)
+
+
+def _whole(
+    tables: dict[str, ConfigurationTable], setting: RmapSetting, loads: Sequence[float],
+    out: str | None, as_json: bool,
+) -> None:
+    from wattline.analysis.folders import run_folder
+    from wattline.studies.rmap.report import as_dict
+    from wattline.studies.rmap.study import study
+
+    if out:
         run_folder("rmap", out)  # a place that cannot be written is found out now
     results = []
     for load in loads:
         with progress("simulating") as advance:
             results.append(study(tables, replace(setting, load=load), advance))
-    result = results[0]
-    _say_of_tables(result.left_out, result.notes)
+    _say_of_tables(results[0].left_out, results[0].notes)
     if out:
-        from wattline.studies.rmap.plots import write_pictures
-
-        try:
-            for one in results:
-                name = f"load-{one.setting.load:g}" if len(results) > 1 else ""
-                write_pictures(one, Path(out) / name)
-        except OSError as error:
-            raise InputError(f"{out} cannot be written: {error.strerror}") from None
+        _draw(results, Path(out))
     if as_json:
-        print_json(as_dict(result) if len(results) == 1 else
+        print_json(as_dict(results[0]) if len(results) == 1 else
                    {"by_load": [as_dict(one) for one in results]})
         return
     for one in results:
         _print(one)
 
 
+def _draw(results: Sequence[RmapResult], out: Path) -> None:
+    from wattline.studies.rmap.plots import write_pictures
+
+    try:
+        for one in results:
+            name = f"load-{one.setting.load:g}" if len(results) > 1 else ""
+            write_pictures(one, out / name)
+    except OSError as error:
+        raise InputError(f"{out} cannot be written: {error.strerror}") from None
+
+
+def _say(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(f"wattline: {line}", err=True)
+
+
 def _say_of_tables(left_out: Mapping[str, str], notes: Iterable[str]) -> None:
     from wattline.studies.rmap.report import said_of_tables
 
-    for line in said_of_tables(left_out, notes):
-        click.echo(f"wattline: {line}", err=True)
+    _say(said_of_tables(left_out, notes))
 
 
 _SIZES = {"bounds": ("jobs", "seeds", "load_list"), "unseen": ("jobs", "load_list", "nodes")}
