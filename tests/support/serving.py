@@ -37,7 +37,8 @@ def served(*options: str, log: Path) -> Iterator[Served]:
     with log.open("w") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", "wattline", "serve", "--no-warm", *options], stdout=out,
-            stderr=out, text=True, env=os.environ | {"WATTLINE_PLAIN": "1"})
+            stderr=out, text=True, env=os.environ | {"WATTLINE_PLAIN": "1"},
+            process_group=0)
     try:
         yield Served(process, _address(process, log), log)
     finally:

@@ -12,6 +12,7 @@ from wattline.books.record import Record
 from wattline.books.timers import WINDOW_END, WINDOW_START, push_timer
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
+from wattline.model.kernel import uncompiled
 from wattline.model.machine import MOST_NODES, Machine, NodeClass
 from wattline.model.reservation import Reservation
 from wattline.model.unit_power import unit_share
@@ -112,5 +113,6 @@ def set_window_timers(state: State, record: Record, first_s: float) -> None:
             window.stage = OVER
             continue
         for time_s, kind in ((window.start_s, WINDOW_START), (window.end_s, WINDOW_END)):
-            push_timer(state, meter.timers, max(float(time_s), first_s), kind, index)
+            with uncompiled():  # a few timers take less than a second of the compiler
+                push_timer(state, meter.timers, max(float(time_s), first_s), kind, index)
             meter.timers += 1

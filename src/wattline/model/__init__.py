@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 COMPILING = ("compiling; this happens once, and takes some 10 to 40 seconds for each new "
              "combination of policies")
+COMPILING_PART = "compiling; this happens once, and takes some seconds"
 COMPILING_SHARED = ("compiling the rules of machines with shared nodes; this happens once for all "
                     "twins, and takes a minute or two")
 
@@ -16,7 +17,7 @@ def _log(line: str) -> None:
 
 
 before_compiling: list[Callable[[str], None]] = [_log]
-"""Told what is compiled, and forgotten, when a process is about to compile its first kernel.
+"""Told what is compiled, and forgotten, when a process is about to compile for long.
 
 They are kept here, apart from the kernels, so that a command can leave a word for a user who will
 have to wait without loading the compiler itself.

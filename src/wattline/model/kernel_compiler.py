@@ -27,13 +27,21 @@ from numba.extending import typeof_impl
 import wattline.model.kernel_arrays_type
 import wattline.model.kernel_fetch_code
 import wattline.model.kernel_index  # noqa: F401  (they register what numba makes of them)
-from wattline.model import COMPILING, COMPILING_SHARED, before_compiling, kernel_cache
+from wattline.model import (
+    COMPILING,
+    COMPILING_PART,
+    COMPILING_SHARED,
+    before_compiling,
+    kernel_cache,
+)
 from wattline.model.kernel import Kernel
 from wattline.model.kernel_cache import cache_folder, digest, package_of, packages, state_name
 from wattline.model.kernel_inner import INNER_OPTIONS, InnerResults
 from wattline.model.user_cache import say_nothing_is_kept
 from wattline.model.waiting import Wait
 
+LONG = ("wattline.engine.loop", "wattline.shared_nodes.")
+"""Where the kernels are that contain all others of a run."""
 OBJECTS_MADE = 50_000
 """So many more objects than before, and Python looks for garbage among them."""
 
@@ -45,15 +53,20 @@ class _Announcement(event.Listener):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self._wait = Wait()
+        self._told_of_parts = False
 
     def on_start(self, event: Any) -> None:
         module = event.data["dispatcher"].py_func.__module__
-        # The reader, and what it is made of, takes a second: not worth a word.
-        if not module.startswith(("numba.", "wattline.traces.")):
+        if module.startswith(LONG):
             shared = module.startswith("wattline.shared_nodes.")
             while before_compiling:
                 before_compiling.pop()(
                     kernel_cache.announced(COMPILING_SHARED if shared else COMPILING))
+        # The reader, and what it is made of, takes a second: not worth a word.
+        elif not module.startswith(("numba.", "wattline.traces.")) and not self._told_of_parts:
+            self._told_of_parts = True
+            for tell in before_compiling:
+                tell(kernel_cache.announced(COMPILING_PART))
         self._wait.begin()
 
     def on_end(self, event: Any) -> None:

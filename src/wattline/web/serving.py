@@ -6,7 +6,7 @@ import math
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,7 +80,8 @@ def serve(
             timeout_graceful_shutdown=1, ssl_certfile=settings.certificate,
             ssl_keyfile=settings.key))
         server.shutdown = _letting_go(server.shutdown, app.state.beat)
-        server.run([listener])
+        with suppress(KeyboardInterrupt):  # its usual end, not an interruption
+            server.run([listener])
 
 
 def open_source(

@@ -45,8 +45,8 @@ def test_settings_that_differ_in_their_gpus_alone_are_different_claims():
     with Store("sqlite://") as store:
         table = ClaimTable(store)
         assert table.save(claims()) == 9
-        assert list(table.load()) == claims()
-    assert parse_claims(write_claims(claims()), "text") == claims()
+        assert repr(list(table.load())) == repr(claims())  # nan is not nan
+    assert repr(parse_claims(write_claims(claims()), "text")) == repr(claims())
 
 
 @pytest.mark.parametrize(("given", "said"), [

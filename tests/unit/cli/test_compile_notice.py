@@ -59,7 +59,8 @@ def test_in_python_the_wait_is_said_too_with_how_long_it_took(tmp_path):
 @pytest.mark.compiled
 @pytest.mark.parametrize(("module", "said"), [
     ("wattline.shared_nodes.loop", "compiling the rules of machines with shared nodes"),
-    ("wattline.engine.loop", "combination of policies"), ("wattline.traces.reader", None)])
+    ("wattline.engine.loop", "combination of policies"), ("wattline.traces.reader", None),
+    ("wattline.physics.plan", "takes some seconds")])
 def test_the_notice_says_what_is_compiled(monkeypatch, module, said):
     from wattline import model
     from wattline.model.kernel_compiler import _Announcement
@@ -72,3 +73,22 @@ def test_the_notice_says_what_is_compiled(monkeypatch, module, said):
     listener.on_start(SimpleNamespace(data={"dispatcher": kernel}))
     listener.on_end(None)
     assert [said in line for line in lines] == ([] if said is None else [True])
+
+
+@pytest.mark.compiled
+def test_a_small_part_is_told_once_and_leaves_the_word_for_the_long_one(monkeypatch):
+    from wattline import model
+    from wattline.model.kernel_compiler import _Announcement
+
+    lines, tells = [], []
+    tells.append(lines.append)
+    monkeypatch.setattr(model, "while_compiling", [])
+    monkeypatch.setattr("wattline.model.kernel_compiler.before_compiling", tells)
+    listener = _Announcement()
+    for module in ("wattline.books.timers", "wattline.books.timers", "wattline.engine.loop",
+                   "wattline.engine.loop", "wattline.books.timers"):
+        kernel = SimpleNamespace(py_func=SimpleNamespace(__module__=module))
+        listener.on_start(SimpleNamespace(data={"dispatcher": kernel}))
+        listener.on_end(None)
+    assert [line.partition("takes ")[2].split(" for")[0] for line in lines] == [
+        "some seconds", "some 10 to 40 seconds"]

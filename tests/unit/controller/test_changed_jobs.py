@@ -408,17 +408,18 @@ def test_a_start_that_met_a_change_is_decided_anew_at_the_next_look(
 
 @pytest.mark.parametrize("molded", [1, 2, 3])
 def test_a_range_stays_a_range_after_a_start_of_ours(molded: int) -> None:
+    # Compared by what they say: nan is not nan.
     job = replace(HELD, nodes=1, most_nodes=3)
     mine = written(job, None, ("n1", "n2")[:molded], molded, 700)
     now = replace(job, nodes=molded, most_nodes=molded, licenses={"watts": 700, "x": 1},
                   required_nodes=("n2", "n1")[-molded:])
-    assert mine.as_asked(now) == replace(job, licenses={"x": 1})
+    assert repr(mine.as_asked(now)) == repr(replace(job, licenses={"x": 1}))
     again = written(now, mine, (), molded, None)
     assert again == replace(mine, nodes=now.required_nodes)
-    assert again.as_asked(now) == mine.as_asked(now)
+    assert repr(again.as_asked(now)) == repr(mine.as_asked(now))
     theirs = replace(now, nodes=4, most_nodes=4, licenses={"watts": 9}, required_nodes=("n3",))
-    assert mine.as_asked(theirs) == theirs
-    assert Written().as_asked(theirs) == replace(theirs, required_nodes=())
+    assert repr(mine.as_asked(theirs)) == repr(theirs)
+    assert repr(Written().as_asked(theirs)) == repr(replace(theirs, required_nodes=()))
 
 
 def test_a_change_is_told_once() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import time
 from itertools import pairwise
@@ -69,7 +70,7 @@ def test_viewers_get_the_same_figures_once_per_second_also_after_a_restart(
         while "wattline_viewers 0.0" not in server.get("/metrics").text:
             assert time.monotonic() < until_s, "who went away still counts"
             time.sleep(0.1)
-        assert server.stop() == 130
+        assert server.stop() == 0
         with pytest.raises(httpx.ConnectError):
             server.get("/api/now")
     assert "Traceback" not in (tmp_path / "log").read_text()
@@ -89,6 +90,21 @@ def test_viewers_are_let_go_when_the_server_is_ended(folder: Path, tmp_path: Pat
         assert list(lines)  # the stream ends; one that is cut off raises
         assert server.process.wait(20) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
     assert "ERROR" not in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.3, 1.0])
+def test_ctrl_c_at_a_terminal_ends_server_and_workers_without_a_word(
+    after_s: float, folder: Path, tmp_path: Path
+) -> None:
+    """A terminal sends it to the whole group, also to workers that make themselves ready."""
+    log = tmp_path / "log"
+    with served("--run", str(folder), "--port", "0", "--warm", log=log) as server:
+        server.get("/api/now")
+        time.sleep(after_s)
+        said = log.read_text()
+        os.killpg(server.process.pid, signal.SIGINT)
+        assert server.process.wait(20) == 0
+    assert log.read_text() == said
 
 
 @pytest.mark.parametrize(("given", "said"), [

@@ -101,7 +101,8 @@ class Worker:
         environment = os.environ | threads | {"WATTLINE_FILE_GIB": str(limits.file_bytes / GIB)}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "wattline.web.worker.process", str(limits.memory_bytes)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
+            process_group=0)  # a terminal sends Ctrl-C to the whole group: the server ends it
         if self._line(self.process, end_s) is None:
             raise BrokenPipeError
         return self.process
