@@ -12,7 +12,7 @@ from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
-from wattline.traces.rates import is_flat
+from wattline.traces.rates import end_of, is_flat
 from wattline.traces.tariffs import FIRST_UNIX_S, NoDates, read_tariff
 
 Read = Callable[..., Signal]
@@ -67,15 +67,15 @@ def rate_beside(
             f"{text}: has no dates: its first row is taken for the first submission{moved}",)
     if is_flat(dated):
         return shifted(dated, -float(dated.time_s[0])), ()
-    begin_s, end_s = float(dated.time_s[0]), float(dated.time_s[-1])
+    begin_s, end_s = float(dated.time_s[0]), end_of(dated)
     as_first = f"its first row ({_date(begin_s)}) is taken for the first submission{moved}"
     if log.epoch_s is None:
         return shifted(dated, -begin_s), (f"{text}: has dates and the log has none: {as_first}",)
     first_unix_s, last_unix_s = log.epoch_s + log.first_s, log.epoch_s + log.last_s
     said = f"the log ({_date(first_unix_s)} to {_date(last_unix_s)})"
-    if end_s < first_unix_s or begin_s > last_unix_s:
+    if end_s <= first_unix_s or begin_s > last_unix_s:
         if log.has_unix_clock:
-            how = "ends before the first" if end_s < first_unix_s else "begins after the last"
+            how = "ends before the first" if end_s <= first_unix_s else "begins after the last"
             raise InputError(f"{text}: {how} job of {said} is submitted; give another table"
                              + (f", or {otherwise}" if otherwise else ""))
         return shifted(dated, -begin_s), (f"{text}: has no time in common with {said}: {as_first}",)

@@ -65,12 +65,16 @@ def is_flat(rate: Signal) -> bool:
     return len(rate.value) == 1
 
 
+def end_of(table: Signal) -> float:
+    """When a table ends that has rows: the last holds as long as the one before it."""
+    return float(2 * table.time_s[-1] - table.time_s[-2])
+
+
 def end_note(name: str, rate: Signal | None, until_s: float, told_s: float = 0.0) -> str:
     """What to say of a table that ends before a time, unless it was told to end before another."""
     if rate is None or is_flat(rate):
         return ""
-    # A row holds as long as the one before it.
-    end_s = float(2 * rate.time_s[-1] - rate.time_s[-2])
+    end_s = end_of(rate)
     if not told_s <= end_s < until_s:
         return ""
     return (f"{name} ends {format_duration(end_s)} after the beginning; its last value stands for "

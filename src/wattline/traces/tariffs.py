@@ -46,7 +46,7 @@ def read_tariff(
     value_at = _find_value(header, column, path)
     scale, unit = _scale(header[value_at], path)
     origin = _moment(start, path, 0) if start else 0.0 if unix else None
-    steps: list[tuple[float, float]] = []
+    steps: dict[float, float] = {}
     for number, row in enumerate(rows[1:], 2):
         if not row:
             continue
@@ -57,13 +57,17 @@ def read_tariff(
                              "comma is the decimal point, part cells by semicolons")
         moment = _moment(row[time_at], path, number)
         origin = moment if origin is None else origin
-        steps.append((moment - origin, scale * _number(row[value_at], path, number)))
-    if start and (steps[-1][0] < 0 or steps[0][0] > 0):
+        value = scale * _number(row[value_at], path, number)
+        if steps.setdefault(moment - origin, value) != value:
+            raise InputError(f"{path}: line {number}: there is another value for "
+                             f"{row[time_at].strip()} before; leave one of them out")
+    times_s = list(steps)
+    if start and (times_s[-1] < 0 or times_s[0] > 0):
         raise InputError(f"{path}: {start} lies outside of its times")
-    if unix and steps[0][0] < FIRST_UNIX_S:
+    if unix and times_s[0] < FIRST_UNIX_S:
         raise NoDates(f"{path}: its times are no dates, and the log counts Unix seconds; say "
                       "with --price-start at which of them the log's second 0 lies")
-    return Signal.from_steps(steps, unit)
+    return Signal.from_steps(steps.items(), unit)
 
 
 def _read_rows(path: Path) -> list[list[str]]:

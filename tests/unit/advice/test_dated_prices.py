@@ -83,6 +83,18 @@ def test_other_dates_begin_with_the_first_submission(
     assert not any("first row" in note for note in told.price_notes)
 
 
+def test_the_last_row_of_a_table_holds_as_long_as_the_one_before(tmp_path: Path) -> None:
+    """The log begins an hour after the last row, or half an hour: only then it is in the table."""
+    folder = folder_of(write_log(tmp_path / "log.swf"))
+    for rows, by_dates in (("2025-03-04T07:00:00,1\n2025-03-04T08:00:00,3\n", False),
+                           ("2025-03-04T07:30:00,1\n2025-03-04T08:30:00,3\n", True)):
+        found = wl.account_run(folder, price=write_prices(tmp_path / "p.csv", rows))
+        assert ("no time in common" not in found.price_notes[0]) == by_dates
+        if by_dates:
+            assert found.cost == pytest.approx(KWH * 3 * 2)
+            assert "its last value stands for the rest" in "".join(found.price_notes)
+
+
 def test_a_table_that_begins_within_the_log_is_refused(tmp_path: Path) -> None:
     folder = folder_of(write_log(tmp_path / "log.swf"))
     late = write_prices(tmp_path / "p.csv", "2025-03-04T10:00:00,1\n2025-03-04T11:00:00,3\n")

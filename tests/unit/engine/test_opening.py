@@ -54,3 +54,17 @@ def test_any_number_of_runs_are_alike(choice: str) -> None:
         assert found.energy_j == alone.energy_j
         assert np.array_equal(found.schedule.start_s, alone.schedule.start_s)
         assert np.array_equal(found.events.power_w, alone.events.power_w)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("choice", CHOICES)
+def test_books_are_opened_without_the_compiler(
+    choice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would compile for a second what is called a few times."""
+    def compiled(function: object, types: object) -> None:
+        raise AssertionError(function)
+
+    monkeypatch.setattr("wattline.model.kernel.is_compiler_loaded", lambda: False)
+    monkeypatch.setattr("wattline.model.kernel_code.find", compiled)
+    prepare(JOBS, MACHINE, Rules(**CHOICES[choice]))

@@ -41,6 +41,15 @@ def test_bad_tables_are_refused(tmp_path, text, reason):
         read_tariff(written(tmp_path, text))
 
 
+def test_two_values_for_one_time_are_refused_and_one_that_stands_twice_is_not(tmp_path):
+    first, *rows = PRICES.splitlines()
+    twice = read_tariff(written(tmp_path, "\n".join([first, *rows, rows[0]])))
+    assert twice.value.tolist() == read_tariff(written(tmp_path, PRICES)).value.tolist()
+    other = rows[0].rpartition(",")[0] + ",99999"
+    with pytest.raises(InputError, match=r"line 4: there is another value for .* before"):
+        read_tariff(written(tmp_path, "\n".join([first, *rows, other])))
+
+
 def test_a_start_outside_is_refused(tmp_path):
     with pytest.raises(InputError, match="outside"):
         read_tariff(written(tmp_path, PRICES), start="2024-01-01")
