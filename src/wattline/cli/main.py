@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import os
 import signal
 import sys
 import warnings
@@ -18,10 +19,13 @@ from wattline.cli.visible import visible_streams
 from wattline.model import (
     before_compiling,
     before_running_plain,
+    compiling_beside,
     when_nothing_is_kept,
     while_compiling,
 )
 from wattline.model.errors import InputError, WattlineError, WattlineWarning
+
+GOES_ON = "; what is compiled for the next time goes on in the background, a minute at most"
 
 
 class Listed(NamedTuple):
@@ -217,8 +221,16 @@ def _interruption(error: BaseException | None = None) -> int:
     """Say what the interrupted one has to say, or what holds of all; click wraps it up."""
     cause = error.__cause__ if isinstance(error, click.Abort) else error
     said = str(cause) if isinstance(cause, KeyboardInterrupt) else ""
-    _say(said or INTERRUPTED)
+    _say((said or INTERRUPTED) + (GOES_ON if any(map(_runs, compiling_beside)) else ""))
     return 130
+
+
+def _runs(child: int) -> bool:
+    """Whether a process that this one began has not ended."""
+    try:
+        return os.waitpid(child, os.WNOHANG) == (0, 0)
+    except ChildProcessError:  # somebody else waited for it
+        return False
 
 
 def _drop_output() -> None:

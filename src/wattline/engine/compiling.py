@@ -17,7 +17,7 @@ from typing import Any
 
 from wattline.books.record import Record
 from wattline.engine.world import Simulated
-from wattline.model import COMPILING, before_compiling, kernel_cache
+from wattline.model import COMPILING, before_compiling, compiling_beside, kernel_cache
 from wattline.model.clock import file_age_s
 from wattline.model.kernel import PLAIN, is_compiled
 from wattline.model.kernel_cache import cache_folder
@@ -59,6 +59,7 @@ def begin(module: str, *arguments: str, sent: bytes) -> None:
             stderr=subprocess.DEVNULL, start_new_session=True, env=environment(plain=False),
         )
         child.returncode = 0  # it is not waited for
+        compiling_beside.append(child.pid)
 
 
 def compile_once(parts: Parts) -> None:

@@ -29,5 +29,8 @@ while_compiling: list[Callable[[str], None]] = [_log]
 when_nothing_is_kept: list[Callable[[str], None]] = [_log]
 """Told why, and forgotten, when what is compiled or computed cannot be kept for the next time."""
 
+compiling_beside: list[int] = []
+"""Processes that this one began, and that outlive it: they compile for the next time."""
+
 before_running_plain: list[Callable[[], None]] = []
 """Called, and forgotten, when a run goes on uncompiled while another process compiles."""

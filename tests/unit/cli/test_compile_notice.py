@@ -92,3 +92,20 @@ def test_a_small_part_is_told_once_and_leaves_the_word_for_the_long_one(monkeypa
         listener.on_end(None)
     assert [line.partition("takes ")[2].split(" for")[0] for line in lines] == [
         "some seconds", "some 10 to 40 seconds"]
+
+
+@pytest.mark.parametrize("code", ["", "import time; time.sleep(60)"])
+def test_an_interruption_says_what_goes_on_in_the_background(code, capsys):
+    from wattline.cli import main
+
+    child = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        if not code:
+            os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        main.compiling_beside[:] = [child.pid]
+        assert main._interruption(KeyboardInterrupt()) == 130
+        assert ("goes on in the background" in capsys.readouterr().err) == bool(code)
+    finally:
+        main.compiling_beside.clear()
+        child.kill()
+        child.wait()
