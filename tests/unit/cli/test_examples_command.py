@@ -35,6 +35,7 @@ def test_all_of_them_are_listed_and_copied(copied, capsys):
              if path.is_file() and path.parent.name != "__pycache__"}
     assert {row["name"] for row in listed} | {"README.md"} == set(files)
     assert all(row["summary"] for row in listed)
+    assert len({row["summary"] for row in listed}) == len(listed)  # what each one shows
     assert "small.toml" in ok(capsys, "examples", "list")
     for name, path in files.items():
         assert (copied / name).read_bytes() == path.read_bytes()
