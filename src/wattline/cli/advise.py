@@ -38,7 +38,8 @@ command.add_command(advise_futures.start)
 command.add_command(advise_futures.regret)
 
 
-@command.command("cap", cls=ScenarioCommand)
+@command.command("cap", cls=ScenarioCommand,
+                 refuses=("--cap", "--watch-cap", "--policy", "--power-policy lending"))
 @click.argument("scenario", required=False)
 @click.option("--trace", help="A job log to replay, instead of the scenario's.")
 @click.option("--wait", metavar="LIMIT", help="Mean wait at most, like +10% or 30min.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import click
@@ -67,11 +67,21 @@ class PolicyOption(click.Option):
 
 
 class ScenarioCommand(click.Command):
-    """A command with the options of a scenario; its help ends with what goes together."""
+    """A command with the options of a scenario; its help ends with what goes together.
+
+    What it always `refuses` is not in its help; whoever gives it all the same is told why.
+    """
+
+    def __init__(self, *arguments: Any, refuses: Sequence[str] = (), **attributes: Any) -> None:
+        super().__init__(*arguments, **attributes)
+        self.refuses = frozenset(refuses)
+        for option in self.params:
+            if isinstance(option, click.Option) and self.refuses.intersection(option.opts):
+                option.hidden = True
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("What goes together"):
-            formatter.write_dl(_together())
+            formatter.write_dl([row for row in _together() if row[0] not in self.refuses])
 
 
 def _together() -> list[tuple[str, str]]:

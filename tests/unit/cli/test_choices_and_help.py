@@ -47,6 +47,18 @@ def test_the_help_says_what_needs_what() -> None:
     assert "wattline policies --pairs" in printed
 
 
+def test_the_help_leaves_out_what_a_command_always_refuses() -> None:
+    printed = words_of("advise", "cap", "--help")
+    assert "--watch-cap" not in printed
+    assert "--cap WATTS" not in printed
+    assert "--policy MODULE" not in printed
+    assert "--power-policy lending" not in printed
+    assert "--power-policy NAME" in printed
+    result = CliRunner().invoke(cli, ["advise", "cap", "examples/tiny.swf", "--wait", "+10%",
+                                      "--cap", "70%"])
+    assert "the cap is what is looked for; leave it out" in str(result.exception)
+
+
 def test_the_help_of_a_command_loads_no_compiler() -> None:
     code = ("import sys\nfrom wattline.cli.main import cli\n"
             "cli.main(['simulate', '--help'], standalone_mode=False)\n"
