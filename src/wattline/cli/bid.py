@@ -91,7 +91,7 @@ def _picture_path(out: Path) -> Path:
     """The file to draw into; found out before any work whether it can be written."""
     if out.is_dir() or not out.suffix:
         return run_folder("", str(out)) / "surface.png"
-    if out.suffix not in PICTURES:
+    if out.suffix.lower() not in PICTURES:
         raise InputError(f"--out is {out}; pictures end in {', '.join(PICTURES)}")
     run_folder("", str(out.parent))
     return out

@@ -16,7 +16,7 @@ ENDINGS = (".svg", ".png", ".pdf")
 
 def check_picture(path: Path) -> None:
     """Refuse a name that is no picture's, before the work is done that it would show."""
-    if path.suffix not in ENDINGS:
+    if path.suffix.lower() not in ENDINGS:
         raise InputError(f"'{path}' is not a picture; end its name in .svg, .png or .pdf")
 
 
@@ -27,7 +27,7 @@ def save_picture(figure: Figure, path: Path) -> Path:
         possible_path(path)
         path.parent.mkdir(exist_ok=True)  # one folder, like runs/; a path that is mistyped has more
         with replacing(path) as draft:
-            figure.savefig(draft, dpi=110, format=path.suffix[1:])
+            figure.savefig(draft, dpi=110, format=path.suffix[1:].lower())
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
     return path

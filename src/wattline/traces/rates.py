@@ -18,7 +18,8 @@ from wattline.traces.currencies import CODES, SIGNS
 from wattline.traces.tariffs import J_PER_KWH, read_tariff
 
 _GRAMS_PER_J = "g/J"
-_ONE = re.compile(r"(?P<number>[-+.\deE]+?)\s*(?P<sign>[A-Za-z]{3}|[" + SIGNS + r"])?\s*"
+_CURRENCY = f"[A-Za-z]{{3}}|[{SIGNS}]"
+_ONE = re.compile(rf"(?P<before>{_CURRENCY})?\s*(?P<number>[-+.\deE]+?)\s*(?P<sign>{_CURRENCY})?\s*"
                   r"(?:/\s*(?P<per>kwh|mwh))?", re.IGNORECASE)
 _GRAMS = re.compile(r"(?P<number>[-+.\deE]+?)\s*(?:g(?:co2)?(?:\s*/\s*kwh)?)?", re.IGNORECASE)
 
@@ -33,14 +34,15 @@ def price_from(text: str, *, start: str = "", unix: bool = False) -> Signal:
         return table
     found = _ONE.fullmatch(text.strip())
     number = _number(found)
-    if found is None or number is None:
+    if found is None or number is None or (found["before"] and found["sign"]):
         point = f"; write {text.replace(',', '.')}, with a point" if text.count(",") == 1 and (
             _ONE.fullmatch(text.strip().replace(",", "."))) else ""
         raise InputError(f"--price: '{text}' is neither the price of a kWh, like 0.12 or 0.12EUR, "
                          f"nor a table that is there{point}")
-    sign = (found["sign"] or "").upper()
+    written = found["sign"] or found["before"] or ""
+    sign = written.upper()
     if sign and sign not in CODES and sign not in SIGNS:
-        raise InputError(f"--price: '{found['sign']}' is no currency; write its code, like "
+        raise InputError(f"--price: '{written}' is no currency; write its code, like "
                          f"{number:g}EUR, or one of {' '.join(SIGNS)}")
     per_j = J_PER_KWH * (1000 if (found["per"] or "").lower() == "mwh" else 1)
     return Signal.constant(number / per_j, f"{sign}/J")

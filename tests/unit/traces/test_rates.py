@@ -12,7 +12,8 @@ GRAMS = "time_s,carbon intensity (gCO2/kWh)\n0,360\n3600,720\n"
 
 @pytest.mark.parametrize(("text", "per_kwh", "unit"), [
     ("0.12", 0.12, "/J"), ("0.12EUR", 0.12, "EUR/J"), ("0.12 eur/kWh", 0.12, "EUR/J"),
-    ("80EUR/MWh", 0.08, "EUR/J"), ("0.2$", 0.2, "$/J"), ("-0.01", -0.01, "/J"),
+    ("80EUR/MWh", 0.08, "EUR/J"), ("0.2$", 0.2, "$/J"), ("$0.2", 0.2, "$/J"),
+    ("€0.12", 0.12, "€/J"), ("EUR 80/MWh", 0.08, "EUR/J"), ("-0.01", -0.01, "/J"),
 ])
 def test_one_price_is_of_a_kwh_unless_it_says_otherwise(text, per_kwh, unit):
     found = price_from(text)
@@ -37,7 +38,7 @@ def test_tables_are_read_and_not_taken_for_one_another(tmp_path):
         carbon_from(str(prices))
 
 
-@pytest.mark.parametrize("text", ["cheap", "nan", "1e999", "", "gone", "$0.2"])
+@pytest.mark.parametrize("text", ["cheap", "nan", "1e999", "", "gone", "€0.12€"])
 def test_what_is_no_price_is_told_what_one_looks_like(text):
     with pytest.raises(InputError, match=r"price: .* like 0\.12 or 0\.12EUR"):
         price_from(text)
