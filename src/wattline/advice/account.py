@@ -228,7 +228,15 @@ def _answered(
         found = _charged(found, ledger, asked.rate, asked.price, asked.price_start)
     if asked.by:
         return replace(found, totals=_totals(found, ledger, asked.by, chosen))
-    return replace(found, steps=ledger.steps_of(row["id"])) if asked.with_steps else found
+    return replace(found, steps=_steps(ledger, found)) if asked.with_steps else found
+
+
+def _steps(ledger: AnyLedger, found: RunAccount) -> dict[tuple[int, int], list[dict[str, Any]]]:
+    """Those of the jobs that were asked for."""
+    from wattline.account.sacct import life
+
+    steps = ledger.steps_of(found.run["id"])
+    return {at: steps[at] for at in map(life, found.jobs) if at in steps}
 
 
 def _entry_remarks(entered: Entered, name: str) -> list[str]:

@@ -84,3 +84,12 @@ def test_who_has_no_job_in_the_run_is_said(run, folder, capsys):
     assert wl.account_run(run, by="user", users=[user], jobs=[1]).remarks == ()
     printed = json.loads(ok(capsys, "account", folder, "-A", "none", "--json"))
     assert printed["remarks"] == ["no job of the run is of account 'none'"]
+
+
+def test_the_steps_of_an_account_are_those_of_its_jobs(run, tmp_path):
+    first, second = (job["job_id"] for job in wl.account_run(run).jobs[:2])
+    one = wl.account_run(run, jobs=[first])
+    assert {at[0] for at in one.steps} == {first}
+    kept = wl.account_run(run.save(tmp_path / "run"), store=str(tmp_path / "s.db"), jobs=[second])
+    assert {at[0] for at in kept.steps} == {second}
+    assert len(wl.account_run(run).steps) == len(run.jobs)
