@@ -365,7 +365,12 @@ def __getattr__(name: str) -> object:
     module = import_module(place)
     if renamed and not there:
         return module
-    return getattr(module, there or name)
+    found = getattr(module, there or name)
+    if isinstance(found, type):
+        return found
+    from wattline.model.arguments import checked
+
+    return checked(found, name)
 
 
 def __dir__() -> list[str]:

@@ -12,9 +12,15 @@ True
 'xeon'
 """
 
-from wattline.advice.cap import advise_cap as cap
-from wattline.advice.futures.policy import advise_policy as policy
-from wattline.advice.futures.start import advise_start as start
-from wattline.advice.job import advise_job as job
+from wattline.advice.cap import advise_cap
+from wattline.advice.futures.policy import advise_policy
+from wattline.advice.futures.start import advise_start
+from wattline.advice.job import advise_job
+from wattline.model.arguments import checked
+
+cap = checked(advise_cap)
+job = checked(advise_job)
+policy = checked(advise_policy)
+start = checked(advise_start)
 
 __all__ = ["cap", "job", "policy", "start"]

@@ -264,6 +264,9 @@ def _keepers(
 ) -> dict[str, dict[str, Any]]:
     """Power policies by name, each once, as a scenario writes them."""
     listed = [policies] if isinstance(policies, (str, PolicyObject)) else policies
+    if not isinstance(listed, Iterable):
+        raise InputError(f"policies is {listed}; write a list of power policies, like "
+                         '["block", "dvfs"]')
     found: dict[str, dict[str, Any]] = {}
     for each in listed:
         if isinstance(each, type) and issubclass(each, PolicyObject):

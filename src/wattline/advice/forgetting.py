@@ -54,8 +54,8 @@ class Forgotten(Shown):
 
 
 def account_forget(
-    store: str | Path, *, cluster: str | None = None, jobs: Iterable[str] = (), start: str = "",
-    end: str = "", zone: str = "", meters: bool = False, yes: bool = False,
+    store: str | Path, *, cluster: str | None = None, jobs: Iterable[str | int] = (),
+    start: str = "", end: str = "", zone: str = "", meters: bool = False, yes: bool = False,
 ) -> Forgotten:
     """Take jobs back that were entered in a ledger; without `yes`, say only what would go.
 
@@ -77,7 +77,7 @@ def account_forget(
     True
     """
     period = between(start, end, zone_of(zone))
-    named = tuple(jobs)
+    named = tuple(map(str, jobs))
     wrong = [text for text in named if not re.fullmatch(r"[0-9]{1,20}([_+][0-9]{1,20})?", text)]
     if wrong:
         raise InputError(f"-j: '{wrong[0]}' is not a job; write it like 12, 300_1 or 12+0")

@@ -51,12 +51,13 @@ class Sources:
 
 
 def advise_job(
-    application: str, sources: Sources | None = None, *, nodes: int | None = None,
+    application: str, sources: Sources | str | Path | None = None, *, nodes: int | None = None,
     beta: float = BETA, price: float | str | Signal | None = None,
     carbon: float | str | Signal | None = None, start: str = "",
 ) -> JobAdvice:
     """Every way to run an application that is known or predicted, and the best of them.
 
+    `sources` says where to look; a name alone is that of a table of measured runs.
     `price` is that of a kWh (`0.12`, `"0.12EUR"`) or a table of prices, in which the job starts at
     the date `start`; `carbon` grams per kWh or a table. A `Signal` is money or grams per joule.
 
@@ -69,7 +70,7 @@ def advise_job(
         raise InputError(f"--beta is {beta:g}, must lie between 0 and 1")
     if nodes is not None and nodes < 1:
         raise InputError(f"--nodes is {nodes}, must be at least 1")
-    asked = sources or Sources()
+    asked = _asked(sources)
     price, carbon = _rate(price, price_from, start), _rate(carbon, carbon_from, start)
     if start and all(rate is None or is_flat(rate) for rate in (price, carbon)):
         raise InputError("--start is a date in a table; give one with --price FILE or --carbon "
@@ -87,6 +88,11 @@ def advise_job(
         application, tuple(options), pareto_front(options), best_of(options),
         (*notes, *_of_rates(options, price, carbon, start), *_scope(found, application, names)),
         currency_of(price))
+
+
+def _asked(sources: Sources | str | Path | None) -> Sources:
+    return Sources(table=str(sources)) if isinstance(sources, str | Path) else (
+        sources or Sources())
 
 
 def _rate(

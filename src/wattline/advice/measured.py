@@ -275,7 +275,7 @@ class MeasuredAccount(Shown):
 
 
 def account_show(
-    store: str | Path, *, by: str = "", jobs: Iterable[str] = (), users: Iterable[str] = (),
+    store: str | Path, *, by: str = "", jobs: Iterable[str | int] = (), users: Iterable[str] = (),
     accounts: Iterable[str] = (), clusters: Iterable[str] = (), start: str = "", end: str = "",
     zone: str = "", classes: Mapping[str, str] | None = None, views: str | Path | None = None,
 ) -> MeasuredAccount:
@@ -302,8 +302,8 @@ def account_show(
         raise InputError("--class and --views give the classes of nodes; they go with --by class")
     node_classes = None if views is None else classes_of_nodes(views)
     period = between(start, end, zone_of(zone))
-    asked = Conditions(tuple(jobs), tuple(users), tuple(accounts), tuple(clusters), period.start_s,
-                       period.end_s)
+    asked = Conditions(tuple(map(str, jobs)), tuple(users), tuple(accounts),
+                       tuple(clusters), period.start_s, period.end_s)
     with closing(open_ledger(store)) as opened:
         check_clusters(opened, asked.clusters)
         whole = totals(opened, "account", asked)

@@ -61,8 +61,8 @@ class MetersBesideSlurm(Shown):
 
 
 def account_compare(
-    store: str | Path, *, jobs: Iterable[str] = (), clusters: Iterable[str] = (), start: str = "",
-    end: str = "", zone: str = "",
+    store: str | Path, *, jobs: Iterable[str | int] = (), clusters: Iterable[str] = (),
+    start: str = "", end: str = "", zone: str = "",
 ) -> MetersBesideSlurm:
     """Hold the joules of nodes' meters against Slurm's own, job by job.
 
@@ -82,7 +82,7 @@ def account_compare(
     (24000.0, 22000.0, -0.083)
     """
     period = between(start, end, zone_of(zone))
-    asked = Conditions(jobs=tuple(jobs), clusters=tuple(clusters), start_s=period.start_s,
+    asked = Conditions(jobs=tuple(map(str, jobs)), clusters=tuple(clusters), start_s=period.start_s,
                        end_s=period.end_s)
     with closing(open_ledger(store)) as opened:
         check_clusters(opened, asked.clusters)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wattline.model.arguments import checked
 from wattline.model.errors import InputError
 from wattline.model.run import Run
 
@@ -28,6 +29,7 @@ class Drawing:
     title: str
     figure: Figure
 
+    @checked
     def save(self, path: str | Path) -> Path:
         """Write it to a file; the name's ending says in which form: .png, .svg or .pdf."""
         from wattline.model.pictures import save_picture

@@ -14,6 +14,7 @@ from wattline.analysis.other_caps import ABOVE_CAP_OF, against_other_caps, cap_g
 from wattline.analysis.result import Result, flattened, open_run
 from wattline.analysis.rundir import runs_below
 from wattline.analysis.summary import ComparedFigure, compare_table, comparison
+from wattline.model.arguments import checked
 from wattline.model.errors import InputError
 from wattline.model.run import Run
 
@@ -84,6 +85,7 @@ class Comparison:
 
         return Plots(self.runs)
 
+    @checked
     def report(self, folder: str | Path = "report", pictures: str = "png") -> Path:
         """Write the HTML report that compares the runs; the path of its page.
 

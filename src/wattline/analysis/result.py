@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from wattline.model.arguments import checked
 from wattline.model.errors import warn
 from wattline.model.jobs import JobTable
 from wattline.model.run import Run
@@ -94,6 +95,7 @@ class Result(Run):
 
         return Plots({self.name: self})
 
+    @checked
     def report(self, folder: str | Path = "report", pictures: str = "png") -> Path:
         """Write the HTML report into a folder; the path of its page.
 
@@ -104,6 +106,7 @@ class Result(Run):
 
         return report(self, folder, pictures=pictures)
 
+    @checked
     def save(self, folder: str | Path | None = None) -> Path:
         """Write the run folder, by default the next free one under runs/; `open_run` reads it."""
         from wattline.analysis.folders import claimed_folder

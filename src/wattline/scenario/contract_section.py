@@ -90,6 +90,8 @@ class CurtailmentSection(Section):
 
 def _bid(value: Any) -> Any:
     """A bid as people write it: `auto`, a method, or `P,R` with units of power."""
+    if isinstance(value, list | tuple) and len(value) != 2:
+        raise ValueError("must be average power and reserve, like [8400, 3400]")
     if not isinstance(value, str) or value in BIDDING:
         return value
     parts = value.split(",")

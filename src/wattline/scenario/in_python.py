@@ -23,6 +23,7 @@ from wattline.policies.view import Policy
 from wattline.scenario.build import Plan, plan
 from wattline.scenario.caps import NO_CAP
 from wattline.scenario.load import changed, load, validate
+from wattline.scenario.machines import no_machine
 from wattline.scenario.model import Scenario
 from wattline.scenario.objects import Keeper, PolicyObject, machine_fields
 from wattline.scenario.python_policy import code_of, names_code
@@ -149,10 +150,8 @@ def _of_objects(
     changes: dict[str, Any] = {}
     chosen: dict[str, Chosen] = {}
     if machine is not None:
-        if isinstance(machine, int):
-            raise InputError(f"machine is {machine}; write Machine(nodes={machine})")
         if not isinstance(machine, (Given, machines.Machine, dict)):
-            raise InputError(f"machine is a Machine, not {type(machine).__name__}")
+            raise no_machine(machine)
         changes["machine"] = machine_fields(machine)
     for axis, choice in policies.items():
         if choice is None:
@@ -177,7 +176,7 @@ def _choice(axis: str, choice: PolicyChoice, chosen: dict[str, Chosen]) -> str |
         raise InputError(f"{axis} is the class {choice.__name__}; give an object of it: "
                          f"{choice.__name__}()")
     if isinstance(choice, PolicyObject):
-        _check_axis(axis, choice.AXIS, type(choice).__name__)
+        _check_axis(axis, choice.AXIS, type(choice).__name__, repr(choice))
         return choice.choice()
     if isinstance(choice, Mapping):
         return dict(choice)
@@ -185,7 +184,7 @@ def _choice(axis: str, choice: PolicyChoice, chosen: dict[str, Chosen]) -> str |
     if not isinstance(made, Chosen):
         raise InputError(f"{axis}: {type(choice).__name__} is no policy for it; give a name, an "
                          "object such as wl.Wfp(exponent=2), or a Declaration")
-    _check_axis(axis, made.declaration.axis, f"'{made.name}'")
+    _check_axis(axis, made.declaration.axis, f"'{made.name}'", f"'{made.name}'")
     if f"{axis}.{made.name}" in BUILT_IN:
         raise InputError(f"{axis}: the declaration is called '{made.name}', which is built in; "
                          "write that name, or give the other one another")
@@ -193,9 +192,9 @@ def _choice(axis: str, choice: PolicyChoice, chosen: dict[str, Chosen]) -> str |
     return {"name": made.name, **made.given.model_dump(mode="json", exclude_unset=True)}
 
 
-def _check_axis(axis: str, own: str, name: str) -> None:
+def _check_axis(axis: str, own: str, name: str, written: str) -> None:
     if own != axis:
-        raise InputError(f"{axis}: {name} is a policy for {own}; write {own}={name}")
+        raise InputError(f"{axis}: {name} is a policy for {own}; write {own}={written}")
 
 
 def _check_policy(policy: object) -> None:

@@ -33,8 +33,6 @@ def machine_view(
     >>> pd.DataFrame(view.rows(depth=0))["max_w"].tolist()
     [1200.0]
     """
-    if not isinstance(name, str):
-        raise InputError("the name of the view comes first: machine_view('power', machine)")
     if file is not None:
         if machine is not None or limits:
             raise InputError("--file says all of a view; leave out SCENARIO and --limit")

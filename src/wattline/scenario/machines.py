@@ -18,6 +18,8 @@ def machine_from(given: Machine | objects.Machine) -> Machine:
     """The machine, whose powers must all be given: there are no jobs to assume them for."""
     if isinstance(given, Machine):
         return given
+    if not isinstance(given, objects.Machine):
+        raise no_machine(given)
     fields = given.said()
     if not given.classes:
         missing = [name for name in ("node_idle_w", "node_active_w") if fields.get(name) is None]
@@ -27,6 +29,13 @@ def machine_from(given: Machine | objects.Machine) -> Machine:
                 f"Machine(nodes={given.nodes or 100}, node_idle_w=90, node_active_w=300): without "
                 "a log nothing is assumed")
     return make_machine(validate({"trace": {"generate": "lublin"}, "machine": fields}, "machine"))
+
+
+def no_machine(given: object) -> InputError:
+    """What to say of what is given instead of a machine."""
+    if isinstance(given, int):
+        return InputError(f"machine is {given}; write Machine(nodes={given})")
+    return InputError(f"machine is a Machine, not {type(given).__name__}")
 
 
 def machine_in(path: str | Path) -> tuple[Scenario, Machine]:

@@ -49,7 +49,8 @@ def test_a_view_of_a_machine_needs_its_powers_and_its_name_first() -> None:
     with pytest.raises(wl.InputError, match=r"needs node_idle_w and node_active_w, like "
                                             r"Machine\(nodes=4, .*: without a log nothing"):
         wl.machine_view("power", wl.Machine(nodes=4))
-    with pytest.raises(wl.InputError, match="the name of the view comes first"):
+    with pytest.raises(wl.InputError, match=r"machine_view\(name, machine\): name "
+                                            "must be a text, in quotes"):
         wl.machine_view(wl.Machine(nodes=4))  # type: ignore[arg-type]
 
 

@@ -84,7 +84,7 @@ def test_a_declaration_serves_where_a_name_does() -> None:
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ({"order": wl.Easy()}, "order: Easy is a policy for backfill; write backfill=Easy"),
+    ({"order": wl.Easy()}, r"order: Easy is a policy for backfill; write backfill=Easy\(\)$"),
     ({"order": 3}, "order: int is no policy for it"),
     ({"machine": 32}, r"write Machine\(nodes=32\)"),
     ({"policy": "wfp"}, r"policy is an object with decide\(view\), not str"),
