@@ -19,7 +19,7 @@ from wattline.model.progress import Advance, silent
 from wattline.model.run import Run
 from wattline.model.shown import Shown
 from wattline.model.signal import Signal
-from wattline.model.units import counted, joules_text, parse_duration
+from wattline.model.units import counted, format_energy, joules_text, parse_duration
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,6 +81,14 @@ class RunAccount(Shown):
         import pandas as pd
 
         return pd.DataFrame(list(self.totals) if self.by else self.jobs)
+
+    def _told(self) -> str:
+        rows = self.totals if self.by else self.jobs
+        used_j = sum(row["energy_j"] for row in rows)
+        what = (f"{counted(len(rows), 'total')} by {self.by}" if self.by
+                else counted(len(rows), "job"))
+        cost = "" if self.cost is None else f", cost {self.cost:.4g} {self.currency or ''}".rstrip()
+        return f"{self.run['name']!r}: {what}, {format_energy(used_j)}{cost}"
 
 
 def account_run(

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 from wattline.account.configuration_source import read_source
 from wattline.model.errors import InputError, warn
 from wattline.model.shown import Shown
-from wattline.model.units import watts_of
+from wattline.model.units import counted, format_power, watts_of
 from wattline.physics.configurations import Configuration, ConfigurationTable
 from wattline.physics.devices import RatedNode, node_remark, rate_node
 from wattline.physics.overprovisioning import ConfigurationChoice, choose
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from wattline.physics.measurements import ColumnMap
 
 
@@ -56,6 +58,19 @@ class ConfigurationAdvice(Shown):
             "node": {**self.node.as_dict(), "power_w_max": choice.node_power_w_max},
             "by_nodes": [one.as_dict() for one in choice.by_nodes],
         }
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per choice that there is: the best configuration, and its alternatives."""
+        import pandas as pd
+
+        found = {name: one.as_dict() for name, one in self.choice.named.items() if one is not None}
+        return pd.DataFrame.from_dict(found, orient="index").rename_axis("choice")
+
+    def _told(self) -> str:
+        best = self.best
+        return (f"{self.choice.application!r} under {format_power(self.choice.bound_w)}: best "
+                f"{best.label}, {best.time_s:.4g} s, {format_power(best.power_w)}; of "
+                f"{counted(len(self.within), 'configuration')}")
 
     def plot(self, path: str | Path) -> None:
         """Draw the configuration space; PNG, SVG or PDF by the name."""

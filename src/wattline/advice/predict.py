@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wattline.model.errors import InputError, warn
 from wattline.model.shown import Shown
@@ -14,6 +14,9 @@ from wattline.physics.regression import load_models, shipped_models
 from wattline.physics.regression.base import interval_90
 from wattline.physics.regression.files import find_model
 from wattline.physics.regression.reach import Outside
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,6 +56,17 @@ class PredictedConfiguration(Shown):
     def remarks(self) -> tuple[str, ...]:
         note = (f"{self.application}: {self.note}",) if self.note else ()
         return (*note, *(f"{one}; the intervals are widened by as much" for one in self.outside))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row, so that several predictions stand below each other with `pandas.concat`."""
+        import pandas as pd
+
+        return pd.DataFrame([{
+            "application": self.application, "nodes": self.nodes, **self.settings,
+            "time_s": self.time_s, "time_s_low": self.time_s_interval_90[0],
+            "time_s_high": self.time_s_interval_90[1], "power_w": self.power_w,
+            "power_w_low": self.power_w_interval_90[0], "power_w_high": self.power_w_interval_90[1],
+            "power_w_to_reserve": self.power_w_to_reserve}])
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from wattline.account.configuration_source import ConfigurationSource
 from wattline.model.errors import InputError, warn
 from wattline.model.shown import Shown
-from wattline.model.units import part_of, plain_number, watts_of
+from wattline.model.units import format_power, part_of, plain_number, watts_of
 from wattline.physics.measurements import ColumnMap
 from wattline.physics.overprovisioning import best_by_nodes
 from wattline.physics.procurement import (
@@ -31,6 +31,9 @@ from wattline.physics.scaling import (
     Scaling,
     fit_scaling,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NODES_VALID = 48
 """Up to how many nodes a given line holds unless something else is said."""
@@ -63,6 +66,22 @@ class Procurement(Shown):
                 "scaling": self._scaling(), "break_even": self.break_even,
                 "crossings": {found.parameter: [one._asdict() for one in found.crossings]
                               for found in self.sweeps}}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per machine: that of fewer high-end nodes, and that of more older ones."""
+        import pandas as pd
+
+        found = self.result
+        return pd.DataFrame(
+            {"nodes": [found.n_wc, found.n_ovp], "cost": [found.c_wc, float(found.n_ovp)],
+             "time_s": [found.t_wc_s, found.t_ovp_s]},
+            index=pd.Index(["worst_case", "overprovisioned"], name="machine"))
+
+    def _told(self) -> str:
+        found = self.result
+        return (f"{found.n_wc} high-end nodes or {found.n_ovp} older ones within "
+                f"{format_power(self.budget.power_w)}: the older ones are {found.s_ovp:.3g} times "
+                "as fast")
 
     def plot(self, path: str | Path) -> None:
         """Draw the gain over each parameter; PNG, SVG or PDF by the name."""

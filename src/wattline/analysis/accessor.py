@@ -55,7 +55,7 @@ class Plots:
     <picture: power; .save(FILE) writes it>
     """
 
-    runs: Mapping[str, Run]
+    _runs: Mapping[str, Run]
 
     def power(self) -> Drawing:
         """Power over time, with the caps."""
@@ -101,10 +101,10 @@ class Plots:
     def _drawn(self, name: str) -> Drawing:
         from wattline.analysis import plots
 
-        return Drawing(name, getattr(plots, name)(self.runs))
+        return Drawing(name, getattr(plots, name)(self._runs))
 
     def _one(self, name: str) -> Run:
-        if len(self.runs) > 1:
-            raise InputError(f"{name} draws one run, not {len(self.runs)}; ask each run for its "
+        if len(self._runs) > 1:
+            raise InputError(f"{name} draws one run, not {len(self._runs)}; ask each run for its "
                              "own")
-        return next(iter(self.runs.values()))
+        return next(iter(self._runs.values()))

@@ -24,10 +24,13 @@ from wattline.grid.market import Bid
 from wattline.model.errors import InputError, warn
 from wattline.model.progress import Stages, silent
 from wattline.model.shown import Shown
+from wattline.model.units import counted, format_power
 from wattline.scenario.contract_section import ContractSection
 from wattline.scenario.model import Scenario
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from wattline.analysis.result import Result
 
 
@@ -68,6 +71,22 @@ class ContractResult(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         return dict(self.figures)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per type of job: its quality of service."""
+        import pandas as pd
+
+        return pd.DataFrame.from_dict(self.figures["qos"], orient="index").rename_axis("job_type")
+
+    def _told(self) -> str:
+        found = self.figures
+        offered = "no reserve" if found["reserve_w"] is None else (
+            f"{format_power(found['average_power_w'])} with a reserve of "
+            f"{format_power(found['reserve_w'])}")
+        cost = f"cost {found['cost']:.4g} {found['currency'] or ''}".rstrip()
+        met = {True: "; all constraints are met", False: "; not all constraints are met"}
+        return (f"{found['workload']!r} on {counted(found['servers'], 'server')}: {offered}, "
+                f"{cost}{met.get(found['constraints_met'], '')}")
 
 
 def regulate(

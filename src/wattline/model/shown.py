@@ -19,10 +19,14 @@ class Shown:
     """Gives dataclasses (made with `repr=False`) a short text and a table of HTML.
 
     The table is that of `to_pandas()`, its first rows, else one of the fields; below it stands what
-    must be known of it.
+    must be known of it. An answer whose fields are other objects says itself what it is: `_told`.
     """
 
     def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._told()})"
+
+    def _told(self) -> str:
+        """Every field in a few signs."""
         parts: list[str] = []
         left = MOST_SIGNS - len(type(self).__name__) - len("(, ...)")
         for name, value in _fields(self).items():
@@ -32,7 +36,7 @@ class Shown:
                 parts.append("...")
                 break
             parts.append(part)
-        return f"{type(self).__name__}({', '.join(parts)})"
+        return ", ".join(parts)
 
     def _repr_html_(self) -> str:
         notes = [*getattr(self, "remarks", ()), *getattr(self, "notes", ())]

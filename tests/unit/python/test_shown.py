@@ -58,8 +58,39 @@ def test_long_answers_are_short_texts_and_tables() -> None:
         assert repr(answer).startswith(f"{type(answer).__name__}(")
         assert len(repr(answer)) <= 300
         assert "<table" in answer._repr_html_()
-    assert "jobs=<12 items>" in repr(account)
+    assert repr(account) == "RunAccount('run': 12 jobs, 8.749 kWh)"
     assert account.remarks[-1] in account._repr_html_()
+
+
+def test_answers_made_of_objects_say_what_they_found() -> None:
+    chosen = wl.configure("BT-MZ", "3500W")
+    assert repr(chosen) == ("ConfigurationAdvice('BT-MZ' under 3.5 kW: best (30 x 14, 51 W), "
+                            "6.137 s, 3.411 kW; of 455 configurations)")
+    assert list(chosen.to_pandas().index)[:2] == ["best", "packed_max"]
+    assert chosen.to_pandas().loc["best", "time_s"] == chosen.best.time_s
+    bought = wl.procure(budget_power="7kW", node_power_max=380, node_power_min=180,
+                        cost_ratio=1.7, speed_ratio=0.27, scaling="LU-MZ")
+    assert repr(bought) == ("Procurement(18 high-end nodes or 30 older ones within 7 kW: the older "
+                            "ones are 1.22 times as fast)")
+    assert list(bought.to_pandas()["nodes"]) == [18, 30]
+    told = wl.predict("BT-MZ", nodes=16, cores=16, cap="115W")
+    [row] = told.to_pandas().to_dict("records")
+    assert (row["time_s"], row["time_s_low"]) == (told.time_s, told.time_s_interval_90[0])
+
+
+def test_a_contract_says_what_was_offered_and_what_became_of_it() -> None:
+    found = wl.regulate(workload="W4", servers=20, duration="2min", warmup="0s", check=0,
+                        bid=(4500, 500))
+    assert repr(found).startswith("ContractResult('W4' on 20 servers: 4.5 kW with a reserve of "
+                                  "500 W, cost 0.0139")
+    frame = found.to_pandas()
+    assert frame["jobs"].to_dict() == {
+        name: one["jobs"] for name, one in found.figures["qos"].items()}
+
+
+def test_pictures_are_all_that_a_run_is_asked_for_there() -> None:
+    drawn = wl.simulate(TINY, machine=wl.Machine(nodes=8)).plot
+    assert all(callable(getattr(drawn, name)) for name in dir(drawn) if not name.startswith("_"))
 
 
 def test_jobs_and_logs_are_tables_of_pandas() -> None:
