@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from wattline.analysis.drawing import CAP_COLOUR, COLOURS, DASHES, INK, SOFT, sheet
+from wattline.analysis.drawing import CAP_COLOUR, COLOURS, DASHES, INK, WIDTH, dress, sheet
 from wattline.analysis.summary import energy_text, number_text, time_text
 from wattline.model.pictures import save_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from wattline.advice.cap import CapAdvice, CapChoice, Tried
 
 ROUND_S = (1, 2, 5, 10, 20, 30, *(60 * n for n in (1, 2, 5, 10, 20, 30)),
            *(3600 * n for n in (1, 2, 5, 10)), *(86400 * n for n in (1, 2, 5, 10, 20, 50, 100)))
 MOST_MARKS = 7
+HEIGHT, STRIP_HEIGHT = 4.2, 0.2
+"""Inches; of the strip for each of its lines."""
 
 
 class _Shown(NamedTuple):
@@ -37,17 +40,23 @@ SHOWN = (_Shown("wait", "wait_s", "mean wait", time_text),
 
 
 def draw_caps(advice: CapAdvice, path: Path) -> Path:
+    return save_picture(cap_figure(advice), path)
+
+
+def cap_figure(advice: CapAdvice) -> Figure:
     """Every cap that was tried, and a mark where each policy's tightest one is.
 
     Over the caps stands what is limited: the first of wait, slowdown and energy that is.
     """
     given = advice.limits.given()
     shown = next((each for each in SHOWN if each.name in given), SHOWN[0])
-    figure, (axes,) = sheet(height=4.2)
+    losing = {number: choice for number, choice in enumerate(advice.choices)
+              if lost_under(advice, choice)}
+    figure, axes, strip = _sheet(len(losing))
     for number, choice in enumerate(advice.choices):
         _draw_choice(axes, advice, choice, number, shown)
-    if any(lost_under(advice, choice) for choice in advice.choices):
-        axes.plot([], [], "x", color=SOFT, label="jobs never run")
+    if strip is not None:
+        _draw_lost(strip, advice, losing)
     limit = getattr(advice.limits.resolve(advice.free), shown.field)
     if limit < float("inf"):
         axes.axhline(limit, color=CAP_COLOUR, linewidth=1.0)
@@ -61,7 +70,37 @@ def draw_caps(advice: CapAdvice, path: Path) -> Path:
     axes.set_xlabel("cap, as a part of the peak without one", color=INK)
     axes.set_ylabel(shown.label, color=INK)
     axes.legend(frameon=False)
-    return save_picture(figure, path)
+    return figure
+
+
+def _sheet(losing: int) -> tuple[Figure, Axes, Axes | None]:
+    """The axes, and above them a strip for the policies under which jobs never run: on the axes
+    they would be read as figures."""
+    if not losing:
+        figure, (axes,) = sheet(height=HEIGHT)
+        return figure, axes, None
+    from matplotlib.figure import Figure
+
+    high = STRIP_HEIGHT * (losing + 1)
+    figure = Figure(figsize=(WIDTH, HEIGHT + high), layout="constrained")
+    strip, axes = figure.subplots(2, 1, sharex=True, height_ratios=(high, HEIGHT))
+    for each in (strip, axes):
+        dress(each)
+    return figure, axes, strip
+
+
+def _draw_lost(strip: Axes, advice: CapAdvice, losing: Mapping[int, CapChoice]) -> None:
+    """A row for each policy, with a cross for each cap that was tried in vain."""
+    for row, (number, choice) in enumerate(losing.items()):
+        lost = lost_under(advice, choice)
+        strip.plot([each.cap_w / advice.peak_w for each in lost], [row] * len(lost), "x",
+                   color=COLOURS[number % len(COLOURS)], markersize=5)
+    strip.set_yticks(range(len(losing)), [choice.policy for choice in losing.values()])
+    strip.set_ylim(len(losing) - 0.5, -0.5)
+    strip.set_title("jobs never run", loc="left", fontsize="medium", color=INK)
+    strip.grid(False, axis="y")
+    strip.spines["bottom"].set_visible(False)
+    strip.tick_params(axis="both", length=0)
 
 
 def _draw_choice(
@@ -78,8 +117,6 @@ def _draw_choice(
               [getattr(each.figures, shown.field) for each in ran],
               linestyle=DASHES[number % len(DASHES)], color=colour, label=label, marker=".",
               markersize=4)
-    axes.plot([each.cap_w / advice.peak_w for each in lost], [0.03 + 0.03 * number] * len(lost),
-              "x", color=colour, markersize=5, transform=axes.get_xaxis_transform())
     if choice.cap_w is not None and choice.figures is not None:
         axes.plot(choice.cap_w / advice.peak_w, getattr(choice.figures, shown.field), "o",
                   color=colour)

@@ -43,7 +43,7 @@ def draw_job(advice: JobAdvice, path: Path) -> Path:
         axis.set_minor_formatter(f"{{x:,g}} {unit}" if _spans_little(axis) else "")
     axes.set_xlabel(f"energy of {advice.application}", color=INK)
     axes.set_ylabel("time", color=INK)
-    legend_above(axes)
+    legend_above(axes, whole=True)
     return save_picture(figure, path)
 
 

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wattline.advice.per_job import EQUAL_S
-from wattline.analysis.drawing import CAP_COLOUR, COLOURS, GRID, INK, SOFT, WIDTH
+from wattline.analysis.drawing import (
+    CAP_COLOUR,
+    COLOURS,
+    INK,
+    MINUS,
+    NARROW,
+    SOFT,
+    WIDTH,
+    dress,
+)
 from wattline.model.pictures import save_picture
 
 if TYPE_CHECKING:
@@ -23,8 +32,6 @@ MARKS = ((60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"), (36000.0, "10 h"),
 _POINTS = 2000
 MOST_NAMES = 8
 """Of groups, on the axis of a narrow picture."""
-NARROW = 4.6
-"""Inches; so its letters are some 11 pixels on a screen of 400."""
 
 
 def draw_per_job(found: PerJob, path: Path) -> Path:
@@ -41,11 +48,7 @@ def per_job_figure(found: PerJob, narrow: bool = False) -> Figure:
     figure = Figure(figsize=size, layout="constrained")
     top, *rest = figure.subplot_mosaic(places).values()
     for axes in (top, *rest):
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
-        axes.tick_params(colors=INK, color=SOFT)
-        axes.grid(True, color=GRID, linewidth=0.7)
-        axes.set_axisbelow(True)
+        dress(axes)
     _draw_changes(top, found)
     labels = (f"{found.unit} of the job", "hour of submission")
     for axes, by, label in zip(rest, ("size", "hour"), labels, strict=True):
@@ -79,14 +82,17 @@ def _draw_changes(axes: Axes, found: PerJob) -> None:
     low_s, high_s = axes.get_ylim()
     marks_s = [sign * mark_s for mark_s, _ in MARKS for sign in (-1, 1)
                if low_s <= sign * mark_s <= high_s]
-    axes.set_yticks([0, *marks_s], ["0", *(f"{'-' if mark_s < 0 else '+'}{dict(MARKS)[abs(mark_s)]}"
-                                           for mark_s in marks_s)], minor=False)
+    axes.set_yticks([0, *marks_s], ["0", *map(_later_text, marks_s)], minor=False)
     axes.minorticks_off()
     axes.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     axes.set_xlim(0, 1)
     axes.set_xlabel("jobs, by how much their end changed", color=INK)
     axes.set_ylabel("done later by", color=INK)
     axes.set_title(f"{found.second} beside {found.first}", loc="left", color=INK, wrap=True)
+
+
+def _later_text(mark_s: float) -> str:
+    return f"{MINUS if mark_s < 0 else '+'}{dict(MARKS)[abs(mark_s)]}"
 
 
 def _draw_shares(axes: Axes, groups: tuple[Group, ...], label: str, most_names: int) -> None:

@@ -25,7 +25,11 @@ DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)
 CAP_COLOUR = "#8B0000"
 INK, SOFT, GRID = "#222222", "#888888", "#dddddd"
 WIDTH, HEIGHT, DPI = 10.0, 3.3, 130
-_LEGEND_LETTERS, _LEGEND_SIGN_LETTERS, _LONGEST_NAME = 120, 7, 44
+NARROW = 4.6
+"""Inches of a picture for narrow screens: its letters are some 11 pixels on one of 400."""
+MINUS = "\N{MINUS SIGN}"
+"""Before negative numbers on axes, where matplotlib writes no hyphen either."""
+_LETTERS_PER_INCH, _LEGEND_SIGN_LETTERS, _LONGEST_NAME = 12, 7, 44
 
 
 class Clock(NamedTuple):
@@ -61,23 +65,28 @@ def span_of(runs: Mapping[str, Run]) -> tuple[float, float]:
 
 
 def sheet(
-    panels: int = 1, height: float = HEIGHT, *, alike: bool = True
+    panels: int = 1, height: float = HEIGHT, *, alike: bool = True, width: float = WIDTH
 ) -> tuple[Figure, list[Axes]]:
     """Panels one above the other, which share their axes where they are alike."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    figure = Figure(figsize=(width, height), layout="constrained")
     rows = figure.subplots(panels, 1, sharex=alike, sharey=alike, squeeze=False)
     panes = [row[0] for row in rows]
     for axes in panes:
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
-        for side in ("left", "bottom"):
-            axes.spines[side].set_color(SOFT)
-        axes.tick_params(colors=INK, color=SOFT)
-        axes.grid(True, color=GRID, linewidth=0.7)
-        axes.set_axisbelow(True)
+        dress(axes)
     return figure, panes
+
+
+def dress(axes: Axes) -> None:
+    """Two quiet sides and a grid behind what is drawn."""
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color(SOFT)
+    axes.tick_params(colors=INK, color=SOFT)
+    axes.grid(True, color=GRID, linewidth=0.7)
+    axes.set_axisbelow(True)
 
 
 def write_time(axes: Axes, runs: Mapping[str, Run]) -> None:
@@ -119,17 +128,29 @@ def thousands(axes: Axes) -> None:
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
 
 
-def legend_above(axes: Axes) -> None:
-    """A legend over the picture, in as many columns as its words leave room for."""
+def legend_above(axes: Axes, *, whole: bool = False) -> None:
+    """A legend over the picture, in as many columns as its words leave room for.
+
+    Names are shortened only to what a column has room for; where the picture's answer stands in
+    them, they are to be `whole`.
+    """
     handles, labels = axes.get_legend_handles_labels()
-    labels = [_shortened(label) for label in labels]
-    columns = max(1, int(_LEGEND_LETTERS / (max(map(len, labels)) + _LEGEND_SIGN_LETTERS)))
-    axes.figure.legend(handles, labels, loc="outside upper left", ncols=columns, frameon=False,
-                       columnspacing=1.4)
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    letters = _LETTERS_PER_INCH * figure.get_figwidth()
+    longest = min(max(map(len, labels)), letters if whole else _LONGEST_NAME)
+    columns = max(1, min(len(labels), int(letters / (longest + _LEGEND_SIGN_LETTERS))))
+    room = int(letters / columns) - _LEGEND_SIGN_LETTERS
+    figure.legend(handles, [_shortened(label, room) for label in labels],
+                  loc="outside upper left", ncols=columns, frameon=False, columnspacing=1.4)
 
 
-def _shortened(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[:22]} ... {name[-14:]}"
+def _shortened(name: str, room: int) -> str:
+    """With both its ends, which differ where its middle may not."""
+    if len(name) <= room:
+        return name
+    end = (room - 5) * 2 // 5
+    return f"{name[:room - 5 - end]} ... {name[-end:]}"
 
 
 _UNDATED: dict[str, dict[str, None]] = {

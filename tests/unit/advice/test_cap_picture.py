@@ -8,7 +8,7 @@ import pytest
 from tests.support.thinned import crossed
 
 from wattline.advice.cap import CapAdvice, CapChoice, Tried
-from wattline.advice.cap_plot import lost_under
+from wattline.advice.cap_plot import cap_figure, lost_under
 from wattline.advice.limits import Figures, Limits
 
 
@@ -47,3 +47,17 @@ def test_caps_that_lose_more_jobs_than_may_be_are_off_the_line(
     assert [each.cap_w for each in lost_under(found, found.choices[0])] == lost
     text = found.plot(tmp_path / "caps.svg").read_text()
     assert ("<!-- jobs never run -->" in text) == bool(lost)
+
+
+def test_jobs_that_never_run_stand_where_nothing_is_read_off_as_a_wait() -> None:
+    strip, axes = cap_figure(advice(Limits(wait="+60%", refused=0))).axes
+    assert [list(line.get_xdata()) for line in strip.lines] == [[0.4, 0.6]]
+    assert [text.get_text() for text in strip.get_yticklabels()] == ["block"]
+    assert not any(line.get_marker() == "x" for line in axes.lines)
+    strip.get_figure().draw_without_rendering()
+    assert strip.get_position().y0 > axes.get_position().y1
+    assert strip.get_xlim() == axes.get_xlim()
+
+
+def test_there_is_no_strip_where_all_jobs_run() -> None:
+    assert len(cap_figure(advice(Limits(wait="+60%", refused=9))).axes) == 1

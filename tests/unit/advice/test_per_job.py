@@ -225,6 +225,16 @@ def test_a_job_that_was_killed_in_both_runs_is_compared():
     assert (found.total.killed, found.total.spared, found.total.hurt) == (0, 0, 1)
 
 
+def test_earlier_is_written_with_a_minus_sign():
+    from wattline.advice.per_job_plot import per_job_figure
+
+    run = fcfs_run(four_jobs())
+    axes = per_job_figure(compare_jobs(moved(run, [700, 0, 0, 0]), run)).axes[0]
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert "\N{MINUS SIGN}10 min" in names
+    assert not any("-" in name for name in names)
+
+
 def test_killed_jobs_stand_in_table_picture_and_report(tmp_path, monkeypatch):
     from wattline.advice.per_job_plot import per_job_figure
     from wattline.advice.per_job_report import per_job_chapter
