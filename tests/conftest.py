@@ -59,7 +59,7 @@ def unpainted(monkeypatch: pytest.MonkeyPatch) -> None:
     longer than the rest. Those of runs are looked at by tests/unit/analysis/test_run_report.py,
     those of sweeps are painted by tests/unit/sweeps/test_like_with_like.py."""
     monkeypatch.setattr("wattline.analysis.report_pictures.png", lambda figure: DOT)
-    monkeypatch.setattr("wattline.sweeps.report.picture_bytes", lambda figure, form: DOT)
+    monkeypatch.setattr("wattline.sweeps.report.in_widths", lambda draw, name: ())
 
 
 @pytest.fixture

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from wattline.analysis import bundle, charts, describe
+from wattline.analysis import charts, describe
 from wattline.analysis.describe import as_sentence
 from wattline.analysis.metrics import metrics
 from wattline.analysis.naming import named_runs
 from wattline.analysis.other_caps import cap_notes
+from wattline.analysis.pages import render
 from wattline.analysis.report_pictures import (
     FORMS,
     Picture,
     Still,
     common_pictures,
-    inline_svg,
+    in_widths,
     map_picture,
     still,
 )
@@ -35,7 +35,7 @@ from wattline.model.files import possible_path, write_whole
 from wattline.model.run import Run
 
 PAGE = "index.html"
-_TEMPLATE = "report.html.j2"
+_TEMPLATE = "analysis/report.html.j2"
 
 Advance = Callable[[float], None]
 
@@ -120,19 +120,14 @@ def _run_section(name: str, run: Run, figures: Mapping[str, Any],
 def _render(runs: Mapping[str, Run], figures: Mapping[str, Mapping[str, Any]],
             common: Sequence[Picture], sections: Sequence[Mapping[str, Any]],
             added: Sequence[Mapping[str, Any]], alone: bool) -> str:
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
-
     rows = compare_table(runs, figures)
     names = list(runs)
     not_run = [figures[name]["jobs"]["not_run"] for name in names]
     unlike = [count != not_run[0] for count in not_run]
-    source = resources.files("wattline.analysis").joinpath("templates", _TEMPLATE)
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-                              lstrip_blocks=True)
-    template = environment.from_string(source.read_text(encoding="utf-8"))
     drawn = [picture.chart for picture in (*common, *(section["map"] for section in sections))]
-    return template.render(
+    return render(
+        _TEMPLATE,
+        {"clock": charts.time_axis(runs).range, "charts": [chart.to_dict() for chart in drawn]},
         title=names[0] if len(names) == 1 else f"{len(names)} runs compared",
         names=names,
         alone=alone,
@@ -142,13 +137,6 @@ def _render(runs: Mapping[str, Run], figures: Mapping[str, Mapping[str, Any]],
         pictures=common,
         sections=sections,
         chapters=added,
-        policy=bundle.content_policy(),
-        style=Markup(bundle.style()),
-        script=Markup(bundle.script()),
-        data=Markup(bundle.script_json({
-            "clock": charts.time_axis(runs).range,
-            "charts": [chart.to_dict() for chart in drawn],
-        })),
     )
 
 

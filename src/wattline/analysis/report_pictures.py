@@ -77,6 +77,12 @@ def inline_svg(figure: Figure, name: str) -> str:
     return text
 
 
+def in_widths(draw: Callable[[bool], Figure], name: str) -> list[tuple[str, str]]:
+    """A picture for wide and one for narrow screens, of which a page shows the one that fits."""
+    return [(width, inline_svg(draw(width == "narrow"), f"{name}-{width}"))
+            for width in ("wide", "narrow")]
+
+
 @dataclass(frozen=True)
 class Planned:
     chart: Chart

@@ -109,9 +109,9 @@ def _check_any(found: SweepResult) -> None:
 
 
 def _print(found: SweepResult, objectives: list[str]) -> None:
-    from wattline.sweeps.report import mean_text
     from wattline.sweeps.results import OBJECTIVES
     from wattline.sweeps.table import shown
+    from wattline.sweeps.wording import mean_text
 
     goals = objectives or list(OBJECTIVES)
     front = found.front(goals)

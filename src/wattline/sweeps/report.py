@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import base64
 import math
-import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib import resources
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from wattline.analysis import bundle
-from wattline.analysis.drawing import picture_bytes
 from wattline.analysis.expressions import Constraint, figure_of
+from wattline.analysis.pages import render
+from wattline.analysis.report_pictures import in_widths
 from wattline.analysis.report_tables import Cell, Table
-from wattline.analysis.summary import ENERGY, PLAIN, POWER, TIME, Scale, number_text, time_text
+from wattline.analysis.summary import time_text
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
 from wattline.model.units import counted
 from wattline.sweeps.paired import Difference
 from wattline.sweeps.results import OBJECTIVES, SweepResult, SweptSetting
 from wattline.sweeps.table import shown
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from wattline.sweeps.wording import figure_text, heading, in_sentence, spread_text
 
 FIGURES = ("energy_j", "wait_s.mean", "wait_s.p95", "bounded_slowdown.mean", "utilisation",
            "makespan_s", "power_w.peak", "time_above_cap_s", "jobs.completed", "jobs.not_run")
@@ -41,22 +36,14 @@ class Chapter:
     title: str
     sentence: str
     tables: Sequence[Table]
-    picture: str = ""
+    widths: Sequence[tuple[str, str]] = ()
+    """Its picture, for wide and for narrow screens."""
 
 
 def write_report(found: SweepResult, path: Path, objectives: Sequence[str] = OBJECTIVES) -> Path:
     """Write the page; its path."""
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
-
-    source = resources.files("wattline.sweeps").joinpath("templates", "sweep.html.j2")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-                              lstrip_blocks=True)
-    page = environment.from_string(source.read_text(encoding="utf-8")).render(
-        title=found.name, sentences=_sentences(found), chapters=_chapters(found, objectives),
-        policy=bundle.content_policy(), style=Markup(bundle.style()),
-        script=Markup(bundle.script()),
-        data=Markup(bundle.script_json({"clock": [0, 1], "charts": []})))
+    page = render("sweeps/sweep.html.j2", {"clock": [0, 1], "charts": []}, title=found.name,
+                  sentences=_sentences(found), chapters=_chapters(found, objectives))
     try:
         write_whole(path, page)
     except OSError as error:
@@ -85,18 +72,22 @@ def _chapters(found: SweepResult, objectives: Sequence[str]) -> list[Chapter]:
     front = found.front(objectives)
     chapters = []
     if front:
-        goals = " and ".join(objectives)
+        goals = " and ".join(map(in_sentence, objectives))
         chapters.append(Chapter(
             "The Pareto front", f"Settings that no other beats in {goals}, of which less is "
             f"better.{_alike_sentence(front)}",
             [_settings_table("", found, [alike[0] for alike in front[:MOST_ROWS]])],
-            _embedded(draw_front(found, objectives)) if len(objectives) > 1 else ""))
+            in_widths(lambda narrow: draw_front(found, objectives, narrow), "front")
+            if len(objectives) > 1 else ()))
         chapters.append(Chapter(
             "The best settings", "By each objective the five with the smallest values.",
-            [_settings_table(f"By {goal}", found, found.best(goal)) for goal in objectives]))
+            [_settings_table(f"By {in_sentence(goal)}", found, found.best(goal))
+             for goal in objectives]))
         chapters += [Chapter(
-            f"What moves {goal}", _effects_sentence(found), [_effects_table(found, goal)],
-            _embedded(draw_effects(found, goal))) for goal in objectives]
+            f"What moves {in_sentence(goal)}", _effects_sentence(found),
+            [_effects_table(found, goal)],
+            in_widths(partial(draw_effects, found, goal), f"effects-{number}"))
+            for number, goal in enumerate(objectives)]
     chapters.append(Chapter(
         "All settings", "One row per setting" + (
             f"; the first {MOST_ROWS:,} of {len(found.settings):,}."
@@ -116,7 +107,7 @@ def _alike_sentence(front: Sequence[Sequence[SweptSetting]]) -> str:
     more = sum(len(alike) - 1 for alike in front)
     return "" if not more else (
         f" {counted(more, 'further setting')} {'is' if more == 1 else 'are'} equal to one of these "
-        "in all of that, and stand among all settings only.")
+        f"in all of that, and {'stands' if more == 1 else 'stand'} among all settings only.")
 
 
 def _settings_table(title: str, found: SweepResult, settings: Iterable[SweptSetting]) -> Table:
@@ -128,7 +119,7 @@ def _settings_table(title: str, found: SweepResult, settings: Iterable[SweptSett
         *(Cell(shown(each.values[axis]), _sorted_by(each.values[axis])) for axis in found.axes),
         Cell(str(each.runs), each.runs),
         *(_figure(name, each) for name in names)) for each in settings)
-    return Table(title, (*found.axes, "runs", *names), rows)
+    return Table(title, (*found.axes, "Runs", *map(heading, names)), rows)
 
 
 def _asked_for(found: SweepResult) -> list[str]:
@@ -141,17 +132,7 @@ def _asked_for(found: SweepResult) -> list[str]:
 
 def _figure(name: str, each: SweptSetting) -> Cell:
     mean, half = each.spread_of(name)
-    return Cell(_spread_text(name, mean, half), mean)
-
-
-def mean_text(expression: str, each: SweptSetting) -> str:
-    """The mean of a figure or an expression, ± half its interval where there is one."""
-    return _spread_text(expression, *each.spread_of(expression))
-
-
-def _spread_text(expression: str, mean: float, half: float) -> str:
-    text = figure_text(expression, mean)
-    return f"{text} ± {figure_text(expression, half)}" if math.isfinite(half) else text
+    return Cell(spread_text(name, mean, half), mean)
 
 
 def _effects_sentence(found: SweepResult) -> str:
@@ -169,7 +150,8 @@ def _effects_table(found: SweepResult, objective: str) -> Table:
                   _difference_cell(objective, against[axis].get(value)))
                  for axis, means in found.effects(objective).items()
                  for value, mean in means.items())
-    return Table("", ("axis", "value", f"mean of {objective}", "against the first value"), rows)
+    return Table("", ("Axis", "Value", f"{heading(objective)}, on average",
+                      "Against the first value"), rows)
 
 
 def _difference_cell(objective: str, found: Difference | None) -> Cell:
@@ -177,25 +159,7 @@ def _difference_cell(objective: str, found: Difference | None) -> Cell:
     if found is None or not math.isfinite(found.mean):
         return Cell("-")
     sign = "-" if found.mean < 0 else "+"
-    return Cell(sign + _spread_text(objective, abs(found.mean), found.half), found.mean)
-
-
-def figure_text(name: str, value: float) -> str:
-    """With its unit, where the name has one."""
-    if not math.isfinite(value):
-        return "-"
-    scale = scale_of(name, value)
-    return f"{number_text(value / scale.size)} {scale.sign}".rstrip()
-
-
-def scale_of(name: str, value: float) -> Scale:
-    """The unit in which people read a figure of such a size; that of an expression is its own."""
-    stem = name.split(".", maxsplit=1)[0]
-    if value >= 0 and re.fullmatch(r"[\w.]+", name):
-        for ending, scales in (("_s", TIME), ("_j", ENERGY), ("_w", POWER)):
-            if stem.endswith(ending):
-                return next(scale for scale in scales if value >= scale.least)
-    return PLAIN[0]
+    return Cell(sign + spread_text(objective, abs(found.mean), found.half), found.mean)
 
 
 def setting_text(setting: object) -> str:
@@ -208,7 +172,3 @@ def _sorted_by(value: object) -> float | None:
     if not isinstance(value, (int, float)) or abs(value) > LARGEST:
         return None
     return float(value)
-
-
-def _embedded(figure: Figure) -> str:
-    return "data:image/png;base64," + base64.b64encode(picture_bytes(figure, "png")).decode()

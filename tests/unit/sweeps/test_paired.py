@@ -63,4 +63,4 @@ def test_report_and_json_have_them(tmp_path: Path) -> None:
     assert told["sjf"]["pairs"] == 3
     assert told["sjf"]["mean"] == pytest.approx(told["fcfs"]["mean"] + mean)
     assert found.page is not None
-    assert "against the first value" in found.page.read_text(encoding="utf-8")
+    assert "Against the first value" in found.page.read_text(encoding="utf-8")
