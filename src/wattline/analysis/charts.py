@@ -124,7 +124,8 @@ def job_map(name: str, run: Run, found: series.JobMap, runs: Mapping[str, Run],
     palette = [*plots.OTHERS, *COLOURS[: plots.TOP_USERS]]
     named = [(COLOURS[rank].lower(), plots.user_name(run, user))
              for rank, user in enumerate(users)]
-    named += [(shade, "other users") for shade in plots.OTHERS] if users else []
+    if users and plots.shows_others(colour):
+        named += [(shade, "other users") for shade in plots.OTHERS]
     return Chart(name, "Which job ran where", {
         "kind": "time", "form": "map", "quantity": "count", "dated": axis.dated,
         "top": found.units, "unit": plots.unit_word(run), "colours": named,

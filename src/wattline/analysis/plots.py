@@ -159,14 +159,16 @@ def placed_jobs(run: Run, found: series.JobMap, users: Sequence[int]) -> Figure:
     axes.set_ylabel(unit_word(run), color=INK)
     thousands(axes)
     palette = ["#ffffff", *OTHERS, *COLOURS[:TOP_USERS]]
-    axes.imshow(map_colours(run, found.job, users), cmap=ListedColormap(palette), vmin=0,
+    colour = map_colours(run, found.job, users)
+    axes.imshow(colour, cmap=ListedColormap(palette), vmin=0,
                 vmax=len(palette) - 1, origin="lower", aspect="auto", interpolation="nearest",
                 extent=(clock.x(found.start_s), clock.x(found.end_s), 0, found.units))
     patches = [Patch(color=COLOURS[rank], label=user_name(run, user))
                for rank, user in enumerate(users)]
     if users:
-        patches += [Patch(color=OTHERS[0], label="other users"),
-                    Patch(facecolor="white", edgecolor="#888888", label="free")]
+        if shows_others(colour):
+            patches.append(Patch(color=OTHERS[0], label="other users"))
+        patches.append(Patch(facecolor="white", edgecolor="#888888", label="free"))
         figure.legend(handles=patches, loc="outside lower center", ncols=len(patches),
                       frameon=False, handlelength=1.2, columnspacing=1.2)
     write_time(axes, {"": run})
@@ -291,6 +293,11 @@ def map_colours(run: Run, job: IntArray, users: Sequence[int]) -> IntArray:
     if not users:  # no one to name: neighbours still differ
         colour = 3 + np.arange(len(run.jobs)) % TOP_USERS
     return np.where(job < 0, 0, colour[np.maximum(job, 0)])
+
+
+def shows_others(colour: IntArray) -> bool:
+    """Whether a map has jobs of users without a colour of their own."""
+    return bool(((colour == 1) | (colour == 2)).any())
 
 
 def user_name(run: Run, user: int) -> str:

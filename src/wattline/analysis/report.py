@@ -76,11 +76,9 @@ def report(
     for number, (name, run) in enumerate(runs.items()):
         suffix = "" if len(runs) == 1 else f"-{number + 1}-{_slug(name)}"
         drawn = map_picture(run, runs, suffix).drawn(pictures)
-        sections.append(_run_section(name, run, figures[name], drawn))
+        sections.append(_run_section(name, runs, figures, drawn))
         tell(0.6 + 0.35 * (number + 1) / len(runs))
-    added = [{"of": each,
-              "widths": [(name, inline_svg(each.draw(name == "narrow"), f"{number}-{name}"))
-                         for name in ("wide", "narrow")]}
+    added = [{"of": each, "widths": in_widths(each.draw, str(number))}
              for number, each in enumerate(chapters, 1)]
     beside = [] if alone else [*common, *(section["map"] for section in sections),
                                *(_still(each, number, pictures)
@@ -105,13 +103,14 @@ def _write(target: Path, page: str, pictures: Iterable[Still]) -> None:
         raise InputError(f"cannot write the report to {target}: {error.strerror}") from error
 
 
-def _run_section(name: str, run: Run, figures: Mapping[str, Any],
+def _run_section(name: str, runs: Mapping[str, Run], all_figures: Mapping[str, Mapping[str, Any]],
                  drawn: Picture) -> dict[str, Any]:
+    run, figures = runs[name], all_figures[name]
     return {
         "name": name,
         "sentences": describe.sentences(run, figures),
         "map": drawn,
-        "tables": list(tables(run, figures)),
+        "tables": list(tables(name, runs, all_figures)),
         "notes": [(key, number_text(value)) for key, value in figures["notes"].items()],
         "fields": list(fields(run.scenario)),
     }

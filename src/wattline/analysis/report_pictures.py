@@ -147,8 +147,10 @@ def map_picture(run: Run, runs: Mapping[str, Run], suffix: str) -> Planned:
             f"view has a mean per {time_text(span_s)}. This run did not record which units each "
             "job held, so there is no map of them.", "",
             lambda: plots.use_by_size(run))
-    who = ("The users with the most use have a colour of their own, all others are grey."
-           if users else "Neighbouring jobs differ in colour.")
+    who = ("Neighbouring jobs differ in colour." if not users else
+           "The users with the most use have a colour of their own, all others are grey."
+           if plots.shows_others(plots.map_colours(run, found.job, users)) else
+           "Each user has a colour.")
     return Planned(
         charts.job_map(f"job-map{suffix}", run, found, runs, users),
         f"Each block is a job: from left to right its time, from bottom to top its units; "

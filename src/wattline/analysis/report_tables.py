@@ -15,6 +15,7 @@ from wattline.analysis.summary import (
     ComparedFigure,
     Scale,
     aligned,
+    lookup,
     ratio_text,
     scale_for,
 )
@@ -63,25 +64,34 @@ class Chapter:
 
 
 Column = tuple[str, Sequence[Cell]]
+Rows = Sequence[Mapping[str, Any]]
 
 
-def tables(run: Run, figures: Mapping[str, Any]) -> Iterator[Table]:
-    """The breakdowns of a run: by size, user, class, and what went beyond its budget."""
+def tables(
+    name: str, runs: Mapping[str, Run], all_figures: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Table]:
+    """The breakdowns of a run: by size, user, class, and what went beyond its budget.
+
+    A column has one unit in the tables of all runs, which are read beside one another.
+    """
+    def rows_of(key: str) -> Rows:
+        return [row for found in all_figures.values() for row in found[key]]
+
+    run, figures = runs[name], all_figures[name]
     word = "Nodes" if run.units == run.machine.node_count else "Cores"
     if figures["by_size"]:
         # Sizes are sorted by their place: as texts 1,024 would come before 2.
-        yield _group_table("By job size", figures["by_size"], word, [
+        yield _group_table("By job size", figures["by_size"], rows_of("by_size"), word, [
             Cell(row["nodes"], place) for place, row in enumerate(figures["by_size"])])
     if figures["fairness"]["users"]:
         count, shown = figures["fairness"]["users"], len(figures["by_user"])
         title = "By user" if count <= shown else f"The {shown} largest of {count:,} users"
-        yield _group_table(title, figures["by_user"], "User", [
+        yield _group_table(title, figures["by_user"], rows_of("by_user"), "User", [
             Cell(row["user"]) for row in figures["by_user"]])
     if len(figures["by_class"]) > 1:
-        yield _class_table(figures["by_class"])
-    periods = run.budget.get("by_period", ())[:MOST_PERIODS]
-    if periods:
-        yield _period_table(run, periods)
+        yield _class_table(figures["by_class"], rows_of("by_class"))
+    if _periods(run):
+        yield _period_table(run, [row for each in runs.values() for row in _periods(each)])
     named = list(budget_rows(run))
     if named:
         yield table_of("Beyond the energy budget", [
@@ -92,41 +102,45 @@ def tables(run: Run, figures: Mapping[str, Any]) -> Iterator[Table]:
         ])
 
 
-def _period_table(run: Run, rows: Sequence[Mapping[str, Any]]) -> Table:
-    count = run.budget["periods"]
+def _periods(run: Run) -> Rows:
+    return [{**row, "begins_s": row["start_s"] - run.start_s}
+            for row in run.budget.get("by_period", ())[:MOST_PERIODS]]
+
+
+def _period_table(run: Run, every: Rows) -> Table:
+    rows, count = _periods(run), run.budget["periods"]
     title = "Energy budget by period"
     title += "" if count == len(rows) else f", the first {len(rows):,} of {count:,}"
-    charged = [row["charged_j"] for row in rows if "charged_j" in row]
+    charged = [row for row in rows if "charged_j" in row]
     return table_of(title, [
         ("Period", [count_cell(row["period"]) for row in rows]),
-        column("Begins", TIME, [row["start_s"] - run.start_s for row in rows]),
-        column("Budget", ENERGY, [row["budget_j"] for row in rows]),
-        column("Drawn", ENERGY, [row["energy_j"] for row in rows]),
-        *([column("Charged", ENERGY, charged)] if charged else []),
+        _column_of(rows, every, "Begins", TIME, "begins_s"),
+        _column_of(rows, every, "Budget", ENERGY, "budget_j"),
+        _column_of(rows, every, "Drawn", ENERGY, "energy_j"),
+        *([_column_of(charged, every, "Charged", ENERGY, "charged_j")] if charged else []),
     ])
 
 
-def _class_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+def _class_table(rows: Rows, every: Rows) -> Table:
     return table_of("By node class", [
         ("Class", [Cell(row["class"]) for row in rows]),
         ("Nodes", [count_cell(row["nodes"]) for row in rows]),
-        column("Energy", ENERGY, [row["energy_j"] for row in rows]),
+        _column_of(rows, every, "Energy", ENERGY, "energy_j"),
         ("In use", [_percent(row["busy"]) for row in rows]),
         ("Jobs", [count_cell(row["jobs"]) for row in rows]),
-        column("Mean wait", TIME, [row["wait_s"]["mean"] for row in rows]),
+        _column_of(rows, every, "Mean wait", TIME, "wait_s.mean"),
         column("Mean slowdown", PLAIN, [row["bounded_slowdown"]["mean"] for row in rows]),
     ])
 
 
-def _group_table(title: str, rows: Sequence[Mapping[str, Any]], head: str,
-                 named: Sequence[Cell]) -> Table:
+def _group_table(title: str, rows: Rows, every: Rows, head: str, named: Sequence[Cell]) -> Table:
     return table_of(title, [
         (head, named),
         ("Jobs", [count_cell(row["jobs"]) for row in rows]),
         ("Share of use", [_percent(row["share"]) for row in rows]),
-        column("Energy", ENERGY, [row["energy_j"] for row in rows]),
-        column("Mean wait", TIME, [row["wait_s"]["mean"] for row in rows]),
-        column("95 % wait", TIME, [row["wait_s"]["p95"] for row in rows]),
+        _column_of(rows, every, "Energy", ENERGY, "energy_j"),
+        _column_of(rows, every, "Mean wait", TIME, "wait_s.mean"),
+        _column_of(rows, every, "95 % wait", TIME, "wait_s.p95"),
         column("Mean slowdown", PLAIN, [row["bounded_slowdown"]["mean"] for row in rows]),
     ])
 
@@ -136,9 +150,16 @@ def table_of(title: str, columns: Sequence[Column]) -> Table:
                  tuple(zip(*(cells for _, cells in columns), strict=True)))
 
 
-def column(head: str, scales: Sequence[Scale], values: Sequence[float]) -> Column:
-    """A column in one unit, which its head names."""
-    scale = scale_for(scales, values)
+def _column_of(rows: Rows, every: Rows, head: str, scales: Sequence[Scale], key: str) -> Column:
+    """A figure of each row, in the unit that suits the rows of all runs."""
+    return column(head, scales, [lookup(row, key) for row in rows],
+                  [lookup(row, key) for row in every])
+
+
+def column(head: str, scales: Sequence[Scale], values: Sequence[float],
+           among: Sequence[float] | None = None) -> Column:
+    """A column in one unit, which its head names: that of all the values that these are among."""
+    scale = scale_for(scales, values if among is None else among)
     unit = f" ({scale.sign})" if scale.sign else ""
     texts = aligned([value / scale.size for value in values])
     return head + unit, [Cell(text, value) for text, value in zip(texts, values, strict=True)]

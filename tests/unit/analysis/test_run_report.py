@@ -10,6 +10,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from matplotlib.figure import Figure
@@ -212,6 +213,32 @@ def test_runs_of_different_work_are_not_called_better(capped: Run, tmp_path: Pat
     text = report({"all": capped, "fewer": fewer}, tmp_path).read_text()
     assert "Not all jobs ran in fewer" in text
     assert 'class="ratio better"' not in text
+
+
+@pytest.mark.usefixtures("unpainted")
+def test_a_column_has_one_unit_in_the_tables_of_all_runs(tmp_path: Path) -> None:
+    runs = {f"{nodes} nodes": fcfs_run(some_jobs(120), nodes) for nodes in (20, 16)}
+    waits = [scale_for(TIME, [row["wait_s"]["mean"] for row in metrics(run)["by_size"]]).sign
+             for run in runs.values()]
+    assert len(set(waits)) == 2  # each alone would have a unit of its own
+    page = report(runs, tmp_path).read_text()
+    heads = re.findall(r"<th data-sort>(Mean wait \(\w+\))</th>", page)
+    assert len(heads) == 4  # by size and by user
+    assert heads[0] == heads[2]
+    assert heads[1] == heads[3]
+
+
+@pytest.mark.parametrize(("users", "others"), [(5, False), (9, True)])
+def test_the_map_names_other_users_only_where_there_are_some(users: int, others: bool) -> None:
+    jobs = some_jobs(120)
+    run = fcfs_run(replace(jobs, user=np.arange(120) % users,
+                           names={"user": tuple("abcdefghi")}))
+    drawn = map_picture(run, {"run": run}, "")
+    named = [name for _, name in drawn.chart.spec["colours"]]
+    assert ("other users" in named) == others
+    assert ("all others are grey" in drawn.caption) == others
+    (legend,) = drawn.draw().legends
+    assert ("other users" in [text.get_text() for text in legend.get_texts()]) == others
 
 
 @pytest.mark.usefixtures("unpainted")

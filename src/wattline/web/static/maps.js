@@ -4,7 +4,10 @@
   class JobMap extends w.Chart {
     constructor(place, spec, view) {
       super(place, { ...spec, runs: [] }, view);
-      this.legend.append(...spec.colours.map(([colour, name]) => {
+      // Other users have two shades, so that neighbours differ: the legend has the first of them.
+      const names = spec.colours.map(([, name]) => name);
+      const named = spec.colours.filter(([, name], at) => names.indexOf(name) === at);
+      this.legend.append(...named.map(([colour, name]) => {
         const row = document.createElement("li");
         row.append(this.swatch(() => colour), name);
         return row;
