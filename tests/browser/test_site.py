@@ -82,3 +82,21 @@ def test_a_site_that_is_read_from_a_folder_finds_its_pages(browser: Any, site: P
          lambda found: any("policies.html" in link for link in found))
     assert all(url.startswith("file:") for url in asked)
     page.close()
+
+
+@pytest.mark.parametrize("name", ["index", "advice", "web"])
+def test_a_narrow_screen_shows_pictures_as_wide_as_they_can_be_read(
+    browser: Any, site: Path, name: str
+) -> None:
+    page = browser.new_page(viewport={"width": 400, "height": 900})
+    page.goto((site / f"{name}.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    for picture in page.locator(".md-typeset p > img").all():
+        width = picture.bounding_box()["width"]
+        if "-phone." in picture.get_attribute("src"):
+            assert width <= 400
+            continue
+        assert width >= 700
+        box = picture.locator("xpath=..")
+        assert box.evaluate("box => (box.scrollLeft = 300, box.scrollLeft)") == 300
+    page.close()
