@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.support.browsers import soon
+from tests.unit.analysis.run_maker import fcfs_run, some_jobs
 from wattline.analysis import series
 from wattline.analysis.report import report
 from wattline.analysis.summary import power_text
@@ -250,3 +251,12 @@ def test_two_runs_and_their_ratio_fit_on_a_narrow_screen(
     seen = look(report({"no cap": plain, "with a cap": capped}, tmp_path), width=400)
     assert seen.page.evaluate(
         "(box => box.scrollWidth - box.clientWidth)(document.querySelector('.scroll'))") <= 0
+
+
+def test_the_legend_of_the_map_has_each_name_once(look: Look, tmp_path: Path) -> None:
+    users = tuple("abcdefghi")
+    jobs = replace(some_jobs(120), user=np.arange(120) % len(users), names={"user": users})
+    seen = look(report({"run": fcfs_run(jobs)}, tmp_path))
+    named = seen.page.locator('[data-chart="job-map"] .legend li').all_inner_texts()
+    assert len(named) == 7
+    assert named.count("other users") == 1
