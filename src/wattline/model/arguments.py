@@ -121,8 +121,8 @@ def _is(value: Any, kind: Any) -> bool:
     if kind in (int, float):
         return (isinstance(value, numbers.Real) and not isinstance(value, bool)
                 and (kind is float or value == value // 1))
-    if kind is Path:
-        return isinstance(value, PathLike)
+    if kind in (str, Path):  # a text may name a file, and then a Path does too
+        return isinstance(value, PathLike) or (kind is str and isinstance(value, str))
     if kind is bool:
         return type(value).__name__ in ("bool", "bool_")  # of numpy, too
     if origin in (Iterable, Sequence, list, tuple):

@@ -117,6 +117,13 @@ def test_a_whole_number_may_be_written_with_a_point() -> None:
     assert row.time_s == exact.time_s
 
 
+def test_a_table_of_prices_may_be_a_path(tmp_path: Path) -> None:
+    prices = tmp_path / "prices.csv"
+    prices.write_text("time_s,Price (EUR/kWh)\n0,0.1\n3600,0.2\n")
+    by_path = wl.advise.job("EP.A", price=prices)  # type: ignore[arg-type]
+    assert by_path.options == wl.advise.job("EP.A", price=str(prices)).options
+
+
 def test_a_name_as_the_source_of_a_job_is_a_table(tmp_path: Path) -> None:
     table = tmp_path / "runs.csv"
     table.write_text("app,frequency_ghz,time_s,energy_j\nX,1.2,190,30000\nX,2.4,115,31000\n")
