@@ -200,14 +200,14 @@ def test_a_scheduler_that_is_lost_is_said_with_how_to_go_on(tmp_path: Path) -> N
             time.sleep(2.0)
             scheduler.kill()
 
-        killer = threading.Thread(target=kill)
-        killer.start()
         said: list[str] = []
         dask = Dask(Place(1, str(tmp_path), say=said.append), address.removeprefix("tcp://"))
         with dask.begun():
             assert dask.workers() == 1
         assert len(said) == 1
         assert "has no workers: the points wait until there are some" in said[0]
+        killer = threading.Thread(target=kill)
+        killer.start()  # not before: to connect once more takes its time on a busy machine
         with pytest.warns(wl.WattlineWarning, match="has no workers"), pytest.raises(
                 wl.WattlineError, match=r"the scheduler is lost.* --resume"):
             wl.run_sweep(sweep, tmp_path / "sweep", on=f"dask://{address.removeprefix('tcp://')}",
