@@ -25,7 +25,8 @@ from wattline.model import (
 )
 from wattline.model.errors import InputError, WattlineError, WattlineWarning
 
-GOES_ON = "; what is compiled for the next time goes on in the background, a minute at most"
+GOES_ON = ("; what is compiled for the next time goes on in the background, for a minute or two at "
+           "most")
 
 
 class Listed(NamedTuple):

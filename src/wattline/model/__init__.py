@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 COMPILING = ("compiling; this happens once, and takes some 10 to 40 seconds for each new "
              "combination of policies")
-COMPILING_PART = "compiling; this happens once, and takes some seconds"
+COMPILING_PART = ("compiling; this happens once, and takes some seconds, of networks up "
+                  "to half a minute")
 COMPILING_SHARED = ("compiling the rules of machines with shared nodes; this happens once for all "
                     "twins, and takes a minute or two")
 

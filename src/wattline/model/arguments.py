@@ -15,7 +15,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast
 
 from wattline._places import PLACES
-from wattline.model.errors import InputError
+from wattline.model.errors import InputError, short
 
 _LISTS = {str: 'a list of texts, like ["a", "b"]', int: "a list of whole numbers, like [1, 2]",
           float: "a list of numbers, like [0.5, 1.0]"}
@@ -51,7 +51,7 @@ def _checked(function: Any, name: str) -> Any:
             allowed = tuple(_allowed(_type_of(function, annotation)))
             if not any(_is(value, kind) for kind in allowed):
                 raise InputError(f"{name}({_form(signature)}): {argument} must be "
-                                 f"{_words(allowed)} (it is {_shown(value)})")
+                                 f"{_words(allowed)} (it is {short(repr(value))})")
         return function(*unnamed, **named)
 
     if "." not in function.__qualname__:
@@ -176,12 +176,6 @@ def _word(kind: Any) -> str:
     if origin in (dict, Mapping):
         return _WORDS[Mapping]
     return _WORDS.get(origin) or _OWN.get(origin.__name__) or f"a wl.{origin.__name__}"
-
-
-def _shown(value: Any) -> str:
-    """On one line; a long one by its beginning."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _list_of(inner: tuple[Any, ...]) -> str:

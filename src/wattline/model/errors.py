@@ -45,6 +45,12 @@ def _in_a_command() -> bool:
     return click is not None and click.get_current_context(silent=True) is not None
 
 
+def short(text: str) -> str:
+    """What stands in a message: on one line, a long one by its beginning."""
+    line = " ".join(text.split())
+    return line if len(line) <= 80 else f"{line[:77]}..."
+
+
 class WattlineError(Exception):
     """Base of every error that the package raises on purpose.
 

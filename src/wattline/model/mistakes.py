@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
+from wattline.model.errors import short
 from wattline.model.nearest import did_you_mean
 from wattline.model.units import counted
 
@@ -109,9 +110,7 @@ def shown(value: Any) -> str:
     """A value in an error, on one line, in the words of JSON and not of Python; a long one by its
     beginning."""
     plain = value is None or isinstance(value, bool | list | tuple | dict)
-    text = json.dumps(value, default=str, ensure_ascii=False) if plain else " ".join(
-        repr(value).split())
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    return short(json.dumps(value, default=str, ensure_ascii=False) if plain else repr(value))
 
 
 def _section(mistake: Any) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from wattline.engine.prepare import sizes_of
 from wattline.model.fields import name_of
 from wattline.model.unit_power import unit_idle_w_least
-from wattline.model.units import counted, format_power, joules_text
+from wattline.model.units import counted, format_duration, format_power, joules_text
 from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.configuration.moldable_setup import notes_of
 from wattline.policies.configuration.offers import tables_used
@@ -42,8 +42,8 @@ def remarks(plan: Plan) -> list[str]:
         from wattline.scenario.twin.planning import TwinPlan
 
         assert isinstance(plan, TwinPlan)
-        return plan.told()
-    found = [*plan.left_out, *_fewer_jobs(plan)]
+        return [*plan.told(), *_before_the_cap(plan)]
+    found = [*plan.left_out, *_fewer_jobs(plan), *_before_the_cap(plan)]
     policy = plan.policy
     if (
         isinstance(policy, Composition)
@@ -73,6 +73,15 @@ def remarks(plan: Plan) -> list[str]:
     if plan.tables is None:
         found += _jobs_below_idle(plan)
     return found
+
+
+def _before_the_cap(plan: Plan) -> list[str]:
+    """A list or a file of steps may begin when jobs are there already."""
+    cap = plan.rules.cap_w
+    if cap is None or float(cap.time_s[0]) <= float(plan.jobs.submit_s[0]):
+        return []
+    return [f"power.cap: its first step is at {format_duration(float(cap.time_s[0]))}, after the "
+            "first submission; its watts hold before that too"]
 
 
 def _fewer_jobs(plan: Plan) -> list[str]:

@@ -18,6 +18,7 @@ from wattline.scenario.load import parse_value
 from wattline.scenario.model import Scenario
 from wattline.scenario.objects import Keeper, PolicyObject
 from wattline.scenario.parameters import WORKLOAD
+from wattline.traces.frames import is_table, rows_of
 
 _PARAMETERS = ("trace", "machine", "cap", "watch_cap", "policy")
 """What `simulate` takes beside the axes and the fields of a scenario."""
@@ -197,6 +198,10 @@ def _in_words(value: Any) -> str:
     """A choice with its parameters as people say it: `wfp, exponent 2`."""
     if isinstance(value, PolicyObject):
         value = {"name": value.NAME, **value.said()}
+    if is_table(value):
+        value = rows_of(value)
+    if isinstance(value, list | tuple) and all(isinstance(each, Mapping) for each in value):
+        return " then ".join(map(_in_words, value))
     if isinstance(value, Mapping):
         named = [str(value["name"])] if "name" in value else []
         return ", ".join(named + [f"{field} {_in_words(each)}" for field, each in value.items()

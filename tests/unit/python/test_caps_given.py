@@ -33,6 +33,25 @@ def test_steps_of_a_cap_may_be_rows_of_a_table(cap: object) -> None:
     assert wl.simulate(JOBS, machine=MACHINE, watch_cap=cap).time_above_cap_s > 0
 
 
+@pytest.mark.parametrize(("begins_s", "told"), [(0.0, False), (5.0, True)])
+@pytest.mark.parametrize("asked", [{"power": "dvfs", "power__cap": ...},
+                                   {"power__watch_cap": ...}])
+def test_what_holds_before_the_first_step_is_said(
+    asked: dict[str, object], begins_s: float, told: bool
+) -> None:
+    steps = [{"time_s": begins_s, "watts": 2000.0}]
+    run = wl.simulate(JOBS, machine=MACHINE, **{
+        name: steps if value is ... else value for name, value in asked.items()})
+    assert any("its watts hold before that too" in line for line in run.remarks) == told
+
+
+@pytest.mark.parametrize("cap", [pd.DataFrame(STEPS), STEPS], ids=["pandas", "list"])
+def test_a_run_is_called_by_the_steps_of_its_cap_on_one_line(cap: object) -> None:
+    found = wl.sweep(JOBS, machine=MACHINE, power="dvfs", vary={"cap": [None, cap]})
+    assert list(found.runs)[1].endswith(
+        "cap time_s 0.0, watts 2400.0 then time_s 50.0, watts 1200.0")
+
+
 @pytest.mark.parametrize("cap", [np.float32(1200), np.int64(1200), np.array(1200.0)])
 def test_numbers_of_numpy_are_numbers(cap: object) -> None:
     assert run_under(cap).energy_j == run_under(1200).energy_j
