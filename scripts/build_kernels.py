@@ -71,9 +71,11 @@ COMMANDS = {
     "advise policy": "advise policy {examples}/week.toml --at 68% --candidates sjf,wfp "
                      "--candidates 'power=dvfs cap=16kW'",
     "energy plan": "energy plan --energy 250kWh --period 1d --price {examples}/prices.csv "
-                   "--nodes 64 --cores 1 --node-idle-w 100 --node-active-w 350 --nodes-per-rack 0",
-    "views": "view show power --nodes 20 --nodes-per-rack 8 --limit rack0=2kW --depth 2",
-    "energy budget": "energy budget --energy 500kWh --period 1d --nodes 100 --jobs 50",
+                   "--nodes 64 --node-idle-w 100 --node-active-w 350",
+    "views": "view show power --nodes 20 --node-idle-w 90 --node-active-w 300 --nodes-per-rack 8 "
+             "--limit rack0=2kW --depth 2",
+    "energy budget": "energy budget --energy 500kWh --period 1d --nodes 100 --cores 16 "
+                     "--node-idle-w 112 --node-active-w 352 --node-off-w 14 --jobs 50",
     "study esp": "study esp",
     "study fairshare": "study fairshare",
     "study hetero": "study hetero",

@@ -2,8 +2,8 @@
 
     python scripts/fit_shipped_models.py FOLDER
 
-FOLDER holds `configs.csv.xz` and `sphot_grid.csv`. Only coefficients are written; the tables are
-not part of the project.
+FOLDER holds `configs.csv.xz` and `sphot_grid.csv`. Only coefficients and errors are written; the
+tables are not part of the project.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from wattline.physics.measurements import read_measurements
-from wattline.physics.regression import Model, fit, save_models
+from wattline.physics.regression import Model, fit_with_errors, save_models
+from wattline.physics.regression.base import Known
 
 # Name in the package: (file, table).
 APPLICATIONS = {
@@ -38,7 +40,8 @@ def main() -> None:
     models: dict[str, Model] = {}
     for name, (file, table) in APPLICATIONS.items():
         found = read_measurements(folder / file, "sphot")[table]
-        models[name] = fit(replace(found, application=name))
+        made: Any = fit_with_errors(replace(found, application=name))
+        models[name] = replace(made, known=Known(made.known.errors))
         print(name, models[name].trained_on, "configurations")
     save_models(models, TARGET)
 

@@ -49,9 +49,15 @@ class OfCase(Kept, ChoiceContract):
         jobs = JOBS_ON_NETWORK if "network.groups" in self.fields else JOBS
         self.trace = trace(str(CASES[case].get("trace", "")), SEED, jobs[many])
         super().__init__(self.trace.jobs)
+        self.named = "trace" in CASES[case] or "claims" in case
         self.keeps_cap = any(name.startswith("power.cap") for name in self.fields)
         if case in KEEP:
             setattr(self, KEEP[case], True)
+
+    def workloads_about_idle(self) -> Iterator[JobTable]:
+        """Not where jobs need tables or claims of their applications."""
+        self.jobs, self.seeds = len(self.same_jobs), (SEED,)
+        return iter(()) if self.named else super().workloads_about_idle()
 
     def machine_fields(self) -> Mapping[str, Any]:
         return {} if "machine.classes" in self.fields else NODES

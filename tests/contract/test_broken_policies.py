@@ -11,6 +11,7 @@ from tests.contract.test_policies import FirstThatFits
 from tests.support.plain import in_plain
 from tests.support.workloads import compose
 from wattline.model.errors import PolicyError
+from wattline.policies.plain import PlainEasy
 from wattline.policies.view import Pause, SetSpeed, Start
 from wattline.testing import PolicyContract, broken_clauses
 
@@ -133,6 +134,26 @@ def test_starting_above_the_cap_is_caught():
     with pytest.raises(AssertionError, match="over the cap"):
         getattr(Contract(FirstThatFits, keeps_cap=True, cap_w=2000.0), clause)()
     getattr(Contract(FirstThatFits, keeps_cap=True, cap_w=1e6), clause)()
+
+
+class BlocksByPowerOfNow(FirstThatFits):
+    """Keeps the cap at every start, and gives away the watts of nodes that idle again."""
+
+    def decide(self, view):
+        free, power_w = view.free, view.power_w
+        for job in view.queue:
+            rise_w = job.watts - job.units * view.idle_w
+            if job.units <= free and power_w + rise_w <= view.cap_w:
+                free, power_w = free - job.units, power_w + rise_w
+                yield Start(job.job)
+
+
+def test_an_end_that_takes_the_machine_above_the_cap_is_caught():
+    clause = "test_the_cap_holds_at_every_event"
+    with pytest.raises(AssertionError, match=r"draws .* under a cap of 1600 W"):
+        getattr(Contract(BlocksByPowerOfNow, keeps_cap=True, cap_w=1600.0), clause)()
+    getattr(Contract(BlocksByPowerOfNow, keeps_cap=True, cap_w=1e6), clause)()
+    getattr(Contract(lambda: PlainEasy(block=True), keeps_cap=True, cap_w=1600.0), clause)()
 
 
 def test_all_clauses_together_name_those_that_are_broken():

@@ -94,6 +94,7 @@ class TestConservative(FewJobs):
 
 class TestBlock(FewJobs):
     cap_w = 2200.0
+    keeps_cap = True
 
     def make_policy(self):
         return compose(admission=Block())
@@ -102,6 +103,7 @@ class TestBlock(FewJobs):
 @pytest.mark.long
 class TestWait(FewJobs):
     cap_w = 2200.0
+    keeps_cap = True
 
     def make_policy(self):
         return compose(admission=Wait(wait_s=20.0, slots=2))
@@ -110,6 +112,7 @@ class TestWait(FewJobs):
 @pytest.mark.long
 class TestDvfs(FewJobs):
     cap_w = 2200.0
+    keeps_cap = True
 
     def make_policy(self):
         return compose(

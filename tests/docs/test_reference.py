@@ -51,7 +51,7 @@ def test_every_field_of_a_scenario_has_its_kind() -> None:
     kinds = dict(field_reference.kinds(Scenario))
     assert kinds["machine.node_idle_w"] == "number, W, ≥ 0, ≤ 1e+12"
     assert kinds["trace.size"] == "`requested` or `allocated`"
-    assert kinds["power.cap.changes.at_s"].startswith("number, s")
+    assert kinds["power.cap.changes.at_s"].startswith("number or text, s")
 
 
 def test_rows_get_their_kind_and_other_tables_are_left_alone() -> None:

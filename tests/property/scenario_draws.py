@@ -75,6 +75,7 @@ _FILE_OF = {"file": "log.swf", "map": "text", "price": "price.csv", "carbon": "c
             "store": "text"}
 _TEXTS = {"strategy": ("idle", "shut", "dvfs", "mix"), "cpu_freq": ("high", "1200000-2400000"),
           "objective": ("energy", "time", "edp", "edp:2"), "view": ("power",), "start": ("0", "50"),
+          "start_s": ("50", "1m"), "time_s": ("50", "1m"),
           "cap": ("70%", "9kW", "cap.csv", "100%"), "watch_cap": ("70%", "9kW", "cap.csv"),
           "claims": ("npb",), "name": ("a", "b c"), "energy": ("5kWh", "40MWh")}
 
@@ -158,7 +159,10 @@ def draw(rng: random.Random, schema: dict[str, Any], root: dict[str, Any], field
         return rng.random() < 0.5
     if kind == "integer":
         return _whole(rng, schema)
-    return _number(rng, schema) if kind == "number" else _text(rng, field)
+    if kind == "number":
+        # Seconds that count from the first submission have their bound in a validator.
+        return _number(rng, {"minimum": 0.0} | schema if field.endswith("_s") else schema)
+    return _text(rng, field)
 
 
 def _table(rng: random.Random, schema: dict[str, Any], root: dict[str, Any], field: str) -> Any:
@@ -172,16 +176,24 @@ def _table(rng: random.Random, schema: dict[str, Any], root: dict[str, Any], fie
             if name in needed or rng.random() < 0.4}
 
 
+def _ends(schema: dict[str, Any], low: float, high: float) -> tuple[float, float]:
+    """The least and the most that a schema allows; pydantic says those of an optional number in
+    words of its own."""
+    said = [[schema[name] for name in names if name in schema]
+            for names in (("minimum", "exclusiveMinimum", "ge", "gt"),
+                          ("maximum", "exclusiveMaximum", "le", "lt"))]
+    return max(said[0], default=low), min(said[1], default=high)
+
+
 def _whole(rng: random.Random, schema: dict[str, Any]) -> int:
-    low = int(schema.get("minimum", 0))
+    low, high = map(int, _ends(schema, 0, 10**9))
     if rng.random() < 0.1:
-        return int(schema.get("maximum", 10**9))
-    return min(rng.choice((low, low + 1, low + 3, NODES)), int(schema.get("maximum", NODES)))
+        return high
+    return min(rng.choice((low, low + 1, low + 3, NODES)), high)
 
 
 def _number(rng: random.Random, schema: dict[str, Any]) -> float:
-    low = float(schema.get("minimum", schema.get("exclusiveMinimum", -2.0)))
-    high = float(schema.get("maximum", schema.get("exclusiveMaximum", 1e9)))
+    low, high = map(float, _ends(schema, -2.0, 1e9))
     if rng.random() < 0.15:
         return rng.choice((low, high))
     low, high = max(low, -2.0), min(high, low + rng.choice((1.0, 100.0, 20_000.0)))
@@ -286,16 +298,25 @@ def _companions(rng: random.Random, fields: dict[str, Any], axis: str, name: str
                              "routers_per_group": 2, "groups": 9}
 
 
+NETWORKS: dict[str, dict[str, Any]] = {
+    "dragonfly": {"nodes_per_router": 2, "routers_per_group": 2, "groups": 9},
+    "torus": {"sizes": [3, 3, 2], "nodes_per_router": 2},
+    "aries": {"groups": 3, "rows": 2, "columns": 3, "nodes_per_router": 2},
+    "fat-tree": {"ports": 4}, "cray": {"file": "text"},
+    "codes": {"intra": "text", "inter": "bad.bin"},
+}
+GOOD_NETWORKS = tuple(kind for kind in NETWORKS if kind not in ("cray", "codes"))
+"""The others are read from files, which are none here."""
+
+
 def _network(rng: random.Random, fields: dict[str, Any]) -> str:
-    kind, figures = rng.choice((
-        ("dragonfly", {"nodes_per_router": 2, "routers_per_group": 2, "groups": 9}),
-        ("torus", {"sizes": [3, 3, 2], "nodes_per_router": 2}),
-        ("aries", {"groups": 3, "rows": 2, "columns": 3, "nodes_per_router": 2}),
-        ("fat-tree", {"ports": 4}), ("cray", {"file": "text"}),
-        ("codes", {"intra": "text", "inter": "bad.bin"}),
-    ))
+    return of_network(rng, fields, rng.choice(list(NETWORKS)))
+
+
+def of_network(rng: random.Random, fields: dict[str, Any], kind: str) -> str:
+    """Choose this network, with traffic and a placement drawn for it."""
     assert kind in BUILDERS
-    fields["network"] = {"topology": kind, **figures, "seed": rng.randrange(9),
+    fields["network"] = {"topology": kind, **NETWORKS[kind], "seed": rng.randrange(9),
                          "communication_share": rng.random(), "congestion": rng.random() < 0.7,
                          "sensitive_jobs": 0.5, "node_traffic_gbit_s": 2.0}
     if rng.random() < 0.5:

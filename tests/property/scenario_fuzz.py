@@ -21,6 +21,8 @@ from typing import Any
 import tomli_w
 from tests.property.scenario_draws import (
     BUILT_IN,
+    GOOD_NETWORKS,
+    of_network,
     of_policy,
     scenario,
     smallest,
@@ -49,7 +51,7 @@ MOST_NODES, MOST_JOBS, MOST_ROUTERS = 2000, 300, 40
 
 
 OFTEN = 1 if COUNT == FEWEST else 2
-"""How many times each policy runs at least."""
+"""How many times each policy and each network runs at least."""
 
 
 class Slow(Exception):
@@ -59,15 +61,17 @@ class Slow(Exception):
 def tried(drawn: int | tuple[str, str, int], folder: Path) -> tuple[str, str, str, str]:
     """The section that was drawn, what stood there, what came of it, and what is wrong with it.
 
-    By a seed alone, or for a policy of an axis with parameters drawn by a seed.
+    By a seed alone, or for a policy of an axis or a network with parameters drawn by a seed.
     """
     seed = drawn if isinstance(drawn, int) else drawn[2]
     rng = random.Random(seed)
     if isinstance(drawn, int):
         fields, section, label = scenario(rng)
     else:
-        fields, section = smallest(), "policy"
-        label = of_policy(rng, fields, *drawn[:2])
+        axis, name, _ = drawn
+        fields, section = smallest(), "network" if axis == "network" else "policy"
+        label = (of_network(rng, fields, name) if section == "network" else
+                 of_policy(rng, fields, axis, name))
     if isinstance(drawn, int) and rng.random() < 0.6:
         fields = copy.deepcopy(fields)
         spoilt(rng, fields, section)
@@ -135,9 +139,10 @@ def _all_finite(value: Any) -> bool:
     return not isinstance(value, float) or math.isfinite(value)
 
 
-def _each_policy(ran: Counter[str]) -> Iterator[tuple[str, str, int]]:
-    """Every policy that the package brings, with other parameters until it has run so often."""
-    for axis, named in BUILT_IN.items():
+def _each_choice(ran: Counter[str]) -> Iterator[tuple[str, str, int]]:
+    """Every policy that the package brings and every network, with other parameters until it has
+    run so often."""
+    for axis, named in (*BUILT_IN.items(), ("network", GOOD_NETWORKS)):
         for name in named:
             for seed in range(30):
                 if ran[f"{axis}.{name}"] < OFTEN:
@@ -159,7 +164,7 @@ def main(first: int, count: int) -> dict[str, Any]:
         folder = Path(name)
         write_files(folder)
         os.chdir(folder)
-        for drawn in chain(_each_policy(ran), range(first, first + count)):
+        for drawn in chain(_each_choice(ran), range(first, first + count)):
             signal.setitimer(signal.ITIMER_PROF, SECONDS)
             section, label, outcome, finding = tried(drawn, folder)
             signal.setitimer(signal.ITIMER_PROF, 0)

@@ -14,7 +14,8 @@ from tests.support.thinned import crossed
 def test_a_contract_with_mislabelled_jobs_decides_the_same_in_five_ways(
     name: str, way: tuple[int, bool, bool, bool]
 ) -> None:
-    """The world answers by the true type, which no policy may look at."""
+    """The world answers by the true type and by each job's own power, which no policy may look
+    at."""
     found = in_plain(f"""
     import numpy as np
     from tests.support import regulated as contract
@@ -31,7 +32,9 @@ def test_a_contract_with_mislabelled_jobs_decides_the_same_in_five_ways(
         wrong = np.random.default_rng(seed).random(20) < 0.4
         truth[wrong] = 1 - truth[wrong]
         policy = contract.regulated({name!r}, feedback=feedback, preempt=preempt)
-        answers = TrueTypes(policy.regulation.desk.types, truth)
+        own = np.random.default_rng(seed + 9).uniform(0.6, 1.5, 20) if seed > 1 else np.ones(1)
+        jobs = jobs.with_columns(power_w=own * jobs.power_w)
+        answers = TrueTypes(policy.regulation.desk.types, truth, own)
         rules = Rules(nature=Nature(answers=answers), event_rows=4096, speeds_together=together)
         run = simulate(jobs, contract.MACHINE, policy, rules)
         result.append([differences(jobs, contract.MACHINE, policy, rules, run), check(run)[:3]])

@@ -68,17 +68,25 @@ def test_conservative(sized, overrun):
     assert_same(run, simulate(jobs, machine, plain.PlainConservative(), rules))
 
 
-@given(sized=sized_workloads(), cap_w_a_unit=st.integers(110, 380))
+ABOUT_IDLE_W = [1.0, 89.9, 90.0, 90.1, 180.0]
+"""Of a node: below, at and just above what it draws idle."""
+
+
+@given(sized=sized_workloads(), cap_w_a_unit=st.integers(95, 380),
+       each_w=st.none() | st.lists(st.sampled_from(ABOUT_IDLE_W), min_size=1, max_size=8))
 @EXAMPLES
-def test_block(sized, cap_w_a_unit):
+def test_block(sized, cap_w_a_unit, each_w):
     units, jobs = sized
+    if each_w is not None:
+        jobs = jobs.with_columns(power_w=np.resize(each_w, len(jobs)) * jobs.procs)
     machine, cap = Machine.uniform(units), float(units * cap_w_a_unit)
     rules = Rules(cap_w=Signal.constant(cap, "W"))
     run = simulate(jobs, machine, compose(admission=Block()), rules)
     assert check(run) == []
     assert run.time_above_cap_s == 0
     # Jobs that could never start are refused at once; the twin is not told of them.
-    possible = (units - jobs.procs) * 90.0 + jobs.power_w <= cap * (1 + 1e-9)
+    alone_w = units * 90.0 + np.maximum(jobs.power_w - jobs.procs * 90.0, 0.0)
+    possible = alone_w <= cap * (1 + 1e-9)
     np.testing.assert_array_equal(run.ran, possible)
     kept = jobs.take(possible)
     if len(kept):

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.property.scenario_draws import BUILT_IN, FILES, HOSTILE, SCHEMA, SECTIONS
+from tests.property.scenario_draws import BUILT_IN, FILES, GOOD_NETWORKS, HOSTILE, SCHEMA, SECTIONS
 from tests.property.scenario_fuzz import COUNT, OFTEN
 from tests.support.plain import ROOT, plain_environment
 
@@ -53,9 +53,10 @@ def test_every_policy_generator_and_network_was_run(found):
     ran = found["ran"]
     policies = [f"{axis}.{name}" for axis, named in BUILT_IN.items() for name in named]
     generators = [f"generate.{name}" for name in GENERATORS]
-    networks = [f"network.{kind}" for kind in ("dragonfly", "torus", "aries", "fat-tree")]
+    networks = [f"network.{kind}" for kind in GOOD_NETWORKS]
     assert [what for what in (*policies, *generators, *networks) if not ran.get(what)] == []
-    assert sum(count for what, count in ran.items() if what.startswith("spoilt")) >= 15
+    # Some 240 of 400 are spoilt, and what was put there is allowed in one of seventeen.
+    assert sum(count for what, count in ran.items() if what.startswith("spoilt")) >= COUNT // 40
 
 
 def test_a_new_section_or_generator_is_drawn_too():

@@ -35,7 +35,7 @@ def live(bed: Bed, tmp_path: Path) -> Iterator[Served]:
                                 str(site), "--act"], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
     try:
-        with served("--live", "--config", str(site), "--port", "0",
+        with served("--live", "--config", str(site), "--port", "0", "--operator", "root",
                     log=tmp_path / "server") as server:
             until((tmp_path / "controller" / "machine.json").exists, within_s=120)
             yield server
@@ -81,8 +81,8 @@ def test_a_cap_that_is_set_in_the_browser_decides_what_starts(
     lines = [json.loads(line) for line in
              (tmp_path / "controller" / "actions.jsonl").read_text().splitlines()]
     assert [(line["who"], line["value"]["watts"], line["outcome"]) for line in lines] == [
-        ("local", 800, "asked"), ("local", 800, "done"),
-        ("local", 1300, "asked"), ("local", 1300, "done")]
+        ("root", 800, "asked"), ("root", 800, "done"),
+        ("root", 1300, "asked"), ("root", 1300, "done")]
     journal, = (tmp_path / "controller").glob("*.journal")
     assert '["capchanged",{"watts":800.0}]' in journal.read_text()
     assert "wattline_power_cap_watts 1300.0" in live.get("/metrics").text

@@ -72,7 +72,7 @@ def test_an_operator_lowers_raises_and_reserves_the_cap(
     assert (why["reason"], why["figures"]["adds_w"], why["figures"]["left_w"]) == (
         "watts", 210.0, 50.0)
     said("power", "reserve", "--live", *config, "--start", "1h", "--duration", "1h", "--watts",
-         "100", "--name", "noon")
+         "100W", "--name", "noon")
     shown = said("power", "show", "--live", *config)
     assert "CurrentWatts=750 PowerCap=800" in shown
     assert "Reservation=noon" in shown

@@ -58,6 +58,10 @@ EVENTS = """\
 -dt 2 -e submit_batch_job | -J bob4 -sim-walltime 6 --uid=twin_bob -t 1 -n 1 --gres=gpu:1 x.job
 -dt 2 -e submit_batch_job | -J bob5 -sim-walltime 0 --uid=twin_bob -t 1 -n 1 --gres=gpu:1 x.job
 -dt 3 -e submit_batch_job | -J never6 -sim-walltime 0 --uid=twin_ann -t 1 -n 1 --gres=gpu:3 x.job
+-dt 4 -e submit_batch_job | -J tasks7 -sim-walltime 3 --uid=twin_ann -t 1 -n 1 -a 1-3%1 x.job
+-dt 4 -e submit_batch_job | -J behind8 -sim-walltime 6 --uid=twin_ann -t 1 -n 1 -d afterok:7 x.job
+-dt 4 -e submit_batch_job | -J behind9 -sim-walltime 0 --uid=twin_ann -t 1 -n 1 --dependency=afterany:8,afterok:7_2 x.job
+-dt 4 -e submit_batch_job | -J alone10 -sim-walltime 0 --uid=twin_ann -t 1 -n 1 -d afterany:6 x.job
 """  # noqa: E501
 # `urgent3` comes when `first1` surely runs: a busy machine starts it up to a second late, and then
 # whoever is more urgent passes it.
@@ -122,7 +126,7 @@ def test_a_real_slurm_schedules_by_the_sites_own_rules(
     replayed: tuple[Path, dict[str, Any], str]
 ) -> None:
     place, said, remarks = replayed
-    assert said["runs"][0]["started"] == 5
+    assert said["runs"][0]["started"] == 11
     assert said["runs"][0]["refused"][0].startswith("never6: ")
     assert said["slurm"].split(".")[0].isdecimal()
     assert "left out of slurm.conf" in remarks
@@ -133,6 +137,19 @@ def test_a_real_slurm_schedules_by_the_sites_own_rules(
     assert jobs["bob4"]["node_list"] == "g1"
     assert (jobs["first1"]["user"], jobs["first1"]["account"]) == ("twin_ann", "lab")
     assert left(place) == []
+
+
+def test_dependencies_name_jobs_as_the_file_does(
+    replayed: tuple[Path, dict[str, Any], str]
+) -> None:
+    """Behind an array, whose tasks have numbers of their own, and behind one that was refused."""
+    place, said, _ = replayed
+    jobs = jobs_of(place)
+    tasks = [jobs[f"tasks7_{number}"] for number in (1, 2, 3)]
+    assert [row["job_id"] for row in tasks] == ["7_1", "7_2", "7_3"]
+    assert float(jobs["behind8"]["start_s"]) >= max(float(row["end_s"]) for row in tasks)
+    assert float(jobs["behind9"]["start_s"]) >= float(jobs["behind8"]["end_s"])
+    assert said["runs"][0]["not_awaited"] == ["alone10: 6 not submitted before it"]
 
 
 def test_the_twin_starts_jobs_where_and_when_the_real_slurm_does(
@@ -150,7 +167,7 @@ def test_the_twin_starts_jobs_where_and_when_the_real_slurm_does(
     started = dict(zip(ready.site.made.requests.job_ids, found.schedule.start_s.tolist(),
                        strict=True))
     for name, row in jobs_of(place).items():
-        assert abs(started[name[-1]] - float(row["start_s"])) <= 4.0, name
+        assert abs(started[row["job_id"]] - float(row["start_s"])) <= 4.0, name
 
 
 @pytest.mark.long

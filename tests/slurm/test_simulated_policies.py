@@ -208,7 +208,7 @@ def test_a_moldable_job_gets_nodes_of_its_range_and_a_cap(
     """Its fair part of 1,300 W has room for four slow nodes, and not for four fast ones."""
     (tmp_path / "table.csv").write_text(TABLE)
     here = serve('licences = true\n[policy]\npower = "watts"\nconfigure = { name = "naive", '
-                 f'table = "{tmp_path}/table.csv" }}\n')
+                 f'table = "{tmp_path}/table.csv", unknown = "refuse" }}\n')
     wide, narrow = ours(bed, "2-4", 240, "-J", "lu"), ours(bed, "1-2", 240, "-J", "lu")
     strange = ours(bed, 1, 240, "-J", "nobody-knows-it")
     cycles(here, lambda: runs(bed, wide) and runs(bed, narrow))

@@ -33,7 +33,8 @@ NODES = {"machine.nodes": 16, "machine.node_idle_w": 90.0, "machine.node_active_
 CAP = {"power.cap": "3kW"}
 """Eleven busy nodes of sixteen: it is felt."""
 PLAN = {"power.cap.watts": 3000.0}
-MOLDABLE = {"trace": "BT-MZ", "power.cap": "3500W"}
+MOLDABLE = {"trace": "BT-MZ", "power.cap": "3500W", "machine.node_idle_w": 70.0}
+"""Idle nodes draw less than the applications' tables at their lowest caps."""
 NETWORK = {"machine.nodes": 20, "network.topology": "dragonfly", "network.nodes_per_router": 2,
            "network.routers_per_group": 2, "network.groups": 5,
            "network.node_traffic_gbit_s": 8.0, "network.communication_share": 0.5}

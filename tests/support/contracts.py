@@ -5,7 +5,9 @@ from __future__ import annotations
 import tomllib
 
 import tomli_w
+from click.testing import Result
 
+from wattline.cli.regulate import BROKEN, DECLINED
 from wattline.demand_response.reading import with_given
 
 
@@ -16,3 +18,9 @@ def contract_text(short: str) -> str:
     """
     fields = {"warmup": "0s", "forecast": 0} | tomllib.loads(short)
     return tomli_w.dumps(with_given({}, fields))
+
+
+def check_ended(result: Result) -> None:
+    """Assert that a command ended by itself: a contract that fails, or none, is a status too."""
+    assert result.exit_code in (0, BROKEN, DECLINED), result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception

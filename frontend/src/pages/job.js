@@ -4,7 +4,7 @@ import { h } from "../core/dom.js";
 import * as formats from "../core/formats.js";
 import { tile } from "../parts/bars.js";
 import { Chart } from "../parts/chart.js";
-import { assumptions, empty, Filled, unknown } from "../parts/states.js";
+import { AsOf, assumptions, empty, Filled, unknown } from "../parts/states.js";
 import { facts, table } from "../parts/table.js";
 import { knownBy, knownText } from "../parts/known.js";
 import { stateText } from "./jobs.js";
@@ -17,19 +17,22 @@ export const job = { name: "job", title: "Job", under: "jobs", show(root, place,
   const title = h("h1", {}, `Job ${id}`);
   const filled = new Filled(body, { lines: 10, label: "Loading the job" });
   let chart = null;
-  root.append(h("div", { class: "pagehead" }, title, h("a", { href: "#/jobs" }, "All jobs")), body);
+  const asOf = new AsOf(live, () => load());
+  root.append(h("div", { class: "pagehead" }, title, h("a", { href: "#/jobs" }, "All jobs")),
+    asOf.element, body);
   const load = () => filled.fill((signal) => get(`jobs/${encodeURIComponent(id)}`, {}, signal),
     (found) => {
       chart?.destroy();
       const epoch_s = live.now?.epoch_s ?? null;
       chart = profileChart(found);
       const made = shown(found, chart, epoch_s);
+      asOf.at(answeredAt_s(found.job));
       requestAnimationFrame(() => drawProfile(chart, found, epoch_s));
       return made;
     });
   load();
   document.title = `Job ${id} · Wattline`;
-  return { refresh: load, destroy: () => { filled.stop(); chart?.destroy(); },
+  return { refresh: load, destroy: () => { filled.stop(); asOf.destroy(); chart?.destroy(); },
     change(to) {
       id = to.rest[0] ?? "";
       title.textContent = `Job ${id}`;
@@ -39,6 +42,13 @@ export const job = { name: "job", title: "Job", under: "jobs", show(root, place,
       return true;
     } };
 } };
+
+/** Of when an answer is, by how long the job has run or waited; null of one that is over. */
+function answeredAt_s({ submit_s, wait_s, start_s, elapsed_s, end_s }) {
+  if (end_s !== null) return null;
+  const since = start_s === null ? [submit_s, wait_s] : [start_s, elapsed_s];
+  return since.includes(null) ? null : since[0] + since[1];
+}
 
 function profileChart(found) {
   return found.profile?.time_s?.length

@@ -4,7 +4,7 @@ import { debounced, freshId, h } from "../core/dom.js";
 import * as formats from "../core/formats.js";
 import { replaceFields } from "../core/router.js";
 import { labelled } from "../parts/operator.js";
-import { empty, Filled } from "../parts/states.js";
+import { AsOf, empty, Filled } from "../parts/states.js";
 import { pager, table } from "../parts/table.js";
 
 const LIMIT = 50;
@@ -28,10 +28,12 @@ export const jobs = { name: "jobs", title: "Jobs", show(root, place, { live, ses
   const user = h("input", { type: "text", id: freshId("field"), value: asked.user });
   const account = h("input", { type: "text", id: freshId("field"), value: asked.account });
 
+  const asOf = new AsOf(live, () => load());
   const load = (keepFocus = null) => filled.fill(
     (signal) => get("jobs", { ...asked, limit: LIMIT }, signal),
     (found) => {
       const epoch_s = live.now?.epoch_s ?? null;
+      asOf.at(found.time_s);
       queueMicrotask(() => keepFocus
         && result.querySelector(`[data-sort="${keepFocus}"]`)?.focus());
       return shown(found, asked, epoch_s, { sort, turn, clear });
@@ -58,9 +60,9 @@ export const jobs = { name: "jobs", title: "Jobs", show(root, place, { live, ses
       typed();
     } }, labelled("Search", search), labelled("State", state), own ? "" : labelled("User", user),
     labelled("Account", account)),
-    own ? h("p", { class: "soft own" }, "You see your own jobs alone.") : "", result);
+    own ? h("p", { class: "soft own" }, "You see your own jobs alone.") : "", asOf.element, result);
   load();
-  return { refresh: load, destroy: () => { typed.cancel(); filled.stop(); },
+  return { refresh: load, destroy: () => { typed.cancel(); filled.stop(); asOf.destroy(); },
     change(to) {
       asked = fromFields(to.fields);
       [search.value, state.value, user.value, account.value] =

@@ -93,7 +93,8 @@ class NowPage {
     }
   }
 
-  /** A beat adds its point; what became too long is asked for anew, in the server's own steps. */
+  /** A beat adds its point; what became too long is asked for anew, in the server's own steps. While
+   * the source is silent there is a gap, from its last word on: what it said then is no power of now. */
   append(now) {
     const { history } = this;
     if (!history || now.time_s <= (history.time_s.at(-1) ?? -1)) {
@@ -101,11 +102,14 @@ class NowPage {
       if (history && now.time_s < (history.time_s.at(-1) ?? 0) - 1) this.loadHistory();
       return;
     }
+    const silent = now.stale_s > 0;
+    const put = (values, value) => values?.push(silent ? null : value);
+    if (silent) forget(history, now.time_s - now.stale_s);
     history.time_s.push(now.time_s);
-    history.power_w.push(now.power_w);
-    history.cap_w.push(now.cap_w);
-    history.target_w?.push(now.target_w);
-    history.queued.push(now.queued);
+    put(history.power_w, now.power_w);
+    put(history.cap_w, now.cap_w);
+    put(history.target_w, now.target_w);
+    put(history.queued, now.queued);
     if (history.time_s.length > MOST_POINTS) this.loadHistory();
     else this.drawHistory();
   }
@@ -248,6 +252,15 @@ class NowPage {
     this.orders?.destroy();
     this.chart.destroy();
     this.map.destroy();
+  }
+}
+
+/** What was drawn after the last word of a source that turned out to be silent is taken back. */
+function forget(history, heard_s) {
+  for (let at = history.time_s.length - 1; at >= 0 && history.time_s[at] > heard_s; at -= 1) {
+    for (const name of ["power_w", "cap_w", "target_w", "queued"]) {
+      if (history[name]) history[name][at] = null;
+    }
   }
 }
 

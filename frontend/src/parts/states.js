@@ -1,5 +1,6 @@
 /* What stands where values are not (yet): being loaded, nothing there, an error with a way on. */
-import { h, replaceKeeping, say } from "../core/dom.js";
+import { h, replaceKeeping, say, setText } from "../core/dom.js";
+import * as formats from "../core/formats.js";
 import { wasAborted } from "../core/api.js";
 
 export function skeleton(lines = 3, label = "Loading") {
@@ -80,4 +81,33 @@ export function assumptions(list, title = "What this rests on") {
   return h("details", { class: "assumed" },
     h("summary", {}, `${title} (${list.length})`),
     h("ul", {}, list.map((text) => h("li", {}, text))));
+}
+
+/** Of when the figures of a page are that does not follow the beat, and a button for newer ones. */
+export class AsOf {
+  constructor(live, refresh) {
+    this.live = live;
+    this.text = h("span", {});
+    this.element = h("p", { class: "summary asof", hidden: true }, this.text, " ",
+      h("button", { type: "button", class: "quiet", onclick: refresh }, "Refresh"));
+    this.stop = live.listen((_, news) => news === "now" && this.show());
+  }
+
+  /** New figures are there, of this time; null where they do not change any more. */
+  at(time_s) {
+    this.time_s = time_s;
+    this.show();
+  }
+
+  show() {
+    const { now } = this.live;
+    const said = now && this.time_s !== undefined && this.time_s !== null
+      && Math.abs(now.time_s - this.time_s) > 1e-3 ? formats.asOf(this.time_s, now).trim() : "";
+    this.element.hidden = !said;
+    if (said) setText(this.text, said);
+  }
+
+  destroy() {
+    this.stop();
+  }
 }

@@ -8,7 +8,7 @@ the index gets the one in memory as long as nothing has changed, at the cost of 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import (
@@ -26,7 +26,12 @@ from sqlalchemy.exc import DBAPIError
 
 from wattline.account.store import Store, metadata, name_type, refuse_missing, shown_url
 from wattline.model.errors import InputError
-from wattline.physics.configurations import Configuration, ConfigurationTable
+from wattline.physics.configurations import (
+    MEASURED,
+    PREDICTED,
+    Configuration,
+    ConfigurationTable,
+)
 from wattline.physics.dimensions import CLASSIC
 from wattline.physics.pareto import JoinedTables, ParetoIndex, build_index, fastest_within, join
 
@@ -57,6 +62,14 @@ job_details_notes = Table(
     Column("application", name_type(128), primary_key=True),
     Column("note", Text, nullable=False),
 )
+
+job_details_scopes = Table(
+    "job_details_scopes",
+    metadata,
+    Column("application", name_type(128), primary_key=True),
+    Column("power_scope", name_type(16), nullable=False),
+)
+"""Of what the watts of an application's configurations are, where that is known."""
 
 job_configurations = Table(
     "job_configurations",
@@ -108,7 +121,8 @@ class ConfigurationStore:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._catalogue: Catalogue | None = None
-        store.create(job_details, job_configurations, job_details_revision, job_details_notes)
+        store.create(job_details, job_configurations, job_details_revision, job_details_notes,
+                     job_details_scopes)
 
     def put(self, table: ConfigurationTable) -> None:
         """Keep this table as the application's only one."""
@@ -116,18 +130,19 @@ class ConfigurationStore:
         rows = []
         for one in map(table.row, range(len(table))):
             settings = one.settings if classic else {"settings": json.dumps(one.settings)}
-            rows.append({"application": table.application, "source": table.source,
+            rows.append({"application": table.application, "source": one.basis,
                          "nodes": one.nodes, **settings, "time_s": one.time_s,
                          "power_w": one.power_w})
         with self._store.engine.begin() as connection:
             for kept in (job_details, job_configurations):
                 connection.execute(delete(kept).where(kept.c.application == table.application))
             connection.execute((job_details if classic else job_configurations).insert(), rows)
-            connection.execute(delete(job_details_notes).where(
-                job_details_notes.c.application == table.application))
-            if table.note:
-                connection.execute(job_details_notes.insert().values(
-                    application=table.application, note=table.note))
+            for said, column, text in ((job_details_notes, "note", table.note),
+                                       (job_details_scopes, "power_scope", table.power_scope)):
+                connection.execute(delete(said).where(said.c.application == table.application))
+                if text:
+                    connection.execute(said.insert().values(
+                        {"application": table.application, column: text}))
             changed = connection.execute(job_details_revision.update().values(
                 revision=job_details_revision.c.revision + 1))
             if changed.rowcount == 0:
@@ -149,15 +164,27 @@ class ConfigurationStore:
                          job_configurations.c.application == application))]
             note = connection.execute(select(job_details_notes.c.note).where(
                 job_details_notes.c.application == application)).scalar() or ""
+            scope = connection.execute(select(job_details_scopes.c.power_scope).where(
+                job_details_scopes.c.application == application)).scalar() or ""
         if not rows:
             known = ", ".join(self.applications()) or "none"
             raise InputError(
                 f"there is no application '{application}' in the store; known are: {known}")
         nodes, settings, read = zip(*rows, strict=True)
-        return ConfigurationTable.of(
-            application, nodes, {name: [one[name] for one in settings] for name in settings[0]},
-            [row.time_s for row in read], [row.power_w for row in read],
-            source=str(read[0].source), note=note)
+        columns = {name: [one[name] for one in settings] for name in settings[0]}
+
+        def made(rows: Sequence[int], source: str) -> ConfigurationTable:
+            return ConfigurationTable.of(
+                application, [nodes[at] for at in rows],
+                {name: [each[at] for at in rows] for name, each in columns.items()},
+                [read[at].time_s for at in rows], [read[at].power_w for at in rows],
+                source=source, note=note, power_scope=scope)
+
+        measured = [at for at, row in enumerate(read) if row.source == MEASURED]
+        if len(measured) == len(read):
+            return made(measured, MEASURED)
+        every = made(range(len(read)), PREDICTED)
+        return made(measured, MEASURED).filled_by(every) if measured else every
 
     def revision(self) -> int:
         """A number that rises with every change."""

@@ -170,13 +170,17 @@ def migrate(store: Store) -> int:
     if found > LATEST:
         raise InputError(f"the store {shown_url(store.url)} has tables of version {found}; this "
                          f"program knows those up to {LATEST}: install a newer one")
-    with store.session() as session:
-        connection = session.connection()
-        lock(connection)
-        for step in range(found + 1, LATEST + 1):
-            STEPS[step](connection)
-        connection.execute(update(version).values(version=LATEST))
+    store.alter(_bring)
     return found
+
+
+def _bring(connection: Connection) -> None:
+    """All steps that are left: another program may have done them by now."""
+    lock(connection)
+    found: int = connection.execute(select(version.c.version)).scalar_one()
+    for step in range(found + 1, LATEST + 1):
+        STEPS[step](connection)
+    connection.execute(update(version).values(version=LATEST))
 
 
 def _told(store: Store) -> int:

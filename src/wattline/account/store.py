@@ -10,13 +10,23 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Engine, MetaData, String, Table, Text, create_engine, event, inspect
+from sqlalchemy import (
+    Connection,
+    Engine,
+    MetaData,
+    String,
+    Table,
+    Text,
+    create_engine,
+    event,
+    inspect,
+)
 from sqlalchemy.dialects.mysql import MEDIUMTEXT, VARCHAR
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
@@ -32,7 +42,8 @@ _NO_STORE = "not a database"
 """What SQLite says of a file that is something else."""
 _FILES = ("", "-wal", "-shm", "-journal")
 """What SQLite makes for one database, by the ends of their names."""
-_AT_ONCE = re.compile("already exists|duplicate key|database is locked|Deadlock", re.IGNORECASE)
+_AT_ONCE = re.compile("already exists|duplicate key|database is locked|Deadlock|concurrent DDL",
+                      re.IGNORECASE)
 _BUSY = re.compile("locked|lock wait timeout|deadlock", re.IGNORECASE)
 
 # Constraints have names, because MariaDB and PostgreSQL can alter only what has one.
@@ -97,9 +108,7 @@ class Store:
                 self._create_missing(tables or metadata.sorted_tables)
                 return
             except DBAPIError as error:
-                # Another program may create the same tables at the same time.
-                if _AT_ONCE.search(_reason(error)) and time.monotonic() < until_s:
-                    time.sleep(0.1)
+                if _again(error, until_s):
                     continue
                 if isinstance(error, OperationalError) or _NO_STORE in _reason(error):
                     raise InputError(
@@ -127,6 +136,20 @@ class Store:
             busy = ", because another program writes to it" if held else ""
             raise WattlineError(f"the store {shown_url(self.url)} refused{busy}; nothing was "
                                 f"entered: {_reason(error)}") from error
+
+    def alter(self, work: Callable[[Connection], None]) -> None:
+        """One transaction that makes or changes tables, begun anew where another program does so
+        at the same time: in MariaDB each such statement ends the transaction and its locks."""
+        until_s = time.monotonic() + WAIT_S
+        while True:
+            try:
+                with self.session() as session:
+                    work(session.connection())
+                return
+            except WattlineError as error:
+                if not (isinstance(error.__cause__, DBAPIError)
+                        and _again(error.__cause__, until_s)):
+                    raise
 
     def insert(self, table: Table, rows: list[dict[str, Any]]) -> None:
         """Add many rows in one transaction."""
@@ -217,6 +240,14 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
     # 64 MiB instead of 2: indexes of a month's facts do not fit into less.
     cursor.execute("PRAGMA cache_size=-65536")
     cursor.close()
+
+
+def _again(error: DBAPIError, until_s: float) -> bool:
+    """Whether another program changes the same tables at the same time; waits a little if so."""
+    if not _AT_ONCE.search(_reason(error)) or time.monotonic() >= until_s:
+        return False
+    time.sleep(0.1)
+    return True
 
 
 def _reason(error: DBAPIError) -> str:

@@ -15,6 +15,7 @@ from wattline.account.store import Store, refuse_missing
 from wattline.analysis import rundir
 from wattline.analysis.describe import unix_start_s
 from wattline.model.errors import InputError, warn
+from wattline.model.local_time import zone_of
 from wattline.model.progress import Advance, silent
 from wattline.model.run import Run
 from wattline.model.shown import Shown
@@ -97,7 +98,7 @@ def account_run(
     start: float | str | None = None, end: float | str | None = None, by: str | None = None,
     price: float | str | None = None, price_start: str = "", epoch_s: float | None = None,
     replace_run: bool = False, with_steps: bool = True, profile: str | Path | None = None,
-    profile_interval_s: float = 30.0, progress: Advance = silent,
+    profile_interval_s: float = 30.0, zone: str = "", progress: Advance = silent,
 ) -> RunAccount:
     """Say who used which joules in a run, in the folder of one, or in a run of a ledger.
 
@@ -106,7 +107,8 @@ def account_run(
     partition, application, node_class) they are added up. With a `price` (one figure, or a table
     of them) each job's joules are charged at the price of their time. A table is read by the dates
     of the log; where these have none in common, it begins with the first submission, or at its date
-    `price_start`. `epoch_s` is the Unix time of the run's second 0, where its log does not say it.
+    `price_start`; its dates without an offset are of `zone`, else of UTC. `epoch_s` is the Unix
+    time of the run's second 0, where its log does not say it.
     With `profile`, power profiles are written into that folder as Slurm's HDF5 files.
 
     >>> import wattline as wl
@@ -118,7 +120,7 @@ def account_run(
     """
     if by is not None and by not in GROUPS:
         raise InputError(f"by is '{by}'; totals are by one of: {', '.join(GROUPS)}")
-    rate = _price(price, price_start)
+    rate = _price(price, price_start, zone)
     if run is None and not store:
         raise InputError("name a run folder, or a store with --store")
     if isinstance(run, Run) and store:
@@ -129,7 +131,7 @@ def account_run(
     if read is None:
         refuse_missing(store)
     progress(0.1)
-    asked = _Asked(chosen, by or "", rate, str(price), price_start, with_steps)
+    asked = _Asked(chosen, by or "", rate, str(price), price_start, with_steps, zone)
     entering = None if read is None else _Entering.of(read, run, run_name, epoch_s)
 
     def profiles() -> None:
@@ -159,6 +161,7 @@ class _Asked:
     price: str
     price_start: str
     with_steps: bool
+    zone: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,7 +236,8 @@ def _answered(
     listed = ledger.jobs_of(row["id"], chosen) if asked.rate is not None or not asked.by else []
     found = RunAccount(row, listed, {}, asked.by, remarks=said)
     if asked.rate is not None:
-        found = _charged(found, ledger, asked.rate, asked.price, asked.price_start)
+        found = _charged(found, ledger, asked.rate, asked.price, asked.price_start,
+                         asked.zone)
     if asked.by:
         return replace(found, totals=_totals(found, ledger, asked.by, chosen))
     return replace(found, steps=_steps(ledger, found)) if asked.with_steps else found
@@ -282,7 +286,7 @@ def _nobody(ledger: AnyLedger, run_id: int, chosen: Chosen) -> list[str]:
             for name in ledger.unknown(run_id, column, names)]
 
 
-def _price(price: float | str | None, start: str) -> Signal | None:
+def _price(price: float | str | None, start: str, zone: str) -> Signal | None:
     """What is wrong with a price is found out before anything is read or entered."""
     from wattline.traces.rates import is_flat, price_from
 
@@ -290,27 +294,29 @@ def _price(price: float | str | None, start: str) -> Signal | None:
         if start:
             raise InputError("--price-start goes with --price FILE")
         return None
-    found = price_from(str(price), start=start)
+    found = price_from(str(price), start=start, zone=zone_of(zone).info)
     if start and is_flat(found):
         raise InputError("--price-start goes with a table of prices; one price holds at any time")
     return found
 
 
 def _charged(
-    found: RunAccount, ledger: AnyLedger, rate: Signal, price: str, price_start: str
+    found: RunAccount, ledger: AnyLedger, rate: Signal, price: str, price_start: str,
+    zone: str,
 ) -> RunAccount:
     """Put its cost to each job, and say what the costs rest on."""
     from wattline.account.costs import job_costs
     from wattline.account.from_run import MEAN_POWER
     from wattline.account.sacct import life
-    from wattline.traces.dated_tariffs import LogDates, rate_beside, shifted
+    from wattline.model.run_clock import RunClock
+    from wattline.traces.dated_tariffs import rate_beside, shifted
     from wattline.traces.rates import end_note, is_flat, price_from
     from wattline.traces.tariffs import currency_of
 
     first_s, last_s = ledger.submissions(found.run["id"])
     notes: tuple[str, ...] = ()
     if not price_start:
-        log = LogDates.of(first_s, last_s, found.run["epoch_s"])
+        log = RunClock.of(first_s, last_s, found.run["epoch_s"], zone_of(zone).info)
         rate, notes = rate_beside(price, price_from, log, "--price-start DATE")
     used = [job for job in found.jobs if job["nodes"]]
     _check_overlap(rate, price, min((job["start_s"] for job in used), default=first_s) - first_s)

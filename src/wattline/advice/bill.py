@@ -22,14 +22,20 @@ from wattline.account.measured.questions import (
     totals,
     unseen,
 )
-from wattline.account.measured.remarking import filled_by_mean, set_aside, suspect_j_by
+from wattline.account.measured.remarking import (
+    filled_by_mean,
+    set_aside,
+    suspect_j_by,
+    too_much,
+    too_much_said,
+)
 from wattline.account.measured.seen_time import NEARLY, seen_shares
 from wattline.account.measured.seen_time import said as short_said
-from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store
 from wattline.advice.measured import check_clusters, evenness, open_ledger
 from wattline.advice.meters import chosen_meters, refuse_nested, unknown_order
 from wattline.model.errors import InputError, warn
+from wattline.model.local_time import zone_of
 from wattline.model.shown import Shown
 from wattline.model.signal import Signal
 
@@ -173,11 +179,11 @@ def _beneath(
 
 
 def _doubts(store: Store, asked: Conditions) -> list[str]:
-    """On jobs whose meters and Slurm disagree, and on readings that look like faults."""
+    """On joules that cannot be, jobs whose meters and Slurm disagree, readings like faults."""
     apart = contradicted(store, asked)
     suspect_j = suspect_j_by(store, asked)
-    return ([apart_said(apart)] if apart else []) + (
-        [suspects_said(suspect_j)] if suspect_j else [])
+    return [*too_much_said(too_much(store, asked)), *([apart_said(apart)] if apart else []),
+            *([suspects_said(suspect_j)] if suspect_j else [])]
 
 
 def _left_out(
@@ -195,8 +201,8 @@ def _rates(
     price: float | str | None, carbon: float | str | None, period: Period
 ) -> tuple[dict[str, Signal], list[str]]:
     """What a joule costs and weighs over time, and what to say of tables."""
+    from wattline.model.run_clock import NoDates
     from wattline.traces.rates import carbon_from, end_note, is_flat, price_from
-    from wattline.traces.tariffs import NoDates
 
     rates: dict[str, Signal] = {}
     notes = []
@@ -204,7 +210,7 @@ def _rates(
         if given is None:
             continue
         try:
-            rate = rates[name] = read(str(given), unix=True)
+            rate = rates[name] = read(str(given), unix=True, zone=period.zone.info)
         except NoDates:
             raise InputError(f"{given}: its times are no dates, which a bill needs") from None
         if is_flat(rate):

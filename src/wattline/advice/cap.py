@@ -12,10 +12,11 @@ caps in even steps are tried first, and in smaller ones where none of them keeps
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wattline.advice.cap_policies import none_goes, plainly, that_go, under_cap
 from wattline.advice.limits import Figures, Limits, broken
 from wattline.analysis.metrics import metrics
 from wattline.model.errors import InputError, warn
@@ -24,8 +25,6 @@ from wattline.model.run import Run
 from wattline.model.units import counted, format_power
 from wattline.policies.going_together import KEEPERS
 from wattline.scenario.in_python import CAPS, Asked, PolicyChoice, Source, asked
-from wattline.scenario.load import changed, validate
-from wattline.scenario.model import Scenario
 from wattline.scenario.objects import Keeper, Machine, PolicyObject
 from wattline.scenario.unused import WATTS_UNUSED, unused
 
@@ -39,6 +38,11 @@ STEPS = 8
 """Caps in so many even steps are tried, to see what bisection passes over."""
 MOST_STEPS = 4 * STEPS
 """In so many where none of fewer keeps a limit that the peak breaks."""
+PUBLISHED = {"block", "wait"}
+"""Power policies that are there to compare with."""
+WANTED = ("an operator wants watts where jobs cannot be slowed down, dvfs or adaptive where they "
+          "can: once a cap falls, one job stops all behind it under block, and after a while under "
+          "wait")
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ class Tried:
     cap_w: float
     figures: Figures
     broken: tuple[str, ...]
-    """The limits that did not hold."""
+    """The limits that did not hold; `cap` where the run itself was above it."""
     above_cap_s: float
 
     @property
@@ -88,6 +92,14 @@ class CapAdvice:
     assumed: tuple[str, ...]
     remarks: tuple[str, ...] = ()
     """What must be known of the run without a cap, `assumed` included."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Power policies that do not go with the machine or its other policies, and why."""
+
+    @property
+    def wanted(self) -> str:
+        """Which power policy an operator wants; empty where no published one is among several."""
+        published = {choice.policy for choice in self.choices} & PUBLISHED
+        return WANTED if published and len(self.choices) > 1 else ""
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -98,6 +110,8 @@ class CapAdvice:
             "policies": {choice.policy: self._choice(choice) for choice in self.choices},
             "assumed": list(self.assumed),
             "remarks": list(self.remarks),
+            "wanted": self.wanted,
+            "left_out": dict(self.left_out),
         }
 
     def _choice(self, choice: CapChoice) -> dict[str, Any]:
@@ -127,7 +141,8 @@ class CapAdvice:
         rows = [(each.policy, _watts(each.cap_w),
                  "" if each.cap_w is None else f"{each.cap_w / self.peak_w:.1%}", each.remark)
                 for each in self.choices]
-        return html_table(("power policy", "cap", "of peak", "remark"), rows, self.remarks)
+        return html_table(("power policy", "cap", "of peak", "remark"), rows,
+                          [*self.remarks, *filter(None, [self.wanted])])
 
     def plot(self, path: str | Path) -> Path:
         """Draw waiting over the cap, a line per policy; PNG or SVG by the name."""
@@ -201,10 +216,12 @@ def advise_cap(
         raise InputError("policy.python: a policy in Python keeps a cap in its own way; caps are "
                          "advised for the power policies that are shipped")
     report = progress or (lambda fraction: None)
-    free_plan = replace(found, scenario=_with(scenario, {"name": "none"}, None)).plan()
+    free_plan = replace(found, scenario=under_cap(scenario, {"name": "none"}, None)).plan()
+    idle_w = free_plan.machine.power_w_idle
+    planned = replace(found, scenario=free_plan.scenario, trace=free_plan.trace)
+    keepers, left_out = that_go(keepers, planned, is_named=(power, policies) != (None, KEEPERS))
     free_run = free_plan.run()
     free = _figures(free_run)
-    idle_w = free_plan.machine.power_w_idle
     if free_run.power_w_peak <= idle_w:
         raise InputError(
             f"without a cap the machine draws at most {format_power(free_run.power_w_peak)}, no "
@@ -213,20 +230,25 @@ def advise_cap(
     choices: list[CapChoice] = []
     searches: list[_Search] = []
     for place, keeper in enumerate(keepers.values()):
-        search = _Search(replace(found, scenario=free_plan.scenario, trace=free_plan.trace),
-                         keeper, limits.resolve(free))
+        search = _Search(planned, keeper, limits.resolve(free))
         searches.append(search)
-        choices.append(search.find(idle_w, free_run.power_w_peak, tolerance))
+        try:
+            choices.append(search.find(idle_w, free_run.power_w_peak, tolerance))
+        except InputError as error:  # what the others found stays
+            left_out[search.policy] = plainly(error, scenario)
         report((place + 1) / len(keepers))
+    if not choices:
+        raise InputError(none_goes(left_out))
     # What only a power policy reads is without effect where none of them reads it.
     idle = set(unused(free_plan))
     read = {line for line in idle for search in searches if line not in search.unused}
     read.add(WATTS_UNUSED)  # of the run without a cap; all others have one
-    remarks = (*(line for line in free_run.remarks if line not in read),
+    remarks = (*(f"left out: {why}" for why in left_out.values()),
+               *(line for line in free_run.remarks if line not in read),
                *_of_left_jobs(choices, free))
     warn(remarks)
     return CapAdvice(free_run.power_w_peak, idle_w, free, limits, tuple(choices),
-                     free_run.assumed, remarks)
+                     free_run.assumed, remarks, left_out)
 
 
 def _limits(
@@ -343,11 +365,13 @@ class _Search:
 
     def keeps(self, cap_w: float) -> Tried:
         """Whether all limits are kept under this cap, by a run."""
-        ready = replace(self.free, scenario=_with(self.free.scenario, self.keeper, cap_w)).plan()
+        scenario = under_cap(self.free.scenario, self.keeper, cap_w)
+        ready = replace(self.free, scenario=scenario).plan()
         self.unused = set(unused(ready))
         run = ready.run()
         figures = _figures(run)
-        found = Tried(cap_w, figures, broken(figures, self.limit), run.time_above_cap_s)
+        over = ("cap",) if run.time_above_cap_s > 0.0 else ()
+        found = Tried(cap_w, figures, (*over, *broken(figures, self.limit)), run.time_above_cap_s)
         self.tried.append(found)
         return found
 
@@ -376,29 +400,14 @@ def _between(low_w: float, high_w: float, steps: int = STEPS) -> list[float]:
 
 def _reason(tried: Tried) -> str:
     """What is wrong with a cap."""
+    if "cap" in tried.broken:
+        return f"the run is above it for {tried.above_cap_s:,.0f} s"
     if "refused" in tried.broken:
         refused = tried.figures.refused
         return f"{counted(refused, 'job')} never run{'s' * (refused == 1)}"
     several = len(tried.broken) > 1
     return (f"the limit{'s' * several} on {' and '.join(tried.broken)} "
             f"{'break' if several else 'breaks'}")
-
-
-def _with(scenario: Scenario, power: Mapping[str, Any], cap_w: float | None) -> Scenario:
-    """The same scenario under another power policy and cap."""
-    fields = scenario.model_dump(mode="python", exclude_none=True)
-    given = fields.get("policy", {}).get("power")
-    named = given if isinstance(given, str) else (given or {}).get("name")
-    changes: dict[str, Any] = {"policy.power": dict(power)}
-    if power == {"name": named}:  # with the parameters that the scenario gives it
-        changes = {}
-    section = dict(fields.get("power", {}))
-    for field in ("cap", "watch_cap"):
-        section.pop(field, None)
-    if cap_w is not None:
-        section["cap"] = cap_w
-    fields["power"] = section
-    return validate(changed(fields, changes), scenario.name)
 
 
 def _figures(run: Run) -> Figures:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,8 +13,10 @@ from wattline.advice.budget import BudgetRuns, compare, figures
 from wattline.analysis.budget import budget_lines
 from wattline.model.errors import InputError, warn
 from wattline.model.jobs import JobTable
+from wattline.model.local_time import zone_of
 from wattline.model.machine import Machine
 from wattline.model.progress import Advance, silent
+from wattline.model.run_clock import NoDates, RunClock
 from wattline.model.shown import Shown
 from wattline.model.signal import Signal
 from wattline.model.units import counted, parse_duration, parse_energy
@@ -21,11 +24,11 @@ from wattline.physics.budget import EnergyBudget, cost_of
 from wattline.physics.budget import plan as plan_of
 from wattline.policies.admission.adaptive_setup import Strategy
 from wattline.scenario import objects
-from wattline.scenario.machines import machine_from, machine_words
+from wattline.scenario.machines import machine_for, machine_from, machine_words
 from wattline.traces import Trace, generate, read
-from wattline.traces.dated_tariffs import LogDates, Read, rate_beside
+from wattline.traces.dated_tariffs import Read, rate_beside
 from wattline.traces.rates import carbon_from, end_note, is_flat, price_from
-from wattline.traces.tariffs import NoDates, currency_of
+from wattline.traces.tariffs import currency_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,13 +127,14 @@ class _Asked(NamedTuple):
 def plan_energy(
     energy: float | str, *, machine: Machine | objects.Machine, period: float | str = "7d",
     price: float | str | None = None, carbon: float | str | None = None, start: str = "",
-    carbon_weight: float = 0.0,
+    zone: str = "", carbon_weight: float = 0.0,
 ) -> EnergyPlan:
     """Plan the power of each slot so that the joules of a period are spent where they cost least.
 
     `price` (of a kWh) and `carbon` (grams per kWh) are one figure or a table, in which the period
-    begins at the date `start`, else at the first row; `carbon_weight` is 0 for the price alone and
-    1 for carbon alone.
+    begins at the date `start`, else at the first row; dates without an offset are of `zone`
+    ("Europe/Berlin", "local"), else of UTC. `carbon_weight` is 0 for the price alone and 1 for
+    carbon alone.
 
     >>> import wattline as wl
     >>> machine = wl.Machine(nodes=10, node_idle_w=90, node_active_w=300)
@@ -139,7 +143,7 @@ def plan_energy(
     (48.0, 9.6, 'EUR')
     """
     known = machine_from(machine)
-    asked = _asked(energy, period, price, carbon, start, carbon_weight, None)
+    asked = _asked(energy, period, price, carbon, start, carbon_weight, None, zone_of(zone).info)
     budget = asked.budget
     found = plan_of(budget, known.power_w_idle, known.power_w_max)
     ends = [*found.time_s[1:].tolist(), budget.end_s]
@@ -158,14 +162,16 @@ def try_budget(
     energy: float | str, *, machine: Machine | objects.Machine,
     trace: Trace | JobTable | str | Path | None = None, jobs: int = 1000, seed: int = 1,
     period: float | str = "7d", price: float | str | None = None,
-    carbon: float | str | None = None, start: str = "", carbon_weight: float = 0.0,
-    strategy: str = "dvfs", progress: Advance = silent,
+    carbon: float | str | None = None, start: str = "", zone: str = "",
+    carbon_weight: float = 0.0, strategy: str = "dvfs", progress: Advance = silent,
 ) -> BudgetTrial:
     """Run jobs under an energy budget, and beside it under a constant cap of the same energy.
 
-    Sizes of `trace` are cores. Without one, so many `jobs` are generated. `strategy` is what nodes
-    do to draw less: idle, shut, dvfs or mix. Tables of prices and carbon are read by the dates of
-    the log; where these have none in common, they begin with the first submission, or at `start`.
+    Sizes of `trace` are cores; a size that the `machine` lacks is that of the log's header. Without
+    a log so many `jobs` are generated. `strategy` is what nodes do to draw less: idle, shut, dvfs
+    or mix. Tables of prices and carbon are read by the dates of the log; where these have none in
+    common, they begin with the first submission, or at `start`. Times without an offset, in the log
+    too, are of `zone` ("Europe/Berlin", "local"), else of UTC.
 
     >>> import wattline as wl
     >>> machine = wl.Machine(nodes=10, node_idle_w=90, node_active_w=300)
@@ -173,9 +179,8 @@ def try_budget(
     >>> float(found.to_pandas()["excess_j"]["budget"])
     0.0
     """
-    known = machine_from(machine)
-    table, log, remarks = _jobs(trace, jobs, seed, known)
-    asked = _asked(energy, period, price, carbon, start, carbon_weight, log)
+    table, log, known, remarks = _jobs(trace, jobs, seed, machine, zone)
+    asked = _asked(energy, period, price, carbon, start, carbon_weight, log, zone_of(zone).info)
     budget = asked.budget
     budget.checked(known.power_w_idle, known.power_w_max)
     how = Strategy.parse(strategy)
@@ -192,10 +197,11 @@ def try_budget(
 
 def _asked(
     energy: float | str, period: float | str, price: float | str | None,
-    carbon: float | str | None, start: str, carbon_weight: float, log: LogDates | None,
+    carbon: float | str | None, start: str, carbon_weight: float, log: RunClock | None,
+    zone: tzinfo,
 ) -> _Asked:
-    cents, of_cents = _rate(price, price_from, start, log)
-    grams, of_grams = _rate(carbon, carbon_from, start, log)
+    cents, of_cents = _rate(price, price_from, start, log, zone)
+    grams, of_grams = _rate(carbon, carbon_from, start, log, zone)
     weight = carbon_weight if cents is not None else 1.0
     if weight > 0 and grams is None and cents is not None:
         raise InputError("--carbon-weight is above 0, but there is no --carbon")
@@ -206,7 +212,7 @@ def _asked(
 
 
 def _rate(
-    given: float | str | None, read: Read, start: str, log: LogDates | None
+    given: float | str | None, read: Read, start: str, log: RunClock | None, zone: tzinfo
 ) -> tuple[Signal | None, tuple[str, ...]]:
     """What was given from the beginning of the period on, and how a table was put there."""
     if given in (None, ""):
@@ -214,7 +220,7 @@ def _rate(
     text = str(given)
     if log is not None and not start:
         return rate_beside(text, read, log, "--start DATE")
-    found = read(text, start=start)
+    found = read(text, start=start, zone=zone)
     return found, () if start or is_flat(found) or not _has_dates(text, read) else (
         f"{text}: its first row is taken for the beginning; --start DATE says otherwise",)
 
@@ -228,29 +234,44 @@ def _has_dates(text: str, read: Read) -> bool:
 
 
 def _jobs(
-    trace: Trace | JobTable | str | Path | None, count: int, seed: int, machine: Machine
-) -> tuple[JobTable, LogDates | None, tuple[str, ...]]:
-    """The log's jobs and dates, or generated ones whose sizes are nodes; and what was dropped."""
-    cores = machine.class_of(0).cores
+    trace: Trace | JobTable | str | Path | None, count: int, seed: int,
+    given: Machine | objects.Machine, zone: str,
+) -> tuple[JobTable, RunClock | None, Machine, tuple[str, ...]]:
+    """The log's jobs and dates, or generated ones whose sizes are nodes; their machine; and what
+    was assumed of it and dropped."""
     if trace is None:
+        machine = machine_from(given)
         made = generate("lublin", seed=seed, jobs=count, nodes=machine.node_count).jobs
-        return made.with_columns(procs=made.procs * cores), None, ()
+        sizes = made.procs * machine.class_of(0).cores
+        return made.with_columns(procs=sizes), None, machine, ()
     if isinstance(trace, JobTable):
-        return trace, _dates(trace, None), ()
-    if isinstance(trace, Trace):
-        return trace.jobs, _dates(trace.jobs, trace.unix_start_s), ()
-    log = read(Path(trace), machine_procs=machine.node_count * cores)
+        return trace, _dates(trace, None, zone_of(zone).info), machine_from(given), ()
+    log = trace if isinstance(trace, Trace) else read(Path(trace), zone=zone)
+    machine, lines = machine_for(given, log)
+    if not isinstance(trace, Trace):
+        log, dropped = _fitting(Path(trace), log, machine, zone)
+        lines += dropped
+    return log.jobs, _dates(log.jobs, log.unix_start_s, zone_of(zone).info), machine, lines
+
+
+def _fitting(
+    path: Path, log: Trace, machine: Machine, zone: str
+) -> tuple[Trace, tuple[str, ...]]:
+    """The log without jobs that are larger than the machine, and how many those are."""
+    if int(log.jobs.procs.max(initial=0)) <= machine.core_count:
+        return log, ()
+    log = read(path, machine_procs=machine.core_count, zone=zone)
     dropped = log.cleaning.count("too_large")
-    lines = () if not dropped else (
+    return log, (
         f"{dropped:,} job{'' if dropped == 1 else 's'} of the log dropped: larger than "
-        f"{machine.node_count:,} nodes of {counted(cores, 'core')} (--nodes, --cores)",)
-    return log.jobs, _dates(log.jobs, log.unix_start_s), lines
+        f"{machine.node_count:,} nodes of {counted(machine.class_of(0).cores, 'core')} "
+        "(--nodes, --cores)",)
 
 
-def _dates(jobs: JobTable, unix_start_s: float | None) -> LogDates | None:
+def _dates(jobs: JobTable, unix_start_s: float | None, zone: tzinfo) -> RunClock | None:
     if not len(jobs):
         return None
-    return LogDates.of(float(jobs.submit_s[0]), float(jobs.submit_s[-1]), unix_start_s)
+    return RunClock.of(float(jobs.submit_s[0]), float(jobs.submit_s[-1]), unix_start_s, zone)
 
 
 def _cost(plan: Signal, tariff: Signal | None, budget: EnergyBudget) -> float | None:

@@ -17,11 +17,11 @@ from wattline.account.measured.meters_seen import (
 )
 from wattline.account.measured.periods import between
 from wattline.account.measured.questions import Conditions, totals
-from wattline.account.measured.zones import Zone, zone_of
 from wattline.account.store import Store
 from wattline.advice.measured import check_clusters, open_ledger
 from wattline.advice.meters import chosen_meters
 from wattline.model.errors import InputError, warn
+from wattline.model.local_time import Zone, zone_of
 from wattline.model.shown import Shown
 from wattline.model.units import parse_duration, parse_energy
 

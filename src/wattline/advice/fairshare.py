@@ -148,7 +148,7 @@ def _is_measured(
 
 def _date_s(text: str, zone: str) -> float:
     from wattline.account.measured.periods import instant
-    from wattline.account.measured.zones import zone_of
+    from wattline.model.local_time import zone_of
 
     return instant(text, "--at", zone_of(zone))
 

@@ -13,8 +13,8 @@ from wattline.model.shown import Shown
 from wattline.model.units import counted, part_of
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.dimensions import CLASSIC
+from wattline.physics.measurement_columns import ColumnMap
 from wattline.physics.measurements import (
-    ColumnMap,
     find_application,
     read_measurements,
     unnamed_note,
@@ -25,9 +25,10 @@ from wattline.physics.regression import (
     TooFewError,
     error_summary,
     fit_and_check,
+    fit_with_errors,
     save_models,
 )
-from wattline.physics.regression import fit as fit_table
+from wattline.physics.regression.files import with_scope
 from wattline.physics.regression.learning import (
     FEWEST,
     fit_widely,
@@ -54,7 +55,7 @@ class Fitted(Shown):
     """How the file and the name of the application were read."""
     checked: dict[str, Fit] = field(default_factory=dict)
     models: dict[str, Model] = field(default_factory=dict)
-    """Fitted to all points."""
+    """Fitted to all points, with their cross-validated errors."""
     not_checked: dict[str, str] = field(default_factory=dict)
     """Why the errors of an application are not known."""
 
@@ -81,8 +82,10 @@ class Fitted(Shown):
             "time_error": found.time_error, "power_error": found.power_error,
             "inside_90pct_interval": found.covered,
         } for name, found in self.checked.items()}
+        written = {name: model.known.errors and model.known.errors.as_dict()
+                   for name, model in self.models.items()}
         return {**self.settings, "not_checked": self.not_checked, "notes": self.notes,
-                **self._together(), "applications": rows}
+                **self._together(), "applications": rows, "models": written}
 
     def _together(self) -> dict[str, Any]:
         """Errors over all points of the file that were not trained on; none where all were."""
@@ -131,19 +134,26 @@ def fit(
     for done, (name, one) in enumerate(tables.items()):
         try:
             if keep:
-                found.models[name] = fit_table(one, kind, sockets=sockets, priors=believed)
+                made = fit_with_errors(one, kind, sockets=sockets, priors=believed)
+                found.models[name] = with_scope(made, one.power_scope)
             found.checked[name] = fit_and_check(one, share=share, seed=seed, kind=kind,
                                                 sample=sample, sockets=sockets,
                                                 priors=believed)
         except TooFewError as error:
-            unknown = f"; its model, of all {len(one)} of them, is not checked"
-            found.not_checked[name] = f"{error}{unknown if name in found.models else ''}"
+            model = found.models.get(name)
+            found.not_checked[name] = f"{error}{'' if model is None else _how_checked(model)}"
         if progress is not None:
             progress((done + 1) / len(tables))
     if not (found.models if keep else found.checked):
         raise InputError(next(iter(found.not_checked.values())))
     warn(found.remarks)
     return found
+
+
+def _how_checked(model: Model) -> str:
+    """What is said of a model of all points where too few of them can be left out."""
+    how = "not checked" if model.known.errors is None else "checked by cross-validation alone"
+    return f"; its model, of all {model.trained_on} of them, is {how}"
 
 
 def _not_believed(tables: Mapping[str, ConfigurationTable], kind: str, believed: Priors,

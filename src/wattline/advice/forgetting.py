@@ -18,9 +18,9 @@ from wattline.account.measured.forgetting import (
     meters_going,
 )
 from wattline.account.measured.periods import between
-from wattline.account.measured.zones import zone_of
 from wattline.advice.measured import check_clusters, open_ledger
 from wattline.model.errors import InputError
+from wattline.model.local_time import zone_of
 from wattline.model.shown import Shown
 
 

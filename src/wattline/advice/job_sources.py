@@ -11,7 +11,7 @@ import numpy as np
 
 from wattline.advice.job_options import JobOption, Known
 from wattline.physics.claims import ClaimBook
-from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.configurations import MEASURED, PREDICTED, ConfigurationTable
 from wattline.physics.core_power import GHZ, SANDY_BRIDGE, CorePower
 from wattline.physics.dimensions import said
 from wattline.physics.regression import Model
@@ -65,7 +65,7 @@ def from_table(
     rows = [table.row(at) for at in range(len(table))]
     options = tuple(
         JobOption(
-            row.time_s, row.time_s * row.power_w, table.source, source, nodes=row.nodes,
+            row.time_s, row.time_s * row.power_w, row.basis, source, nodes=row.nodes,
             **_settings(row.settings, top_w), runs=row.runs,
         ) for row in rows if nodes in (None, row.nodes))
     notes = (remark, table.note, _of_top(top_w, source))
@@ -73,7 +73,7 @@ def from_table(
 
 
 def from_model(models: Mapping[str, Model], wanted: str, nodes: int | None, source: str) -> Known:
-    """What a model predicts over all that it was trained on, with its own uncertainty."""
+    """What a model says of all that it was trained on, with its own uncertainty."""
     name = same_name(models, wanted)
     if name is None:
         return Known(())
@@ -83,15 +83,16 @@ def from_model(models: Mapping[str, Model], wanted: str, nodes: int | None, sour
         points = points[points[:, 0] == nodes]
     if not len(points):
         return Known((), (f"{source} knows {name} on {_listed(model.grid.nodes)} nodes",))
-    found = model.predict_points(points)
+    found = model.answer(points)
+    measured = np.zeros(len(points), dtype=bool) if found.measured is None else found.measured
     top_w = model.grid.cap_w[-1] if "cap_w" in model.grid.names else math.inf
     names = model.grid.names[1:]
     energy_j = found.time_s * found.power_w
     energy_sd = np.hypot(found.time_sd, found.power_sd)
     return Known(tuple(
         JobOption(
-            float(found.time_s[at]), float(energy_j[at]), "predicted", source,
-            nodes=int(row[0]), **_settings(dict(zip(names, row[1:], strict=True)), top_w),
+            float(found.time_s[at]), float(energy_j[at]), MEASURED if measured[at] else PREDICTED,
+            source, nodes=int(row[0]), **_settings(dict(zip(names, row[1:], strict=True)), top_w),
             time_error=float(found.time_sd[at]), energy_error=float(energy_sd[at]),
         ) for at, row in enumerate(points)),
         tuple(filter(None, (model.note, _of_top(top_w, source)))))

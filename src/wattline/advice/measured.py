@@ -23,14 +23,19 @@ from wattline.account.measured.quarters import even_said
 from wattline.account.measured.questions import Conditions, Total, crossing, life_rows, totals
 from wattline.account.measured.readers.options import ServerOptions
 from wattline.account.measured.records import Found
-from wattline.account.measured.remarking import set_aside, unknown_names
+from wattline.account.measured.remarking import (
+    set_aside,
+    too_much,
+    too_much_said,
+    unknown_names,
+)
 from wattline.account.measured.rules import Rules
 from wattline.account.measured.scope import Scope
 from wattline.account.measured.tables import lives, series
-from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store, refuse_missing, shown_url
 from wattline.advice.node_classes import classes_of_nodes
 from wattline.model.errors import InputError, warn
+from wattline.model.local_time import zone_of
 from wattline.model.progress import Advance, silent
 from wattline.model.shown import Shown
 from wattline.model.units import format_energy
@@ -103,7 +108,7 @@ def account_import(
     zone: str = "", columns: Iterable[str] = (), at: str = "", node: str = "",
     rules: Mapping[str, Any] | None = None, query: str = "", label: str = "",
     gpu_label: str = "", counter: bool = False, start: str = "", end: str = "", step: str = "",
-    progress: Advance = silent,
+    replace: bool = False, progress: Advance = silent,
 ) -> Imported:
     """Enter what files tell of jobs and their joules in a ledger; what is in there counts once.
 
@@ -111,8 +116,9 @@ def account_import(
     power: CSV, Parquet, ClusterCockpit's archive, Slurm's profiles. `columns` are those of a sacct
     text without header, or say what columns of a series are (`["time=t_s", "watts=p"]`); `node` is
     that of a series which does not name it, `at` also when one began whose times count from 0.
-    Times without a zone are of `zone`, else of this machine's. Each file is entered whole or not
-    at all.
+    Times without an offset are of `zone` ("Europe/Berlin", "local"), else of UTC. Each file is
+    entered whole or not at all. One whose jobs or samples are there already under another zone or
+    cluster is refused; with `replace` it takes their place.
 
     A Prometheus server is named by its address and asked for `query` from `start` to `end`: for its
     own samples where that is a selector, else, or where `step` is given, each `step`. `label` names
@@ -157,7 +163,8 @@ def account_import(
             try:
                 found = first if not number else read(path)
                 scope |= Scope.of(found)
-                done.append((_without_samples(found), ledger.enter(found, given)))
+                done.append((_without_samples(found), ledger.enter(
+                    found, given, again="replace" if replace else "refuse")))
             except InputError as error:
                 before = f"; before it were entered: {', '.join(f.source for f, _ in done)}"
                 named_in = "" if str(path) in str(error) else f"{path}: "
@@ -319,7 +326,7 @@ def account_show(
         cut_even = evenness(crossing(opened, asked))
         cut_even = "; ".join(filter(None, [cut_even, even_said([asked.start_s, asked.end_s])]))
         aside = set_aside(opened, asked).said()
-        unknown = unknown_names(opened, asked)
+        unknown = [*too_much_said(too_much(opened, asked)), *unknown_names(opened, asked)]
     node_s = sum(total.node_s for total in whole)
     result = MeasuredAccount(
         by, rows, sum(total.energy_j for total in whole), sum(total.jobs for total in whole),

@@ -15,10 +15,10 @@ from wattline.account.measured.periods import between
 from wattline.account.measured.questions import Conditions, lives_asked
 from wattline.account.measured.records import Source
 from wattline.account.measured.tables import facts, lives
-from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store
 from wattline.advice.measured import check_clusters, open_ledger
 from wattline.model.errors import warn
+from wattline.model.local_time import zone_of
 from wattline.model.shown import Shown
 
 if TYPE_CHECKING:

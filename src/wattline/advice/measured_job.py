@@ -12,7 +12,7 @@ from wattline.account.measured.doubts import apart_said, suspects_said, told_twi
 from wattline.account.measured.listing import facts_of, step_rows
 from wattline.account.measured.questions import Conditions, life_rows
 from wattline.account.measured.records import Source
-from wattline.account.measured.remarking import suspect_j_by
+from wattline.account.measured.remarking import suspect_j_by, too_much, too_much_said
 from wattline.account.store import Store
 from wattline.advice.measured import check_clusters, open_ledger
 from wattline.model.errors import InputError, warn
@@ -97,7 +97,8 @@ def account_job(
                              "that it has")
         steps = step_rows(opened, asked)
         lives = tuple(_life(opened, row, steps.get(row["id"], [])) for row in rows)
-        doubts = [*_apart(rows), *_suspects(opened, lives)]
+        doubts = [*too_much_said(too_much(opened, asked)), *_apart(rows),
+                  *_suspects(opened, lives)]
     found = MeasuredJob(text, lives, sum(life["energy_j"] or 0.0 for life in lives),
                         (*_remarks(lives), *doubts))
     warn(found.remarks)

@@ -51,15 +51,16 @@ class PlacedJobs(Shown):
 
 
 def place_jobs(
-    jobs: str | Path, *, placement: str = "level-spread", machine: str | Path | None = None,
+    jobs: str | Path, *, placement: str | None = None, machine: str | Path | None = None,
     routing: str = "adaptive", threshold: float | None = None, mapping: str = "random",
     seed: int = 1, packets: bool = False,
 ) -> PlacedJobs:
     """Place the jobs of a TOML file on an empty machine.
 
     `machine` (a file with a `[network]` section, or a built-in name) stands before that of the
-    file. Times are those of flows, or with `packets` of every packet; `threshold` belongs to
-    adaptive routing of packets.
+    file. Without a `placement` it is that of the kind of network (trees `best-fit`, dragonflies
+    `level-spread`). Times are those of flows, or with `packets` of every packet; `threshold`
+    belongs to adaptive routing of packets.
 
     >>> import wattline as wl
     >>> from pathlib import Path
@@ -78,13 +79,14 @@ def place_jobs(
     from wattline.network.trial import try_placement
     from wattline.policies.placement.network.placements import PLACEMENTS
 
-    if placement not in PLACEMENTS:
+    if placement is not None and placement not in PLACEMENTS:
         raise InputError(f"there is no placement '{placement}'; there are: {', '.join(PLACEMENTS)}")
     listed, topology = read_jobs(Path(jobs))
     if machine is not None:
         topology = load_machine(str(machine))
     if topology is None:
         raise InputError(f"{jobs} names no machine; add a [network] section, or give --machine")
+    placement = placement or topology.placement
     check_routing(routing)
     if threshold is not None and not packets:
         raise InputError("flows look at no queues, so a threshold has no meaning for them; "
@@ -129,13 +131,15 @@ def network_load(
 
 
 def choose_nodes(
-    machine: str | Path, *, size: int, placement: str = "level-spread", free: str | None = None,
+    machine: str | Path, *, size: int, placement: str | None = None, free: str | None = None,
     busy: str | None = None, counters: str | Path | None = None, sensitive: bool = True,
     seed: int = 1,
 ) -> dict[str, Any]:
     """Nodes for one job on a machine of which these are free (or busy): host lists.
 
     `machine` may be Slurm's `topology.conf` or `.yaml`, or what `scontrol show topology` printed.
+    Without a `placement` it is that of the kind of network (trees `best-fit`, dragonflies
+    `level-spread`).
     `counters` is a table of the counters of Aries routers. What is assumed or left out stands in
     `remarks`, and is said as a warning.
 

@@ -9,26 +9,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from wattline.model.cap_value import WATTS, read_cap_value
 from wattline.model.errors import InputError, warn
 from wattline.model.files import write_whole
 from wattline.model.machine import Machine
 from wattline.model.run import Run
+from wattline.model.run_clock import RunClock, parse_time
 from wattline.model.shown import Shown
 from wattline.model.units import (
     format_duration,
     parse_duration,
-    power_or_share,
     says_no_cap,
     watts_of,
 )
 from wattline.physics.powercap import CapChange, DrawLimits, PowerCap, PowerStatus, WattReservation
 from wattline.scenario import objects
 from wattline.scenario.cap_file import with_cap
-from wattline.scenario.caps import CHOICES, cap_plan, has_keeper, is_share
-from wattline.scenario.load import load, validate
+from wattline.scenario.caps import CHOICES, cap_plan, has_keeper, is_cap_file
+from wattline.scenario.load import validate
 from wattline.scenario.machines import machine_from, machine_in
-from wattline.scenario.model import CapPlan
-from wattline.scenario.planned_cap import planned_cap, resolved, windows
+from wattline.scenario.model import CapPlan, Scenario
+from wattline.scenario.planned_cap import by_clock, planned_cap, resolved, windows
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,18 +90,19 @@ def power_status(
     >>> wl.power_status(machine).status.max_w
     1200.0
     """
-    plan = PowerCap()
+    plan, at_s = PowerCap(), 0.0
     if isinstance(source, (str, Path)):
         scenario, machine = machine_in(source)
-        plan = planned_cap(scenario, machine, str(source))
+        plan, at_s = planned_cap(scenario, machine, str(source)), _seconds("--at", at, scenario)
     else:
-        machine = machine_from(source)
-    at_s, current_w, off = _seconds(at), None, 0
+        machine, at_s = machine_from(source), RunClock().at(parse_time(at), "--at")
+    current_w, off = None, 0
     if run is not None:
         from wattline.analysis import rundir
         from wattline.analysis.moment import at_time
 
-        current_w, off = at_time(run if isinstance(run, Run) else rundir.read(run), at_s)
+        made = run if isinstance(run, Run) else rundir.read(run)
+        current_w, off = at_time(made, made.start_s + at_s)
     return PowerNow(PowerStatus.of(machine, plan, at_s, current_w, off), plan.reservations)
 
 
@@ -111,7 +113,7 @@ def set_power(
 ) -> CapWritten:
     """Write the cap (from the start, or from a time on), the floor or the ramp into a scenario.
 
-    `cap` is watts, per cent of what the machine can draw, or `"none"`.
+    `cap` is watts, per cent of rated power (`"70%"`), or `"none"`.
 
     >>> import wattline as wl
     >>> from tempfile import TemporaryDirectory
@@ -127,14 +129,15 @@ def set_power(
     if cap is None and floor is None and change_rate is None:
         raise InputError("nothing to set: give --cap, --floor or --change-rate")
     path, later = Path(scenario), at not in (None, "")
-    text, machine, before, remarks = _read(path, replaced=cap is not None and not later)
+    scenario_read, text, machine, before, remarks = _read(
+        path, replaced=cap is not None and not later)
     plan = before
     if cap is not None:
         no_cap = isinstance(cap, str) and says_no_cap(cap)
-        cap_w = math.inf if no_cap else _watts(cap, machine.power_w_max)
+        cap_w = math.inf if no_cap else _watts("--cap", cap, machine.power_w_max)
         if later:
-            at_s = _seconds(at or 0.0)
-            if at_s < _seconds(now):
+            at_s = _seconds("--at", at or 0.0, scenario_read)
+            if at_s < _seconds("--now", now, scenario_read):
                 raise InputError(f"--at {at} is in the past: it is {now} now")
             others = tuple(change for change in plan.changes if change.at_s != at_s)
             # A step of a scenario has watts: what the machine can draw limits nothing.
@@ -174,12 +177,14 @@ def reserve_power(
     [2000.0]
     """
     path = Path(scenario)
-    text, machine, before, remarks = _read(path)
+    scenario_read, text, machine, before, remarks = _read(path)
     limits = DrawLimits.of(machine)
-    wanted = WattReservation(_seconds(start), _seconds(duration),
-                             _watts(watts, machine.power_w_max), name)
-    after = before.reserve(wanted, limits, _seconds(now))
-    replace(after, reservations=(*after.reservations, *windows(load(path)))).checked(limits)
+    length_s = parse_duration(duration) if isinstance(duration, str) else float(duration)
+    wanted = WattReservation(_seconds("--start", start, scenario_read), length_s,
+                             _watts("--watts", watts, machine.power_w_max), name)
+    after = before.reserve(wanted, limits, _seconds("--now", now, scenario_read))
+    there = by_clock(scenario_read, lambda clock: windows(scenario_read, clock))
+    replace(after, reservations=(*after.reservations, *there)).checked(limits)
     remarks += _write(path, text, before, after)
     warn(remarks)
     return CapWritten(path, after, limits, tuple(remarks))
@@ -191,8 +196,10 @@ def steps_text(changes: Iterable[CapChange]) -> str:
                      for change in sorted(changes, key=lambda change: change.at_s))
 
 
-def _read(path: Path, *, replaced: bool = False) -> tuple[str, Machine, PowerCap, list[str]]:
-    """The file's text, its machine, its cap as a plan that can be changed, and what is to be said.
+def _read(
+    path: Path, *, replaced: bool = False
+) -> tuple[Scenario, str, Machine, PowerCap, list[str]]:
+    """The scenario, the file's text, the machine, the cap as a plan, and what is to be said.
 
     A cap that is `replaced` from the start on need not be worked out, unless it has later steps.
     """
@@ -200,23 +207,24 @@ def _read(path: Path, *, replaced: bool = False) -> tuple[str, Machine, PowerCap
     text = "" if str(path).startswith("bundled:") else path.read_text("utf-8")
     cap = scenario.power.cap
     if cap is None or isinstance(cap, CapPlan):
-        return text, machine, cap_plan(scenario, machine), []
-    in_file = isinstance(cap, str) and Path(cap).is_file()
+        plan = by_clock(scenario, lambda clock: cap_plan(scenario, machine, clock))
+        return scenario, text, machine, plan, []
+    in_file = is_cap_file(cap)
     if replaced and not isinstance(cap, tuple):
         said = [f"the file {cap} is no longer the cap"] if in_file else []
-        return text, machine, PowerCap(), said
+        return scenario, text, machine, PowerCap(), said
     if in_file:
         raise InputError(
             f"{path}: power.cap is the file {cap}, to which nothing is added here; change that "
             "file, reserve watts in a [[reservations]] section, or replace it with "
             "`power set --cap`"
         )
-    plan = resolved(scenario, str(path))
+    plan = by_clock(scenario, lambda clock: resolved(scenario, machine, str(path), clock))
     said = []
-    if not isinstance(cap, tuple) and is_share(cap):
-        said = [f"power.cap was {cap} of the peak without a cap; it is now written as "
+    if not isinstance(cap, tuple) and (value := read_cap_value(cap)).of != WATTS:
+        said = [f"power.cap was {cap} of {value.reference}; it is now written as "
                 f"{plan.watts:,.0f} W"]
-    return text, machine, plan, said
+    return scenario, text, machine, plan, said
 
 
 def _write(path: Path, text: str, before: PowerCap, after: PowerCap) -> list[str]:
@@ -229,11 +237,14 @@ def _write(path: Path, text: str, before: PowerCap, after: PowerCap) -> list[str
     return [] if has_keeper(scenario) else [f"nothing keeps this cap yet; {CHOICES}"]
 
 
-def _watts(given: float | str, max_w: float) -> float:
-    if not isinstance(given, str):
-        return float(given)
-    return power_or_share(given, max_w)
+def _watts(option: str, given: float | str, rated_w: float) -> float:
+    try:
+        return read_cap_value(given).watts(rated_w)
+    except InputError as error:
+        raise InputError(f"{option}: {error}") from None
 
 
-def _seconds(given: float | str) -> float:
-    return parse_duration(given) if isinstance(given, str) else float(given)
+def _seconds(option: str, given: float | str, scenario: Scenario) -> float:
+    """A date, or a time after the first submission, in seconds after that."""
+    time = parse_time(given)
+    return by_clock(scenario, lambda clock: clock.at(time, option))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from wattline.model.errors import InputError, warn
 from wattline.model.shown import Shown
 from wattline.model.units import part_of, plain_number, watts_of
+from wattline.physics.configurations import MEASURED, PREDICTED
 from wattline.physics.dimensions import WHOLE, is_cap
-from wattline.physics.regression import load_models, shipped_models
+from wattline.physics.regression import ModelErrors, load_models, shipped_models
 from wattline.physics.regression.base import interval_90
 from wattline.physics.regression.files import find_model
 from wattline.physics.regression.reach import Outside
@@ -39,6 +40,12 @@ class PredictedConfiguration(Shown):
     """For the power to reserve."""
     outside: tuple[Outside, ...]
     """How far it lies outside of what was measured; the intervals are widened by as much."""
+    power_scope: str = ""
+    """Of what the watts are: of devices, of the node or at the wall; empty where nobody said."""
+    basis: str = PREDICTED
+    """`measured` where just this configuration was; then nothing is added to its power."""
+    errors: ModelErrors | None = None
+    """Of the model about configurations that it has not seen; None where they are not known."""
 
     @property
     def cores(self) -> int:
@@ -75,7 +82,8 @@ class PredictedConfiguration(Shown):
             "time_s_interval_90": list(self.time_s_interval_90), "power_w": self.power_w,
             "power_w_interval_90": list(self.power_w_interval_90),
             "power_w_to_reserve": self.power_w_to_reserve, "margin": self.margin,
-            "outside_training": bool(self.outside),
+            "basis": self.basis, "model_errors": self.errors and self.errors.as_dict(),
+            "power_scope": self.power_scope or None, "outside_training": bool(self.outside),
             "outside": {one.name: one.as_dict() for one in self.outside},
         }
 
@@ -87,9 +95,10 @@ def predict(
 ) -> PredictedConfiguration:
     """Predict time and power of an application in one configuration.
 
-    `cap` is of each socket; what else the model was trained by is given by its name (`gpus=4,
-    gpu_cap_w="400W"`). `model` is a file that `fit` wrote, else the shipped ones. Beyond twice what
-    the model was trained on an answer is refused unless it is to `extrapolate`.
+    Where just this configuration was measured, that is the answer (`basis`). `cap` is of each
+    socket; what else the model was trained by is given by its name (`gpus=4, gpu_cap_w="400W"`).
+    `model` is a file that `fit` wrote, else the shipped ones. Beyond twice what the model was
+    trained on an answer is refused unless it is to `extrapolate`.
 
     >>> import wattline as wl
     >>> found = wl.predict("BT-MZ", nodes=16, cores=16, cap="115W")
@@ -106,12 +115,15 @@ def predict(
                              **{name: _value(name, value) for name, value in settings.items()}}
     asked = {name: value for name, value in given.items() if value is not None}
     predicted = found.predict(nodes, extrapolate=extrapolate, **asked)
+    was_measured = predicted.measured is not None and bool(predicted.measured[0])
     made = PredictedConfiguration(
         found.application, found.kind, found.note, nodes,
         {name: asked[name] for name in found.grid.names[1:]},
         float(predicted.time_s[0]), interval_90(predicted.time_s[0], predicted.time_sd[0]),
         float(predicted.power_w[0]), interval_90(predicted.power_w[0], predicted.power_sd[0]),
-        part, tuple(found.grid.outside([nodes, *(asked[name] for name in found.grid.names[1:])])),
+        0.0 if was_measured else part,
+        tuple(found.grid.outside([nodes, *(asked[name] for name in found.grid.names[1:])])),
+        found.power_scope, MEASURED if was_measured else PREDICTED, found.known.errors,
     )
     warn(made.remarks)
     return made

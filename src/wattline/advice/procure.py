@@ -12,8 +12,9 @@ from wattline.account.configuration_source import ConfigurationSource
 from wattline.model.errors import InputError, warn
 from wattline.model.shown import Shown
 from wattline.model.units import format_power, part_of, plain_number, watts_of
-from wattline.physics.measurements import ColumnMap
+from wattline.physics.measurement_columns import ColumnMap
 from wattline.physics.overprovisioning import best_by_nodes
+from wattline.physics.power_scope import BoundAt, NodePower, Words
 from wattline.physics.procurement import (
     PARAMETERS,
     PurchaseComparison,
@@ -114,6 +115,8 @@ def procure(
     scaling: Scaling | str | Sequence[float] | None = None, app: str | None = None,
     table: str | Path | None = None, shape: Literal["times", "line"] | None = None,
     nodes_valid: int | None = None, columns: ColumnMap = None,
+    base_power: float | str | None = None, supply_efficiency: float | str | None = None,
+    power_scope: str = "", bound_at: BoundAt = "wall",
 ) -> Procurement:
     """Compare a machine of fewer high-end nodes with one of more older nodes.
 
@@ -121,6 +124,11 @@ def procure(
     come from a line (`scaling`: slope and intercept, or a published one by its name) or from the
     best times of an application (`app`, with a `table` of measurements, whose `columns` are named
     where they have other names, or by the shipped models).
+
+    The budget and the powers of nodes are those where the budget is kept (`bound_at`). The watts of
+    an application's table are turned into these: `power_scope` says of what they are where the
+    table does not, `base_power` is what an older node draws beside its devices,
+    `supply_efficiency` that of its power supplies.
 
     >>> import wattline as wl
     >>> found = wl.procure("7200W", node_power_max="380W", node_power_min="180W",
@@ -130,20 +138,27 @@ def procure(
     """
     budget_w = watts_of(budget_power)
     _check_together(scaling, app, nodes_valid, {"--table": table, "--shape": shape,
-                                                "--map": columns or None})
+                                                "--map": columns or None,
+                                                "--base-power": base_power,
+                                                "--supply-efficiency": supply_efficiency,
+                                                "--power-scope": power_scope or None})
+    power = NodePower.of(base_power, node_power_min, supply_efficiency, bound_at)
     ratio = _cost_ratio(cost_ratio, rack, rack_nodes)
     drawn = times = None
     remarks: list[str] = []
     if app is None:
         curve: Curve = _line(scaling, nodes_valid)
     else:
-        known, remarks = ConfigurationSource(table, columns=columns).one(app)
+        known, remarks = ConfigurationSource(
+            table, columns=columns, power_scope=power_scope).one(app)
+        remarks += [line for line in (power.remark(known), power.shown(known)) if line]
+        known = power.at_bound(known, Words(idle="--node-power-min"))
         if shape == "line":
             drawn = fit_scaling(best_by_nodes(known, budget_w))
             curve = drawn.scaling
             remarks.append(_deviation(drawn))
         else:
-            curve = times = BestTimes(known, budget_w)
+            curve = times = BestTimes(known, budget_w, watts_of(node_power_min))
     budget = PurchaseTerms(budget_w, watts_of(node_power_max), watts_of(node_power_min), ratio,
                     part_of(speed_ratio))
     found = Procurement(compare(budget, curve), budget, curve, drawn, times,

@@ -25,6 +25,7 @@ from wattline.analysis.audit import (
 )
 from wattline.analysis.bounds_audit import within_bounds
 from wattline.analysis.budget_audit import budget
+from wattline.analysis.share_audit import within_shares
 from wattline.analysis.stays_audit import node_stays
 from wattline.model.jobs import NO_JOB
 from wattline.model.run import EventKind, Outcome, Run
@@ -213,6 +214,7 @@ _AUDITS: tuple[Callable[[Run], Iterator[str]], ...] = (
     _each_job_once, _job_times, _dependencies, _busy_units, _queue_length, _placement,
     power_audits.energy, power_audits.idle_and_jobs, power_audits.power_of_jobs,
     power_audits.jobs_within_nodes, power_audits.power_within_machine, power_audits.cap_and_peak,
-    within_bounds, node_stays, promise_audits.frequencies, promise_audits.reserved_units,
-    promise_audits.cap_at_starts, promise_audits.cap_windows, budget,
+    within_bounds, within_shares, node_stays, promise_audits.frequencies,
+    promise_audits.reserved_units, promise_audits.cap_at_starts, promise_audits.cap_at_every_event,
+    promise_audits.cap_windows, budget,
 )

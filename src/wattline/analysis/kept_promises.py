@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from wattline.model.promises import EnergyPeriods, Frequencies, Promises
+from wattline.model.promises import EnergyPeriods, Frequencies, PowerShares, Promises
 from wattline.model.reservation import Reservation
 from wattline.model.run import Run
 
 RANGES = {"low_hz": "frequency_hz_min", "high_hz": "frequency_hz_max"}
 """The columns of `jobs.parquet` for what each job allows; jobs of logs have the same."""
+SHARES = {"weight": "share_weight", "least_w": "share_least_w"}
+"""The same for what each job may have of the power."""
+COLUMNS = (*RANGES.values(), *SHARES.values())
 _LADDER = ("frequency_hz", "speed", "dynamic")
 
 
@@ -28,11 +31,13 @@ def to_plain(promises: Promises) -> dict[str, Any]:
         plain["frequencies"] = {name: getattr(ladder, name) for name in _LADDER}
         # JSON has no infinity: no frequency at all is high enough.
         plain["frequencies"]["least_hz"] = float(min(ladder.least_hz, 1e300))
+    if promises.shares is not None:
+        plain["shares"] = {"as_measured": promises.shares.as_measured}
     return plain
 
 
 def from_plain(plain: Mapping[str, Any], ranges: Mapping[str, Any]) -> Promises:
-    budget, ladder = plain.get("budget"), plain.get("frequencies")
+    budget, ladder, shares = (plain.get(name) for name in ("budget", "frequencies", "shares"))
     return Promises(
         keeps_cap=bool(plain.get("keeps_cap", False)),
         windows=tuple((float(a), float(b)) for a, b in plain.get("windows", ())),
@@ -43,14 +48,17 @@ def from_plain(plain: Mapping[str, Any], ranges: Mapping[str, Any]) -> Promises:
             **{name: np.array(ladder[name], dtype=np.float64) for name in _LADDER},
             **{name: ranges[column] for name, column in RANGES.items()},
             least_hz=float(ladder["least_hz"])),
+        shares=None if shares is None else PowerShares(
+            **{name: ranges[column] for name, column in SHARES.items()},
+            as_measured=bool(shares["as_measured"])),
     )
 
 
 def range_columns(run: Run) -> dict[str, Any]:
-    """By the name of the column; none where no policy asked for frequencies."""
-    ladder = run.promises.frequencies
-    return {} if ladder is None else {
-        column: getattr(ladder, name) for name, column in RANGES.items()}
+    """By the name of the column; none where no policy asked for frequencies or gave shares."""
+    given = ((run.promises.frequencies, RANGES), (run.promises.shares, SHARES))
+    return {column: getattr(promise, name) for promise, names in given if promise is not None
+            for name, column in names.items()}
 
 
 def reservations_to_plain(run: Run) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Runs without a cap, measured against the cap of the run that is most like them.
+"""The caps of runs in watts, and runs without one measured against that of the run most like them.
 
 So "time above the cap" says what the cap changed. A cap of another machine would say nothing.
 """
@@ -10,6 +10,7 @@ from typing import Any
 
 from wattline.analysis import series
 from wattline.analysis.scenario_fields import fields
+from wattline.model.cap_value import CapInWatts
 from wattline.model.run import Run
 
 ABOVE_CAP_OF = "above_cap_of"
@@ -17,6 +18,12 @@ ABOVE_CAP_OF = "above_cap_of"
 
 _OF_THE_CAP = ("name", "power.cap", "power.watch_cap", "policy.power")
 """What differs between a run and the same one under a cap."""
+
+
+def cap_of(run: Run) -> CapInWatts | None:
+    """The cap of a run, as it was written and in watts; None without one."""
+    return CapInWatts.of_fields(run.scenario.get("power") or {}, run.cap_w,
+                                run.machine.power_w_max)
 
 
 def cap_givers(runs: Mapping[str, Run]) -> dict[str, str]:

@@ -7,7 +7,16 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from wattline.analysis.audit import GIVING, TAKING, TOLERANCE, at_event, held_s, jobs_that
+from wattline.analysis.audit import (
+    GIVING,
+    TAKING,
+    TOLERANCE,
+    at_event,
+    by_job,
+    held_s,
+    jobs_that,
+    stays_end,
+)
 from wattline.analysis.pace import due_s, levels, needed, speeds
 from wattline.analysis.power_audits import changes, changes_together, job_powers
 from wattline.model.jobs import NO_JOB, IntArray
@@ -108,6 +117,45 @@ def cap_at_starts(run: Run) -> Iterator[str]:
         row = lasting[wrong]
         yield (f"jobs start or speed up over the cap {at_event(run, row)}: "
                f"{run.power_w_capped[row[0]]} W, and the cap is {cap_w[wrong[0]]} W")
+
+
+def cap_at_every_event(run: Run) -> Iterator[str]:
+    """Where a job ends or changes, the machine is under the cap as well.
+
+    A cap that falls stops no job: what may be drawn then is what could be when the oldest of those
+    that run was started. Units that are switched on follow their own rule, as starts do.
+    """
+    log = run.events
+    if not run.promises.keeps_cap or run.cap_w is None or not stays_end(run):
+        return
+    lasting = np.flatnonzero(held_s(run) > 0)
+    instant = np.searchsorted(lasting, np.arange(len(log)))
+    apart = np.unique(instant[(log.kind == EventKind.NODE) | np.isin(log.kind, TAKING)])
+    drawn_w, time_s = run.power_w_capped[lasting], log.time_s[lasting]
+    rose = np.diff(drawn_w, prepend=0.0) > TOLERANCE * np.abs(drawn_w)
+    rose[apart[apart < lasting.size]] = False
+    rose &= log.busy[lasting] > 0  # idle units alone are no policy's doing
+    cap_w = run.cap_w.sample(time_s)
+    over = np.flatnonzero(rose & (drawn_w > cap_w * (1 + TOLERANCE) + 1e-6))
+    since_s = np.minimum(_oldest_start_s(run, time_s[over]), time_s[over])
+    first, last = (np.searchsorted(run.cap_w.time_s, at_s, "right") for at_s in (
+        since_s, time_s[over]))
+    allowed_w = np.array([run.cap_w.value[max(a - 1, 0) : max(b, 1)].max()
+                          for a, b in zip(first.tolist(), last.tolist(), strict=True)])
+    wrong = np.flatnonzero(drawn_w[over] > allowed_w * (1 + TOLERANCE) + 1e-6)
+    if wrong.size:
+        yield (f"the power rises over the cap {at_event(run, lasting[over[wrong]])}: "
+               f"{drawn_w[over[wrong[0]]]} W, and since the jobs of then began at most "
+               f"{allowed_w[wrong[0]]} W were allowed")
+
+
+def _oldest_start_s(run: Run, time_s: FloatArray) -> FloatArray:
+    """When the oldest of the jobs that run at each time was started; infinite where none runs."""
+    begin_s, end_s = (run.events.time_s[by_job(run, kinds)] for kinds in (TAKING, GIVING))
+    order = np.argsort(begin_s, kind="stable")
+    # The first of them, as they began, that ends later: those before it are all over.
+    first = np.searchsorted(np.maximum.accumulate(end_s[order]), time_s, "right")
+    return np.append(begin_s[order], np.inf)[first]
 
 
 def cap_windows(run: Run) -> Iterator[str]:

@@ -253,7 +253,7 @@ def _read_run(folder: Path, manifest: Mapping[str, Any]) -> Run:
         reservations=kept_promises.reservations_from_plain(manifest.get("reservations", [])),
         promises=kept_promises.from_plain(
             manifest.get("promises", {}),
-            tables.columns_from(by_job, kept_promises.RANGES.values())),
+            tables.columns_from(by_job, kept_promises.COLUMNS)),
         **manifest["totals"],
     )
 

@@ -136,7 +136,9 @@ def summary_rows(figures: Mapping[str, Any], run: Run) -> list[tuple[str, str]]:
     wait, slowdown = figures["wait_s"], figures["bounded_slowdown"]
     above = time_text(run.time_above_cap_s)
     name = "time above watched cap" if run.watched else "time above cap"
+    killed = figures["jobs"]["killed"]
     return [
+        *([("jobs killed at requested time", number_text(killed))] if killed else []),
         ("mean wait", time_text(wait["mean"])),
         ("wait, 95 % of jobs below", time_text(wait["p95"])),
         ("mean turnaround", time_text(figures["turnaround_s"]["mean"])),

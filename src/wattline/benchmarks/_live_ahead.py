@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from wattline.books import Submitted
     from wattline.controller.remembering import Remembered
 
-RUNNING, PENDING, NODES_EACH = 2_000, 5_000, 4
+NODES_EACH = 4
 OVER, LARGEST = 60, 12
 """Jobs that ended before, to draw run times from; and the most nodes of one that waits."""
 ACTIVE_W = 300.0
@@ -27,9 +27,7 @@ power = "block"
 """
 
 
-def stand_live_at(
-    folder: Path, horizon_s: float, running: int = RUNNING, pending: int = PENDING
-) -> LiveNow:
+def stand_live_at(folder: Path, horizon_s: float, running: int, pending: int) -> LiveNow:
     """A controller's folder with so many jobs running and waiting, as somebody beside it reads it.
 
     The machine is just as large as the jobs that run need, and the cap a little tighter.

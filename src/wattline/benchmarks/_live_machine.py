@@ -19,6 +19,12 @@ SPARE_NODES = 64
 SHOWN_LOOKS = 10
 """For so many looks Slurm shows a job that has ended."""
 IDLE_W, NODE_W = 90.0, 250.0
+RECORD = " ".join(f"{name}=(null)" for name in (
+    "JobName", "UserId", "Account", "QOS", "JobState", "Reason", "Dependency", "RunTime",
+    "TimeLimit", "SubmitTime", "EligibleTime", "StartTime", "EndTime", "Partition", "ReqNodeList",
+    "NodeList", "NumNodes", "NumCPUs", "TRES", "Features", "OverSubscribe", "Licenses", "Command",
+    "WorkDir", "StdErr", "StdIn", "StdOut", "Power"))
+"""What scontrol prints of a job beside its number, in length."""
 BETWEEN = "\0"
 """Stands for the separator of each look."""
 
@@ -91,6 +97,11 @@ class Queue:
         rows = [self._rows[only]] if only else self._rows.values()
         return "".join(rows).replace(BETWEEN, separator)
 
+    def print_records(self, only: str = "") -> str:
+        """As `scontrol -o show job` does: a line for each job, most of it of no matter here."""
+        labels = [only] if only else list(self._cells)
+        return "".join(f"JobId={label} {RECORD}\n" for label in labels)
+
     def print_nodes(self) -> str:
         busy = {node for nodes in self._held.values() for node in nodes}
         return "".join(SEPARATOR.join([node, "allocated" if node in busy else "idle", "64",
@@ -158,6 +169,8 @@ class QueueCommands(Commands):
             self.queue.update(said["JobId"], said["ReqNodeList"])
         elif command[:2] == ("scontrol", "release"):
             self.queue.release(command[2])
+        elif command[:4] == ("scontrol", "-o", "show", "job"):
+            return self.queue.print_records(*command[4:])
         elif command[-2:] == ("show", "reservation"):
             return "No reservations in the system\n"
         else:

@@ -24,7 +24,7 @@ RESOURCES = 5
 TABLES = ("group_tres", "group_tres_minutes", "user_tres", "account_tres", "job_tres")
 
 
-def large_machine(nodes: int = 2000) -> SharedMachine:
+def large_machine(nodes: int) -> SharedMachine:
     """A fifth of the nodes have four GPUs and a partition of their own beside the common one."""
     ones = np.ones(nodes, np.int64)
     with_gpus = np.arange(nodes) >= nodes * 4 // 5

@@ -10,21 +10,17 @@ from itertools import pairwise
 from typing import Any
 from urllib.request import Request, urlopen
 
-from wattline.benchmarks._web_server import NODES, cpu_s
+from wattline.benchmarks._web_server import cpu_s
 
-VIEWERS = 200
-SECONDS = 30
 LATE_S = 0.5
 """A beat that comes later than this after it was due counts as missed."""
 BESIDE_A_BEAT = ("/api/nodes?limit=2000", "/api/queue")
 EVERY_BEATS = 3
 """So often the live page asks for these."""
-WARM_CAPS = (0.7, 0.6, 0.65)
+WARM_CAPS = ("70%peak", "60%peak", "65%peak")
 
 
-def viewers(
-    url: str, pid: int, count: int = VIEWERS, seconds: float = SECONDS
-) -> dict[str, Any]:
+def viewers(url: str, pid: int, count: int, seconds: float) -> dict[str, Any]:
     """Open so many live pages and count the beats that each got.
 
     Each asks for nodes and queue as often as the page does; an answer that is refused counts.
@@ -89,7 +85,7 @@ async def _status(
     return head.split(b" ", 2)[1]
 
 
-def first_answers(url: str, nodes: int = NODES) -> dict[str, float]:
+def first_answers(url: str, nodes: int) -> dict[str, float]:
     """Milliseconds of what the first page asks for, of a machine of so many nodes."""
     found = {f"{path.partition('?')[0].strip('/')}_ms": _asked_ms(url, path) for path in (
         "/", "/api/me", "/api/about", "/api/now", "/api/history?points=800",
@@ -106,7 +102,7 @@ def whatif(url: str, pid: int) -> dict[str, Any]:
     with urlopen(f"{url}/api/whatif/choices", timeout=60) as answer:
         scenarios = json.load(answer)["scenarios"]
     capped = next(each for each in scenarios if "cap" in each.get("power", {}))
-    first_s, _ = _answered(url, capped, 0.8)
+    first_s, _ = _answered(url, capped, "80%peak")
     before_s = cpu_s(pid)
     warm = [_answered(url, capped, cap) for cap in WARM_CAPS]
     return {"jobs": warm[0][1]["variant"]["metrics"]["jobs"]["total"], "first_s": first_s,
@@ -115,7 +111,7 @@ def whatif(url: str, pid: int) -> dict[str, Any]:
             "share": warm[-1][1]["share"]}
 
 
-def _answered(url: str, scenario: dict[str, Any], cap: float) -> tuple[float, Any]:
+def _answered(url: str, scenario: dict[str, Any], cap: str) -> tuple[float, Any]:
     started = time.monotonic()
     found = _posted(f"{url}/api/whatif", {**scenario, "power": {**scenario["power"], "cap": cap}})
     return time.monotonic() - started, found

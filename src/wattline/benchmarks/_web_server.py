@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-NODES = 5000
 READY_S = 180.0
 
 
@@ -34,7 +33,7 @@ def server(*options: str) -> Iterator[tuple[str, int]]:
 
 
 @contextmanager
-def large_machine(nodes: int = NODES) -> Iterator[tuple[str, int]]:
+def large_machine(nodes: int) -> Iterator[tuple[str, int]]:
     """A server that replays a simulated machine of so many nodes."""
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"

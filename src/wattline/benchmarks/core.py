@@ -44,6 +44,10 @@ LOGS: Mapping[str, tuple[str, int]] = {
     "Atlas": ("swf/LLNL-Atlas-2006-2.1-cln.swf.xz", 9_216),
     "Curie": ("swf/CEA-Curie-2011-2.1-cln.swf.gz", 93_312),
 }
+GENERATED: Mapping[str, tuple[int, int]] = {"lublin": (30_000, 256),
+                                             "leadership": (16_044, 49_152)}
+"""Jobs and nodes of what stands in for the logs."""
+WHOLE_NODE_JOBS, DOUBLED_JOBS, HUNDREDFOLD_JOBS = 30_000, 200_000, 100_000
 REPEATS = 5
 
 
@@ -101,10 +105,8 @@ def _real(folder: Path) -> dict[str, tuple[JobTable, int]]:
 
 
 def _generated() -> dict[str, tuple[JobTable, int]]:
-    return {
-        "lublin": (generate("lublin", seed=1, jobs=30_000, nodes=256).jobs, 256),
-        "leadership": (generate("leadership", seed=1, nodes=49_152).jobs, 49_152),
-    }
+    return {name: (generate(name, seed=1, jobs=jobs, nodes=nodes).jobs, nodes)
+            for name, (jobs, nodes) in GENERATED.items()}
 
 
 def _policy(**axes: Any) -> Composition:
@@ -122,7 +124,7 @@ def _jobs_a_second(jobs: JobTable, units: int, policy: Composition, rules: Rules
 
 def whole_node_jobs_per_s() -> float:
     """EASY on a generated log of whole nodes."""
-    jobs = generate("lublin", seed=1, jobs=30_000, nodes=256).jobs
+    jobs = generate("lublin", seed=1, jobs=WHOLE_NODE_JOBS, nodes=256).jobs
     return _jobs_a_second(jobs, 256, _policy(), Rules())
 
 
@@ -133,10 +135,10 @@ def _bare(jobs: JobTable, units: int) -> float:
 
 def _doubling() -> float:
     """Time for twice the jobs over the time for them, at the same load."""
-    jobs = generate("lublin", seed=1, jobs=200_000, nodes=256).jobs
-    half = jobs.take(np.arange(100_000))
-    return (200_000 / _jobs_a_second(jobs, 256, _policy(), Rules())) / (
-        100_000 / _jobs_a_second(half, 256, _policy(), Rules())
+    jobs = generate("lublin", seed=1, jobs=DOUBLED_JOBS, nodes=256).jobs
+    half = jobs.take(np.arange(DOUBLED_JOBS // 2))
+    return (len(jobs) / _jobs_a_second(jobs, 256, _policy(), Rules())) / (
+        len(half) / _jobs_a_second(half, 256, _policy(), Rules())
     )
 
 
@@ -146,7 +148,7 @@ def _hundredfold() -> dict[str, float]:
     `larger_jobs`: the same jobs, each a hundred times as large. `more_jobs_at_once`: the jobs keep
     their sizes and come a hundred times as fast, so that a hundred times as many run at once.
     """
-    jobs = generate("lublin", seed=1, jobs=100_000, nodes=1_000).jobs
+    jobs = generate("lublin", seed=1, jobs=HUNDREDFOLD_JOBS, nodes=1_000).jobs
     base = _jobs_a_second(jobs, 1_000, _policy(), Rules())
     larger = jobs.with_columns(procs=jobs.procs * 100)
     faster = jobs.with_columns(submit_s=jobs.submit_s / 100)
@@ -160,32 +162,33 @@ def _mean(by_log: Mapping[str, float]) -> float:
     return float(np.exp(np.mean(np.log(list(by_log.values())))))
 
 
-def _command(log: Path, nodes: int, out: str) -> list[str]:
+def _command(log: Path, units: int, out: str) -> list[str]:
+    """As `_real` reads it: each processor of the log is a node."""
     return [sys.executable, "-m", "wattline", "simulate", "--trace", str(log), "--nodes",
-            str(nodes), "--json", "-o", f"{out}/run"]
+            str(units), "--cores-per-node", "1", "--json", "-o", f"{out}/run"]
 
 
-def _first_call(log: Path, nodes: int) -> float:
+def _first_call(log: Path, units: int) -> float:
     """Wall seconds of the whole command when nothing has been compiled yet."""
     with tempfile.TemporaryDirectory() as out:
         environment = os.environ | {"XDG_CACHE_HOME": out}
         begin = time.perf_counter()
-        subprocess.run(_command(log, nodes, out), check=True, capture_output=True, env=environment)
+        subprocess.run(_command(log, units, out), check=True, capture_output=True, env=environment)
         return time.perf_counter() - begin
 
 
-def _second_call(log: Path, nodes: int) -> float:
+def _second_call(log: Path, units: int) -> float:
     """Wall seconds of the whole command when its kernels are on disk."""
     found = []
     for _ in range(3):
         with tempfile.TemporaryDirectory() as out:
             begin = time.perf_counter()
-            subprocess.run(_command(log, nodes, out), check=True, capture_output=True)
+            subprocess.run(_command(log, units, out), check=True, capture_output=True)
             found.append(time.perf_counter() - begin)
     return min(found)
 
 
-def _peak_memory(log: Path, nodes: int) -> float:
+def _peak_memory(log: Path, units: int) -> float:
     """Megabytes of the whole command, in a process of its own."""
     with tempfile.TemporaryDirectory() as out:
         script = (
@@ -194,7 +197,7 @@ def _peak_memory(log: Path, nodes: int) -> float:
             "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
         )
         result = subprocess.run(
-            [sys.executable, "-c", script, json.dumps(_command(log, nodes, out))],
+            [sys.executable, "-c", script, json.dumps(_command(log, units, out))],
             check=True, capture_output=True, text=True,
         )
     return int(result.stdout) / 1024

@@ -15,7 +15,7 @@ from wattline.policies.placement.network.placements import PLACEMENTS
 from wattline.studies.dragonfly.compare import POLICIES, WorkloadSettings, run_chunk, workload
 from wattline.studies.dragonfly.evaluate import Bench
 
-WORKLOADS = 25
+WORKLOADS, PACKET_WORKLOADS, STUDY_WORKLOADS = 25, 5, 5
 REPEATS = 3
 """The best of so many counts: other programs on the machine only add time."""
 MANY_NODES = 100_000
@@ -25,9 +25,9 @@ def measure(progress: Advance) -> dict[str, Any]:
     """Flow times of random 272-node workloads, packets beside them, placements at 100,000 nodes."""
     flows = _times(Bench(dragonfly()), WORKLOADS)
     progress(0.4)
-    packets = _times(Bench(dragonfly(), packets=True), 5)
+    packets = _times(Bench(dragonfly(), packets=True), PACKET_WORKLOADS)
     progress(0.6)
-    chunk = range(5)
+    chunk = range(STUDY_WORKLOADS)
     run_chunk(WorkloadSettings(repeats=1), chunk)
     study_s = min(seconds(lambda: run_chunk(WorkloadSettings(repeats=1), chunk))
                   for _ in range(REPEATS)) / len(chunk)

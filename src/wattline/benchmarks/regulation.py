@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 HOUR_S, DESCENT_S, STUDY_S = 0.01, 2.5, 240.0
 """Goals: wall seconds on two cores that have nothing else to do."""
 SHARED: dict[str, Any] = {"seed": 1, "hours_each": 11, "rounds": 240, "signal_file": ""}
+ROUNDS = 200
+"""Of the descent, as its figure is called."""
+STUDY_PARTS = ("thresholds", "default", "workloads", "large")
+"""Those that need no log and no signal."""
 
 
 def measure(progress: Callable[[float], None]) -> dict[str, Any]:
@@ -58,25 +62,25 @@ def _descent(case: Case) -> dict[str, Any]:
     from wattline.demand_response.choosing import choose
 
     wall: list[float] = []
-    cpu_s = cpu_seconds(lambda: wall.append(seconds(lambda: choose(case, "descent", rounds=200))))
+    cpu_s = cpu_seconds(lambda: wall.append(
+        seconds(lambda: choose(case, "descent", rounds=ROUNDS))))
     return {"descent_200_rounds_10000_servers_cpu_s": cpu_s,
             "descent_200_rounds_10000_servers_s": wall[0]}
 
 
 def _study(progress: Callable[[float], None]) -> dict[str, Any]:
-    """The parts that need no log and no signal, each with its processor time."""
+    """Its parts, each with its processor time."""
     from wattline.studies.regulation.study import RegulationStudy
 
     cores = min(2, os.cpu_count() or 1)
     study = RegulationStudy(workers=cores)
-    names = ("thresholds", "default", "workloads", "large")
     cpu_s: dict[str, float] = {}
     wall_s = 0.0
-    for number, name in enumerate(names):
+    for number, name in enumerate(STUDY_PARTS):
         wall: list[float] = []
         cpu_s[name] = cpu_seconds(lambda name=name, wall=wall: wall.append(  # type: ignore[misc]
             seconds(lambda: study.run(name))))
         wall_s += wall[0]
-        progress((number + 1) / len(names))
+        progress((number + 1) / len(STUDY_PARTS))
     return {"study_one_seed_cpu_s": sum(cpu_s.values()), "study_one_seed_s": wall_s,
             "study_one_seed_cpu_s_by_part": cpu_s, "cores": cores}

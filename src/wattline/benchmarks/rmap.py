@@ -26,28 +26,32 @@ from wattline.studies.rmap.study import PUBLISHED_POLICIES, RmapSetting, study
 
 CONFIGURATIONS = 10_000
 DECISIONS = 200_000
+FEW_JOBS, MANY_JOBS = 100, 100_000
 NODES = 64
+SEEDS = (1,)
+TURNS = 3
+"""Studies of which the first, which compiles, is told by itself."""
 APPLICATIONS = ("BT-MZ", "SPhot", "SC", "NSC", "SM", "NSM")
 
 
 def measure(progress: Advance) -> dict[str, Any]:
     """Adaptive decisions on a table of 10,000 configurations, and 144 simulations of 30 jobs."""
     table = large_table(CONFIGURATIONS)
-    few = decisions_per_second(table, jobs=100)
+    few = decisions_per_second(table, jobs=FEW_JOBS)
     progress(0.3)
-    many = decisions_per_second(table, jobs=100_000)
+    many = decisions_per_second(table, jobs=MANY_JOBS)
     progress(0.5)
     tables = {
         name: model.table(grid=model.grid.with_nodes(range(8, NODES + 1, 4)))
         for name, model in shipped_models().items() if name in APPLICATIONS
     }
-    setting = RmapSetting(nodes=NODES, seeds=(1,), policies=PUBLISHED_POLICIES)
+    setting = RmapSetting(nodes=NODES, seeds=SEEDS, policies=PUBLISHED_POLICIES)
     study_s = []
-    for turn in range(3):
+    for turn in range(TURNS):
         started = time.perf_counter()
         study(tables, setting)
         study_s.append(time.perf_counter() - started)
-        progress(0.5 + 0.5 * (turn + 1) / 3)
+        progress(0.5 + 0.5 * (turn + 1) / TURNS)
     return {
         "configurations": CONFIGURATIONS,
         "decisions_per_s": few,

@@ -25,9 +25,13 @@ MONTH_S = 30 * 86400.0
 CAPS_W = tuple(float(watts) for watts in np.linspace(2.9e6, 4.4e6, 112))
 POLICIES = ("block", "wait", "dvfs")
 ORDERS = ("fcfs", "sjf", "largest")
+GENERATED_JOBS = 5000
 OVERHEADS = 60
 MANY_POINTS = 10_000
 DAY_S, CANDIDATES, SAMPLES = 86400.0, 20, 30
+AHEAD_JOBS, AHEAD_NODES = 7000, 4000
+"""When the last of them comes, some 5,000 wait and 2,000 run."""
+LIVE_RUNNING, LIVE_PENDING = 2000, 5000
 
 
 def measure(progress: Advance) -> dict[str, Any]:
@@ -115,7 +119,7 @@ def _month(folder: Path) -> tuple[Path, str]:
 
     log = public_log(MIRA)
     if log is None:
-        trace, name = generate("leadership", seed=1, jobs=5000, nodes=NODES), "leadership"
+        trace, name = generate("leadership", seed=1, jobs=GENERATED_JOBS, nodes=NODES), "leadership"
     else:
         trace, name = read(log, machine_procs=NODES), "mira"
     submit_s = trace.jobs.submit_s
@@ -145,26 +149,29 @@ def _ahead_of_log(log: Path) -> dict[str, Any]:
 
 
 def _ahead_of_many(folder: Path) -> dict[str, Any]:
-    """From a moment with some 5,000 jobs waiting and 2,000 running."""
+    """From the moment of the last submission, when most jobs wait."""
     from wattline.advice.futures.policy import planned
 
     random = np.random.default_rng(1)
-    run_s = random.lognormal(9.0, 1.0, 7000)
+    run_s = random.lognormal(9.0, 1.0, AHEAD_JOBS)
     procs = random.integers(1, 4, len(run_s))
     rows = [f"{place},{0.5 * place},{run_s[place]:.0f},{2 * run_s[place]:.0f},{procs[place]}"
             for place in range(len(run_s))]
     path = folder / "many.csv"
     path.write_text("\n".join(["job_id,submit_s,run_s,requested_s,procs", *rows, ""]))
-    machine = {"machine.nodes": 4000, "machine.node_idle_w": 48, "machine.node_active_w": 100}
-    ready = planned(str(path), {**machine, "power": "dvfs", "cap": "350kW"}, False)
-    return _ahead(ready, 3499.5, "none", (3.2e5, 3.4e5, 3.6e5, 3.8e5))
+    most_w = 100.0 * AHEAD_NODES
+    machine = {"machine.nodes": AHEAD_NODES, "machine.node_idle_w": 48,
+               "machine.node_active_w": 100}
+    ready = planned(str(path), {**machine, "power": "dvfs", "cap": 0.875 * most_w}, False)
+    return _ahead(ready, 0.5 * (AHEAD_JOBS - 1), "none",
+                  tuple(part * most_w for part in (0.8, 0.85, 0.9, 0.95)))
 
 
 def _ahead_live(folder: Path) -> dict[str, Any]:
     """From the books of a controller of 8,000 nodes, with as many jobs."""
     from wattline.benchmarks._live_ahead import stand_live_at
 
-    now = stand_live_at(folder, DAY_S).now
+    now = stand_live_at(folder, DAY_S, LIVE_RUNNING, LIVE_PENDING).now
     most_w = now.plan.machine.power_w_max
     return _looked(now, tuple(part * most_w for part in (0.8, 0.85, 0.9, 0.95)))
 

@@ -29,6 +29,7 @@ BUDGET_PART = 0.7
 """Of the joules above idle power that a day of the free week draws: the budget of each day."""
 RACKS, RACKED_PART = 8, 0.8
 """Racks of the week under limits of parts: each of what its own nodes draw at most."""
+LARGE_NODES = 2000
 LARGE_JOBS, LARGE_LOAD = 300_000, 0.8
 CROWDED_JOBS, CROWDED_LOAD = 100_000, 0.95
 """Parts of all CPU hours that jobs ask for: at the second hundreds wait, and all are planned."""
@@ -62,7 +63,7 @@ def measure(progress: Advance) -> dict[str, Any]:
         figures |= _speed("racked_week", len(week[1].submit_s), runs)
         figures |= {"racked_week_racks": RACKS, "racked_week_limit_part": RACKED_PART}
     progress(0.3)
-    machine = large_machine()
+    machine = large_machine(LARGE_NODES)
     rules = Rules(priority=Priority("multifactor", age=1000, fairshare=10_000, job_size=100),
                   bf_interval_s=60.0, bf_max_job_test=1000, max_job_count=100_000)
     simulate_shared(machine, busy_jobs(machine, 100), rules)

@@ -16,7 +16,7 @@ from wattline.books.timers import (
     pop_timer,
     push_timer,
 )
-from wattline.model.kernel import kernel, kernel_part
+from wattline.model.kernel import kernel_part
 from wattline.policies.contract import (
     Composition,
     chooses_watts,
@@ -26,8 +26,9 @@ from wattline.policies.contract import (
     never_placed,
     refuses,
 )
-from wattline.policies.queue import enqueue
-from wattline.policies.state import ASIDE, CANCELLED, DONE, HELD, REFUSED, State
+from wattline.policies.node_classes import expect_classes_alone
+from wattline.policies.set_aside import queue_or_set_aside, set_aside
+from wattline.policies.state import CANCELLED, DONE, HELD, REFUSED, State
 
 
 @kernel_part
@@ -45,9 +46,9 @@ def submit(st: State, record: Record, policy: Composition, job: int) -> None:
         if st.live[after].state == DONE:
             _become_eligible(st, record, policy, job, st.live[after].end_s)
         elif st.live[after].state in (REFUSED, CANCELLED):
-            enqueue(st, policy, job)  # as where that job is left out of the log
+            queue_or_set_aside(st, policy, job)  # as where that job is left out of the log
     else:
-        enqueue(st, policy, job)
+        queue_or_set_aside(st, policy, job)
     log_event(st, record, SUBMIT, job, 1.0 if st.live[job].state == REFUSED else 0.0)
 
 
@@ -57,23 +58,17 @@ def never_starts(st: State, policy: Composition, job: int) -> bool:
 
     By its size and watts as submitted or, where a configuration chooses those, by its choices.
     """
-    if chooses_watts(st, policy.configuration):
+    if chooses_watts(st, policy.configuration, job):
         return never_configured(st, policy.configuration, job)
+    if st.kinds.size > 1:
+        exceeds = expect_classes_alone(st, policy, job)
+    else:
+        exceeds = refuses(st, policy.admission, job)
     return bool(
-        refuses(st, policy.admission, job)
+        exceeds
         or never_configured(st, policy.configuration, job)
         or never_placed(st, policy.placement, job)
     )
-
-
-@kernel
-def set_aside(st: State, job: int) -> None:
-    """A job that admission holds waits beside the queue."""
-    clock = st.clock[0]
-    st.aside[clock.aside].job = job
-    clock.aside += 1
-    st.live[job].state = ASIDE
-    st.live[job].aside_s = clock.now_s
 
 
 @kernel_part
@@ -93,7 +88,7 @@ def _become_eligible(
     """A job may be queued once the job before it has ended and the think time has passed."""
     eligible_s = end_s + st.jobs[job].think_s
     if eligible_s <= st.clock[0].now_s:
-        enqueue(st, policy, job)
+        queue_or_set_aside(st, policy, job)
     else:
         push_timer(st, record.meter[0].timers, eligible_s, ELIGIBLE, job)
         record.meter[0].timers += 1
@@ -124,7 +119,7 @@ def _go_off(st: State, record: Record, policy: Composition, kind: int, arg: int)
         nodes_again(st, record, arg)
     elif kind == ELIGIBLE:
         if st.live[arg].state == HELD:
-            enqueue(st, policy, arg)
+            queue_or_set_aside(st, policy, arg)
     elif kind == WINDOW_START:
         begin_window(st, record, arg)
         log_event(st, record, RESERVATION, NO_JOB, float(arg))

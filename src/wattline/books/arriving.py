@@ -11,8 +11,9 @@ from wattline.books.timers import ELIGIBLE, push_timer
 from wattline.model.kernel import kernel, kernel_part
 from wattline.policies.contract import Composition, occupied
 from wattline.policies.placement.nodes import adopt_kinds, take_run
-from wattline.policies.queue import drop_entries, enqueue
+from wattline.policies.queue import drop_entries
 from wattline.policies.releases import insert_release, remove_release
+from wattline.policies.set_aside import queue_or_set_aside
 from wattline.policies.starting import book_start
 from wattline.policies.state import (
     ASIDE,
@@ -96,14 +97,14 @@ def take_back(
         push_timer(st, record.meter[0].timers, st.clock[0].now_s + backoff_s, ELIGIBLE, job)
         record.meter[0].timers += 1
     else:
-        enqueue(st, policy, job)
+        queue_or_set_aside(st, policy, job)
     st.clock[0].replan = PLAN_STALE
 
 
 @kernel
 def hold_until(st: State, record: Record, job: int, time_s: float) -> None:
     """A job that was queued may not start before a time."""
-    if st.live[job].state != QUEUED:
+    if st.live[job].state not in (QUEUED, ASIDE):
         return
     leave_waiting(st, job)
     push_timer(st, record.meter[0].timers, time_s, ELIGIBLE, job)
@@ -145,7 +146,7 @@ def change_request(st: State, policy: Composition, job: int, requested_s: float)
     st.jobs[job].requested_s = requested_s
     if live.state == QUEUED:
         leave_waiting(st, job)
-        enqueue(st, policy, job)
+        queue_or_set_aside(st, policy, job)
     clock.examined = 0
     clock.replan = PLAN_STALE
 

@@ -34,6 +34,7 @@ from wattline.books.possible import (
     is_number,
     is_whole,
     no_cap,
+    no_energy,
     no_event,
     no_figure,
     no_job,
@@ -136,12 +137,13 @@ class Checker:
 
     def _ended(self, event: Ended) -> str:
         row, reason = self._known(event.job, RUNNING, PAUSED)
+        reason = reason or no_energy(event.energy_j)
         if reason:
             return reason
         if not self._was_paused(row):  # such a job has given its units back
             self._give_back(row)
         self._new_state[row] = -1
-        self._add(code.ENDED, row, 1.0 if event.completed else 0.0)
+        self._add(code.ENDED, row, 1.0 if event.completed else 0.0, event.energy_j)
         return ""
 
     def _was_paused(self, row: int) -> bool:
@@ -319,7 +321,7 @@ class Checker:
         return reason
 
     def _measured(self, event: Measured) -> str:
-        reason = no_power(event.watts)
+        reason = no_power(event.watts) or no_energy(event.energy_j)
         if reason:
             return reason
         if event.job is None:
@@ -327,7 +329,7 @@ class Checker:
             return ""
         row, reason = self._known(event.job, RUNNING)
         if not reason:
-            self._add(code.MEASURED, row, event.watts)
+            self._add(code.MEASURED, row, event.watts, event.energy_j)
         return reason
 
     def _paced(self, event: Paced) -> str:

@@ -26,6 +26,7 @@ from wattline.policies.contract import (
     schedule,
     settle,
 )
+from wattline.policies.set_aside import follow_cap
 from wattline.policies.state import (
     ACT_DOWN,
     ACT_LEVEL,
@@ -49,6 +50,7 @@ def decide(st: State, record: Record, world: Any, policy: Composition) -> None:
         log_event(st, record, CONTROL, NO_JOB, 0.0)
         regulate(st, policy.regulation, policy)
         apply_actions(st, record, world, policy)
+    follow_cap(st, policy)
     schedule(st, policy.backfill, policy)
     if clock.actions > 0:
         apply_actions(st, record, world, policy)

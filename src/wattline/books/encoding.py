@@ -19,19 +19,24 @@ from wattline.books.roll import Roll
 from wattline.model.errors import InputError
 from wattline.model.kernel_arrays import KernelArrays
 from wattline.model.machine import Machine
+from wattline.policies.committed import count_all_below_idle
 from wattline.policies.contract import Composition
 from wattline.policies.memory import Memory, bound, memories, remembering
 from wattline.policies.state import SCRATCH, State, reserve
-from wattline.policies.state_records import Clock, Job
+from wattline.policies.state_records import Clock, Job, Live
 
 if TYPE_CHECKING:
     from wattline.books.books import Books
     from wattline.books.opening import Terms
 
-VERSION = 8
-READABLE = (5, 6, 7, VERSION)
+VERSION = 11
+READABLE = (5, 6, 7, 8, 9, 10, VERSION)
 """Version 5 has no `shortest_s` in its clock, nor have 5 and 6 `unplaced_s`; up to 7 jobs have no
-turns, and none says that jobs are only noted (`defers`), which they did not."""
+turns, and none says that jobs are only noted (`defers`), which they did not; up to 8 none says what
+comes back to idle units (`below_idle_w`), which is counted anew; up to 9 none says which classes of
+node a waiting job would get (`rise_w`), which the next decision finds; up to 10 none says for
+which cap jobs were set aside, which the next decision does."""
+KNOWS_BELOW_IDLE = 9
 _PASSING = ("decided", "answers")
 """Arrays of the record that are about the last step only."""
 
@@ -120,9 +125,12 @@ def _filled(fresh: Books, arrays: dict[str, Any], head: dict[str, Any]) -> Books
     empty = {name: getattr(reserve(fresh.state, rows), name) for name in SCRATCH}
     arrays["state.clock"] = _clock(arrays["state.clock"])
     arrays["state.jobs"] = _jobs(arrays["state.jobs"], int(head["forgotten"]))
+    arrays["state.live"] = _lives(arrays["state.live"])
     state = State(**{name: _records(arrays[f"state.{name}"]) for name in State.FIELDS
                      if name not in SCRATCH}, **empty)
     fresh.state = reserve(state, rows)
+    if head["version"] < KNOWS_BELOW_IDLE:
+        count_all_below_idle(fresh.state)
     kept = {name: _records(arrays[f"record.{name}"]) for name in Record.FIELDS
             if f"record.{name}" in arrays}
     fresh.record = fresh.record.with_arrays(**kept)
@@ -188,6 +196,14 @@ def _jobs(saved: Any, forgotten: int) -> Any:
     for name in saved.dtype.names:
         jobs[name] = saved[name]
     return jobs
+
+
+def _lives(saved: Any) -> Any:
+    """Where jobs of now stand."""
+    live = Live.table(len(saved))
+    for name in saved.dtype.names:
+        live[name] = saved[name]
+    return live
 
 
 def _records(array: Any) -> Any:

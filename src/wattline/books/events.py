@@ -20,6 +20,8 @@ class Ended:
     job: Key
     completed: bool = True
     """False: it was killed, failed, or its node did."""
+    energy_j: float = float("nan")
+    """What it drew in all by its meters, in place of what was expected; NaN: as expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,8 @@ class Measured:
 
     watts: float
     job: Key | None = None
+    energy_j: float = float("nan")
+    """What the job has drawn so far by its meters, in place of what was expected."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wattline.books.events import Cancelled, CapChanged, Ended, Event, Key, ReservationRemoved
-from wattline.books.stuck import stuck
+from wattline.books.stuck import is_set_aside, stuck
 from wattline.books.waiting import (
     added_each_w,
     added_w,
@@ -43,8 +43,8 @@ from wattline.policies.state import (
 if TYPE_CHECKING:
     from wattline.books.books import Books
 
-REASONS = ("nodes", "watts", "reservation", "priority", "dependency", "refused", "back-off",
-           "energy", "policy", "paused", "starting", "running", "over")
+REASONS = ("nodes", "watts", "set aside", "reservation", "priority", "dependency", "refused",
+           "back-off", "energy", "policy", "paused", "starting", "running", "over")
 """What `Explanation.reason` can be."""
 
 
@@ -68,8 +68,12 @@ class Explanation:
                 "figures": dict(self.figures), "expected_s": self.expected_s}
 
 
-def explain(books: Books, job: Key) -> Explanation:
-    """Why a job of these books waits, in one sentence.
+def explain(
+    books: Books, job: Key, *, now_s: float = -math.inf, away: Mapping[str, int] | None = None
+) -> Explanation:
+    """Why a job of these books waits, in one sentence; it is expected to start `now_s` or later,
+    where that is after what the books were told last. `away` says which nodes that the books have
+    as out of order are so, or are off, or boot.
 
     >>> import wattline as wl
     >>> from wattline.books import Submitted, explain
@@ -97,8 +101,8 @@ def explain(books: Books, job: Key) -> Explanation:
     elif state == PAUSED:
         found = Explanation(job, "paused", "the policy has paused it")
     else:
-        found = _queued(books, job, row)
-    return _expected(books, found)
+        found = _queued(books, job, row, away or {})
+    return replace(found, expected_s=expected_start_s(books, job, now_s=now_s))
 
 
 def _running(books: Books, job: Key, row: int) -> Explanation:
@@ -139,7 +143,7 @@ def _held(books: Books, job: Key, row: int) -> Explanation:
                        f"{wait_s:,.0f} s", {"not_before_s": until_s})
 
 
-def _queued(books: Books, job: Key, row: int) -> Explanation:
+def _queued(books: Books, job: Key, row: int, counted: Mapping[str, int]) -> Explanation:
     """The first thing without which it would start; several together where no single one is it."""
     state = books.state
     clock, units = state.clock[0], int(state.live[row].units)
@@ -147,10 +151,12 @@ def _queued(books: Books, job: Key, row: int) -> Explanation:
                "left_w": left_w(state), "ahead": len(ahead_of(state, row))}
     never = stuck(books, row)
     if never is not None:
-        return Explanation(job, "watts", f"it waits for a higher cap: {never.sentence}",
+        reason = "set aside" if never.aside else "watts"
+        return Explanation(job, reason, f"it waits for a higher cap: {never.sentence}",
                            figures | {"alone_w": never.alone_w, "behind": never.behind})
     if units > clock.free:
-        away = {"down": int(clock.down), "reserved": int(clock.reserved), "off": int(clock.off)}
+        away = {name: counted.get(name, int(getattr(clock, name)))
+                for name in ("down", "reserved", "off", "changing")}
         shown = "".join(f", {count:,} {name}" for name, count in away.items() if count)
         return Explanation(job, "nodes", f"it waits for nodes: it asks for {units:,} and "
                            f"{int(clock.free):,} of {int(clock.units):,} are free{shown}",
@@ -221,18 +227,14 @@ MOST_STEPS = 200
 """So far a copy is run ahead: with thousands of jobs half a second of a processor, at most."""
 
 
-def _expected(books: Books, found: Explanation) -> Explanation:
-    return replace(found, expected_s=expected_start_s(books, found.job))
-
-
-def expected_start_s(books: Books, job: Key) -> float | None:
+def expected_start_s(books: Books, job: Key, *, now_s: float = -math.inf) -> float | None:
     """When a waiting job starts if nothing new comes and jobs take what they asked for.
 
     None where that is not known: it lies too far ahead, or behind a job that is overdue.
     """
     other = books.copy()
     other.untold = []
-    now_s = books.now_s
+    now_s = max(books.now_s, now_s)
     events: list[Event] = []
     for _ in range(MOST_STEPS):
         decided = other.step(now_s, events)
@@ -260,6 +262,8 @@ def reasons_in_short(books: Books, rows: Sequence[int]) -> list[str]:
         if stage == HELD:
             return "dependency" if eligible_s(books, row) is None else "back-off"
         if stage in (QUEUED, ASIDE):
+            if stage == ASIDE and is_set_aside(books, row):
+                return "set aside"
             if units > free:
                 return "nodes"
             if adds_w > room_w:

@@ -12,6 +12,7 @@ from wattline.books.record import Record
 from wattline.books.world import all_paced, begun, confirms, left, paced
 from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.kernel import kernel, kernel_part
+from wattline.policies.committed import count_below_idle, forget_below_idle
 from wattline.policies.contract import Composition, give_back, order_told, power_told, released
 from wattline.policies.releases import insert_release, remove_release, rescale_releases
 from wattline.policies.state import (
@@ -167,6 +168,7 @@ def release_units(st: State, world: Any, policy: Composition, job: int) -> None:
     else:
         clock.power_w += live.idle_w - live.power_w
     live.power_w = 0.0
+    forget_below_idle(st, job)
     live.begun = 0
     clock.examined = 0
     if clock.down_owed > 0:
@@ -207,6 +209,7 @@ def _change_speed(
     power_told(st, policy.placement, job, power_w - live.power_w)
     remove_release(st, live.expected_s, job)
     rescale(st, job, rate, power_w)
+    count_below_idle(st, job)
     live.cap_w = cap_w
     insert_release(st, live.expected_s, job, live.units)
 
@@ -280,6 +283,7 @@ def set_level(
         power_w = live.watts * power_factor
         clock.power_w += power_w - live.power_w
         rescale(st, job, speed / (live.stretch * live.slowdown), power_w)
+        count_below_idle(st, job)
         if clock.latency_s > 0.0:
             _stand_still(st, job)
     all_paced(st, world)

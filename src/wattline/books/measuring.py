@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from wattline.books.keeping import bring_up_to_date
 from wattline.model.kernel import kernel, kernel_part
+from wattline.policies.committed import count_below_idle
 from wattline.policies.contract import Composition, power_told
 from wattline.policies.state import State
 
 
 @kernel_part
-def measure_job(st: State, policy: Composition, job: int, watts: float) -> None:
-    """A running job draws so much, whatever was expected; its rate stays."""
+def measure_job(
+    st: State, policy: Composition, job: int, watts: float, energy_j: float
+) -> None:
+    """A running job draws so much, whatever was expected; its rate stays. So does what it has drawn
+    where that was not measured."""
     live = st.live[job]
     bring_up_to_date(st, job)
+    if not np.isnan(energy_j):
+        live.energy_j = energy_j
     st.clock[0].power_w += watts - live.power_w
     power_told(st, policy.placement, job, watts - live.power_w)
     if live.cap_w == float("inf"):
@@ -21,6 +29,7 @@ def measure_job(st: State, policy: Composition, job: int, watts: float) -> None:
         st.clock[0].running_watts += full_w - live.watts
         live.watts = full_w
     live.power_w = watts
+    count_below_idle(st, job)
     st.clock[0].examined = 0
 
 

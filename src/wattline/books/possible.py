@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ MOST_CODES = 1_000_000
 MOST_FIGURE = 2**53
 """Of seconds, processors and all that is counted, as in job logs: up to here floats are exact."""
 MOST_RATE = 1e12
+MOST_ENERGY_J = 1e18
+"""Of one job."""
 _LONGEST = 40
 _MOST_BITS = 1000
 """Of a whole number that a float can take the place of."""
@@ -49,6 +52,14 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, Mapping):
         return all(map(_is_plain, value)) and all(map(_is_plain, value.values()))
     return value is None or isinstance(value, str | bool | np.bool_) or is_number(value)
+
+
+def no_energy(joules: Any) -> str:
+    """Why this is no energy that was measured; empty where it is one, or not known."""
+    if is_number(joules) and (math.isnan(joules) or 0 <= joules <= MOST_ENERGY_J):
+        return ""
+    return (f"an energy of {shown(joules)} J; it must be a number from 0 to {MOST_ENERGY_J:g}, or "
+            "not known")
 
 
 def no_power(watts: Any) -> str:

@@ -43,6 +43,7 @@ def power_up(st: State, record: Record, units: int, marked: bool) -> int:
     clock.changing += units
     clock.changing_w += units * clock.boot_w
     clock.power_w += units * (clock.boot_w - clock.off_w)
+    clock.below_idle_w += units * max(clock.idle_w - clock.boot_w, 0.0)
     batch = _first_off(st, units, marked)
     arg = batch if st.nodes.size > 0 else units
     push_timer(st, record.meter[0].timers, clock.now_s + clock.boot_s, NODES_ON, arg)
@@ -73,6 +74,7 @@ def nodes_on(st: State, record: Record, arg: int) -> None:
     clock.changing_w -= units * clock.boot_w
     clock.free += units
     clock.power_w += units * (clock.idle_w - clock.boot_w)
+    clock.below_idle_w -= units * max(clock.idle_w - clock.boot_w, 0.0)
     clock.examined = 0
     clock.replan = PLAN_STALE
     log_event(st, record, NODE, NO_JOB, float(units))

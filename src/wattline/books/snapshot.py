@@ -18,6 +18,7 @@ from wattline.books.decision import Decision
 from wattline.books.events import Event, Started, Submitted
 from wattline.model.errors import InputError, PolicyError
 from wattline.model.machine import Machine, NodeClass
+from wattline.policies.committed import count_below_idle
 from wattline.policies.contract import Composition
 from wattline.policies.from_view import more_than_view
 from wattline.policies.releases import insert_release, remove_release
@@ -156,6 +157,7 @@ def _as_shown(books: Books, job: RunningJob) -> None:
     live.start_s, live.expected_s = job.start_s, job.expected_s
     live.rate, live.power_w = job.speed, job.power_w
     insert_release(state, job.expected_s, row, job.units)
+    count_below_idle(state, row)
 
 
 def _action(decision: Decision, books: Books) -> Action:

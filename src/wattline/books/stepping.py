@@ -66,6 +66,8 @@ def _apply(st: State, record: Record, world: Any, policy: Composition, event: An
             close_job(st, record, job, event.value != 0.0)
         else:
             bring_up_to_date(st, job)
+            if not np.isnan(event.more):
+                st.live[job].energy_j = event.more
             end_job(st, record, world, policy, job, event.value != 0.0)
         if st.jobs[job].first_dependent >= 0:
             release_dependents(st, record, policy, job)
@@ -101,7 +103,7 @@ def _apply_later(st: State, record: Record, world: Any, policy: Composition, eve
     if kind == CAP:
         change_cap(st, record, event.value)
     elif kind == MEASURED:
-        measure_job(st, policy, job, event.value)
+        measure_job(st, policy, job, event.value, event.more)
     elif kind == MACHINE:
         measure_machine(st, event.value)
     elif kind == PACED:

@@ -1,16 +1,21 @@
 """A job that no end of others helps: under the cap of now it would not start on an empty machine.
 
 A cap that is lowered may rise again, so such a job is not refused. A policy that lets nobody pass
-keeps all behind it waiting meanwhile, in a simulation as on a real machine.
+keeps all behind it waiting meanwhile, in a simulation as on a real machine; all others set it aside
+(`wattline.policies.set_aside`), and nobody stands behind it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wattline.books.events import Cancelled, Ended, Event, Key
 from wattline.books.waiting import ahead_of, alone_w, queued_rows
+from wattline.model.kernel import uncompiled
+from wattline.policies.contract import sets_aside
+from wattline.policies.set_aside import lacks_cap
 
 if TYPE_CHECKING:
     from wattline.books.books import Books
@@ -25,6 +30,8 @@ class Stuck:
     """What the machine would draw with it alone, at full speed."""
     cap_w: float
     behind: int
+    aside: bool = False
+    """Whether it was set aside, with its place in the queue kept."""
 
     @property
     def sentence(self) -> str:
@@ -32,6 +39,9 @@ class Stuck:
                 f"which would draw {self.alone_w:,.0f} W with it{self._who_waits()}")
 
     def _who_waits(self) -> str:
+        if self.aside:
+            return ("; it is set aside, and its place in the queue is kept for when the cap rises: "
+                    "nobody waits behind it")
         if not self.behind:
             return ""
         return (f"; {self.behind:,} {'job stands' if self.behind == 1 else 'jobs stand'} behind it "
@@ -44,11 +54,33 @@ def first_stuck(books: Books) -> Stuck | None:
     return stuck(books, queue[0]) if queue else None
 
 
+def set_aside(books: Books, rows: Iterable[int] | None = None) -> list[Stuck]:
+    """Jobs that only a higher cap lets start, of these rows or of those beside the queue."""
+    if rows is None:
+        rows = books.state.aside.job[: int(books.state.clock[0].aside)].tolist()
+    return [_named(books, row, 0) for row in rows if is_set_aside(books, row)]
+
+
+def is_set_aside(books: Books, row: int) -> bool:
+    """Whether a job waits beside the queue until the cap rises, or will from the next decision on.
+    """
+    with uncompiled():
+        return bool(sets_aside(books.state, books.policy.admission)
+                    and lacks_cap(books.state, books.policy, row))
+
+
+def _named(books: Books, row: int, behind: int) -> Stuck:
+    return Stuck(books.roll.key(row), alone_w(books.state, row), float(books.state.clock[0].cap_w),
+                 behind, is_set_aside(books, row))
+
+
 def stuck(books: Books, row: int) -> Stuck | None:
     """A queued job, where it would not start though all jobs that run ended at once.
 
     By its figures first, then by trial: a policy may slow it down, or take fewer nodes for it.
     """
+    if is_set_aside(books, row):
+        return _named(books, row, 0)
     state = books.state
     cap_w, needs_w = float(state.clock[0].cap_w), alone_w(state, row)
     if state.live[row].units > state.clock[0].units - state.clock[0].down:
@@ -56,8 +88,7 @@ def stuck(books: Books, row: int) -> Stuck | None:
     if needs_w <= cap_w or _starts_alone(books, row):
         return None
     behind = queued_rows(state)
-    return Stuck(books.roll.key(row), needs_w, cap_w,
-                 len(behind) - behind.index(row) - 1 if row in behind else 0)
+    return _named(books, row, len(behind) - behind.index(row) - 1 if row in behind else 0)
 
 
 def _starts_alone(books: Books, row: int) -> bool:

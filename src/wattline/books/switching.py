@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wattline.books.applying import never_starts, release_dependents, set_aside
+from wattline.books.applying import never_starts, release_dependents
 from wattline.books.decision import Decision, refusal
 from wattline.books.keeping import set_level, set_speed
 from wattline.books.power_states import power_up
@@ -18,6 +18,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.kernel import kernel
 from wattline.model.signal import FloatArray
+from wattline.policies.committed import count_all_below_idle
 from wattline.policies.contract import (
     Composition,
     cycle_s,
@@ -28,7 +29,7 @@ from wattline.policies.contract import (
 )
 from wattline.policies.control import Control, control_of, switched
 from wattline.policies.memory import bound, same
-from wattline.policies.queue import enqueue
+from wattline.policies.set_aside import queue_or_set_aside, set_aside
 from wattline.policies.state import ASIDE, HELD, PAUSED, PLAN_STALE, QUEUED, REFUSED, State
 from wattline.policies.traits import chooses_nodes, job_levels, regulates, steers_all
 
@@ -65,6 +66,7 @@ def under(books: Books, policy: Composition) -> Books:
     if not keeps_aside:
         state.clock[0].aside = 0
     state.clock[0].least_factor = least_factor(state, other.policy.admission)
+    count_all_below_idle(state)
     state.live.config[state.running[: state.clock[0].running]] = 0
     occupy_again(state, other.policy.placement)
     _order_anew(other, keeps_aside)
@@ -158,7 +160,7 @@ def leave_aside(st: State) -> None:
 @kernel
 def enqueue_all(st: State, policy: Composition, rows: IntArray) -> None:
     for place in range(rows.size):
-        enqueue(st, policy, rows[place])
+        queue_or_set_aside(st, policy, rows[place])
 
 
 def _run_in_full(books: Books, before: Composition) -> None:
@@ -220,7 +222,7 @@ def _forget_plans(state: State) -> None:
     """What the last policy had worked out for itself."""
     clock = state.clock[0]
     for name in ("queue_first", "queue_last", "examined", "stopped", "leaders",
-                 "sorted_end", "reached", "planned", "step_first"):
+                 "sorted_end", "reached", "planned", "step_first", "sifted_cap_w"):
         setattr(clock, name, 0)
     clock.step_last = 1
     state.profile[0].time_s = -np.inf

@@ -37,22 +37,24 @@ def ahead_of(state: State, row: int) -> list[int]:
 
 
 def added_w(state: State, row: int) -> float:
-    """What a job adds to the power of now if it starts at the level of now."""
+    """What a job adds to the power of now if it starts at the level of now; nothing where it draws
+    less than its units idle, which they do again after it."""
     return added_each_w(state, [row])[0]
 
 
 def added_each_w(state: State, rows: Sequence[int]) -> list[float]:
     """The same of several: one after the other takes a hundred times as long."""
     live, clock = state.live[rows], state.clock[0]
-    least_w = live["units"] * _least_idle_w(state)
-    watts = live["watts"] - _counted_twice_w(state, live)
-    found: list[float] = (watts * float(clock.power_factor) - least_w).tolist()
+    idle_w, watts = _on_its_units_w(state, live)
+    above_w = watts * float(clock.power_factor) - idle_w
+    found: list[float] = np.maximum(above_w, 0.0).tolist()
     return found
 
 
 def left_w(state: State) -> float:
-    """What the cap leaves above the power of now; infinite without a cap."""
-    return float(state.clock[0].cap_w - state.clock[0].power_w)
+    """What the cap leaves above the power that is spoken for; infinite without a cap."""
+    clock = state.clock[0]
+    return float(clock.cap_w - (clock.power_w + clock.below_idle_w))
 
 
 def alone_w(state: State, row: int) -> float:
@@ -64,21 +66,15 @@ def alone_w(state: State, row: int) -> float:
         idle_w = float(np.sum(kinds.idle_w * kinds.count) - np.sum(down))
     else:
         idle_w = float((clock.units - clock.down) * clock.idle_w)
-    least_w = state.live[row].units * _least_idle_w(state)
-    live = state.live[[row]]
-    return idle_w + float(live["watts"][0] - _counted_twice_w(state, live)[0] - least_w)
+    beneath_w, watts = _on_its_units_w(state, state.live[[row]])
+    return idle_w + max(float(watts[0] - beneath_w[0]), 0.0)
 
 
-def _counted_twice_w(state: State, live: Any) -> Any:
-    """A job without watts of its own is taken to draw the first class's idle power, and the rise of
-    the hungriest above that; on other nodes it draws their idle power instead."""
-    beneath_w = float(state.clock[0].idle_w) - _least_idle_w(state)
-    return np.where(live["own_watts"] != 0, 0.0, live["units"] * beneath_w)
-
-
-def _least_idle_w(state: State) -> float:
-    return float(np.min(state.kinds.idle_w)) if len(state.kinds) > 1 else float(
-        state.clock[0].idle_w)
+def _on_its_units_w(state: State, live: Any) -> tuple[Any, Any]:
+    """Idle power of the units that jobs would get, and what they draw there at full speed."""
+    if len(state.kinds) > 1:
+        return live["idle_w"], live["idle_w"] + live["rise_w"]
+    return live["units"] * float(state.clock[0].idle_w), live["watts"]
 
 
 def before_of(state: State, row: int) -> int | None:

@@ -11,6 +11,7 @@ import click
 from wattline.cli import advise_futures
 from wattline.cli.choices import Group, ScenarioCommand
 from wattline.cli.finite import FiniteRange
+from wattline.cli.needs import absent, option
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.rate_options import carbon_option, price_option
 from wattline.cli.scenario_options import (
@@ -47,8 +48,9 @@ command.add_command(advise_futures.regret)
 @click.option("--energy", metavar="LIMIT", help="Energy of the machine at most, like +2% or 3GWh.")
 @click.option("--refused", type=int, metavar="N",
               help="Jobs that may never run under the cap, also alone; none unless said.")
-@click.option("--only", metavar="POLICY,POLICY", help="Only these power policies, of "
-              f"{', '.join(KEEPERS)}; default: all of them.")
+@option("--only", metavar="POLICY,POLICY", help="Only these power policies, of "
+        f"{', '.join(KEEPERS)}; default: all that go with the scenario.",
+        needs=absent("policy__power", why="either names the power policies to try"))
 @click.option("--plot", metavar="FILE", help="Draw the mean wait over the cap (.png, .svg, .pdf).")
 @scenario_options
 @json_option
@@ -117,6 +119,8 @@ def _print_caps(advice: CapAdvice, plot: str | None) -> None:
                 rows)
     for line in advice.remarks:
         click.echo(f"note: {line}")
+    if advice.wanted:
+        click.echo(f"note: {advice.wanted}")
     if plot is not None:
         click.echo(f"picture: {plot}")
 

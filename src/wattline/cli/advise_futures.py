@@ -14,12 +14,12 @@ from wattline.cli.advise_live import (
     history_of,
     history_option,
     need_instant,
-    refuse_live_only,
     rounds_option,
 )
 from wattline.cli.choices import Choice, ScenarioCommand
 from wattline.cli.finite import FiniteRange
 from wattline.cli.live_options import live_options, which
+from wattline.cli.needs import given, option
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.rate_options import carbon_option, price_option
 from wattline.cli.scenario_options import (
@@ -69,8 +69,9 @@ seed_option = click.option("--draw-seed", "seed", type=click.IntRange(0), defaul
               help="What is to be small.")
 @click.option("--limit", "limits", multiple=True, metavar="CONSTRAINT",
               help="Like 'power_w.peak <= 3e6'.")
-@click.option("--risk", type=FiniteRange(0, 1), default=0.1, show_default=True,
-              help="With which probability a limit may be broken.")
+@option("--risk", type=FiniteRange(0, 1), default=0.1, show_default=True,
+        help="With which probability a limit may be broken.",
+        needs=given("limits", why="it is that of breaking a limit"))
 @arrivals_option
 @seed_option
 @scenario_options
@@ -89,7 +90,6 @@ def policy(
     from wattline.advice.futures.policy import advise_policy
 
     site = which(live, config, scenario or trace or at, "SCENARIO, --trace and --at")
-    refuse_live_only(live, {"--history": history, "--act": act, "--rounds": rounds})
     if site is not None:
         asked = {"candidates": candidates, "horizon": horizon, "samples": samples,
                  "objective": objective, "limits": limits, "risk": risk, "arrivals": arrivals,
@@ -128,8 +128,6 @@ def _policy_live(
     if follow is not None:
         advise_live.follow(site, follow, act, as_json, {**asked, "rounds": rounds})
         return
-    if act or rounds:
-        raise InputError("--act and --rounds go with --follow; one look changes nothing")
     with progress("running ahead") as advance:
         found = advise_policy(live=site, progress=advance, **asked)
     if as_json:
@@ -170,7 +168,6 @@ def start(
     from wattline.advice.futures.start import advise_start
 
     site = which(live, config, scenario or trace or at, "SCENARIO, --trace and --at")
-    refuse_live_only(live, {"--history": history})
     asked: dict[str, Any] = {
         "horizon": horizon, "samples": samples, "price": price, "carbon": carbon,
         "price_start": price_start, "arrivals": arrivals, "seed": seed}
@@ -283,7 +280,7 @@ def _kilograms(grams: dict[str, float]) -> str:
 
 @click.command()
 @click.argument("logs", nargs=-1, required=True)
-@click.option("--caps", default="85%,70%", show_default=True, metavar="CAP,...",
+@click.option("--caps", default="85%peak,70%peak", show_default=True, metavar="CAP,...",
               help="Each log is simulated under each of them: watts, or parts of its peak.")
 @click.option("--objective", "objectives", multiple=True, metavar="EXPRESSION",
               help="What is to be small; several are several cases.  [default: wait_s]")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wattline.cli.live_options import needed
+from wattline.cli.needs import given, option
 from wattline.cli.output import print_json
 from wattline.cli.scenario_options import changes_from
 from wattline.model.errors import InputError
@@ -19,14 +19,15 @@ if TYPE_CHECKING:
     from wattline.traces import Trace
 
 MAP = "trace.map"
-history_option = click.option(
-    "--history", metavar="LOG",
+FOLLOWING = (given("live"), given("follow", why="one look changes nothing"))
+history_option = option(
+    "--history", metavar="LOG", needs=given("live"),
     help="With --live: a job log of the site, to draw run times from beside the journals.")
-act_option = click.option(
-    "--act", is_flag=True,
+act_option = option(
+    "--act", is_flag=True, needs=FOLLOWING,
     help="With --live --follow: change the policy of the controller; without it nothing is done.")
-rounds_option = click.option(
-    "--rounds", type=click.IntRange(1), metavar="N",
+rounds_option = option(
+    "--rounds", type=click.IntRange(1), metavar="N", needs=FOLLOWING,
     help="With --live --follow: end after N looks.  [default: go on]")
 
 
@@ -42,13 +43,6 @@ def history_of(history: str | None, options: dict[str, Any]) -> Trace | None:
     from wattline.traces import read
 
     return read(log_path(history), column_map=changes.get(MAP))
-
-
-def refuse_live_only(live: bool, given: Mapping[str, Any]) -> None:
-    """Options that mean something on a live machine alone."""
-    for name, value in given.items():
-        if value and not live:
-            raise InputError(f"{name} is for the live machine: give --live too")
 
 
 def need_instant(at: str | None) -> str:

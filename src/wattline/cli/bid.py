@@ -9,14 +9,16 @@ import click
 
 from wattline.analysis.folders import run_folder
 from wattline.cli.contract_options import contract_options, say_unused, scenario_from
+from wattline.cli.needs import given, option
 from wattline.cli.other_hours import (
     print_bound,
     print_facility,
     print_other_hours,
     print_remedy,
+    saving_words,
     start_words,
 )
-from wattline.cli.output import json_option, print_json, print_table, progress, share_text
+from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,15 +37,16 @@ OF_A_SITE = ("workload", "servers", "utilisation", "level", "burst", "mislabelle
                    "heuristic, range.")
 @click.option("--hours", "hours", type=click.IntRange(min=1), default=None,
               metavar="N", help="Also plan N hours ahead by the scenario's prices.")
-@click.option("--hours-most", type=click.IntRange(min=0), default=None, metavar="N",
-              help="Of these, bid only for the N that save most.")
+@option("--hours-most", type=click.IntRange(min=0), default=None, metavar="N",
+        help="Of these, bid only for the N that save most.", needs=given("hours"))
 @click.option("--with", "others", multiple=True, type=click.Path(path_type=Path),
               metavar="SITE.toml",
               help="Another site that bids together with this one; flags then hold for all sites, "
                    "and those of a workload or machine are refused. No --policy auto, no bound and "
                    "no search for what would help: these are of one site.")
-@click.option("--least-reserve", metavar="WATTS", default="0",
-              help="The least reserve that the market takes, for all sites together.")
+@option("--least-reserve", metavar="WATTS", default="0",
+        help="The least reserve that the market takes, for all sites together.",
+        needs=given("others"))
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE|DIR",
               help="Draw the cost surface, into this file (.png, .svg, .pdf) or folder.")
 @json_option
@@ -128,8 +131,8 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
     print_facility(result["facility"])
     click.echo(decision.reason)
     if result["planned_on_hours"]:
-        click.echo(f"planned on {result['planned_on_hours']} hours that might come, not on the "
-                   "contract's own (--forecast 0 plans on that)")
+        click.echo(f"planned on {result['planned_on']}, not on the contract's own (--forecast 0 "
+                   "plans on that)")
     if decision.bid is not None:
         click.echo(f"average {decision.bid.average_w:,.0f} W, reserve "
                    f"{decision.bid.reserve_w:,.0f} W{start_words(decision.bid.start_share)}")
@@ -140,8 +143,9 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
         click.echo(f"the nearest bid: average {near.average_w:,.0f} W, reserve "
                    f"{near.reserve_w:,.0f} W")
     if decision.outcome is not None:
-        click.echo(f"cost {result['cost']:.4g} {unit}, saving {share_text(result['saving'])}, "
-                   f"tracking error {result['tracking']['mean']:.1%} in the mean")
+        saving = saving_words(result, metered=decision.outcome.drawn_w is not None)
+        click.echo(f"cost {result['cost']:.4g} {unit}, saving {saving}, tracking error "
+                   f"{result['tracking']['mean']:.1%} in the mean")
     if result["least_offer"]:
         click.echo(result["least_offer"])
     print_bound(result["bound"])

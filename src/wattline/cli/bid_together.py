@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.output import print_json, print_table, progress, share_text
+from wattline.cli.other_hours import bill_saving_words
+from wattline.cli.output import print_json, print_table, progress
 from wattline.grid.qos import met_as_judged
 from wattline.model.errors import InputError
 
@@ -26,7 +27,7 @@ def bid_together(
 ) -> None:
     """Choose and print the joint bid of these scenarios."""
     from wattline.demand_response.building import case_of
-    from wattline.demand_response.hours import planning_of
+    from wattline.demand_response.hours import planned_words, planning_of
     from wattline.demand_response.joint_hours import check_together
     from wattline.demand_response.jointly import (
         choose_together,
@@ -54,7 +55,8 @@ def bid_together(
         )
         other_hours = check_together(first, found, stages.stage(1.0))
     result = _result(found) | {
-        "planned_on_hours": planned.forecast, "other_hours": other_hours,
+        "planned_on_hours": planned.forecast, "planned_on": planned_words(first),
+        "other_hours": other_hours,
         "currency": currency_of(first, next(iter(cases.values()))),
         "assumed": assumed_prices(first)}
     if as_json:
@@ -139,6 +141,7 @@ def _result(found: Together) -> dict[str, Any]:
         "average_power_w": joint.average_w if bill else None,
         "reserve_w": joint.reserve_w if bill else None,
         "cost": found.cost,
+        "saving_against_uncontrolled": found.saving_against_uncontrolled if bill else None,
         "saving": bill.saving if bill else None,
         "tracking": asdict(bill.tracking) if bill else None,
         "constraints_met": found.constraints_met,
@@ -154,7 +157,7 @@ def _print(found: Together, result: dict[str, Any], unit: str) -> None:
     joint, bill = found.joint, found.bill
     click.echo(joint.reason)
     if result["planned_on_hours"]:
-        click.echo(f"planned on {result['planned_on_hours']} hours that might come, not on the "
+        click.echo(f"planned on {result['planned_on']}, not on the "
                    "contract's own (--forecast 0 plans on that)")
     rows = [(name, "bid" if part.reserve_w > 0 else "stay out", round(part.average_w),
              round(part.reserve_w), found.runs[name].settlement.cost)
@@ -164,7 +167,8 @@ def _print(found: Together, result: dict[str, Any], unit: str) -> None:
     if bill is not None:
         click.echo(f"together: average {joint.average_w:,.0f} W, reserve {joint.reserve_w:,.0f} W, "
                    f"cost of all sites {found.cost:.4g} (apart {found.cost_apart:.4g}) {unit}, "
-                   f"tracking error {bill.tracking.mean:.1%} in the mean, large for "
+                   f"saving {bill_saving_words(result)}, tracking error "
+                   f"{bill.tracking.mean:.1%} in the mean, large for "
                    f"{bill.tracking.exceed_share:.1%} of the time")
         failed = "; ".join(found.fails)
         click.echo(f"in the contract's own time: {f'fails {failed}' if failed else 'all met'}")
@@ -191,7 +195,7 @@ def _print_hours(found: dict[str, Any] | None) -> None:
     low, high = found["met_share"]
     click.echo(f"on {found['hours']} other hours (other arrivals and signals, the same bids): all "
                f"constraints met in {found['met']} ({low:.0%} to {high:.0%} with 95 % confidence), "
-               f"saving {share_text(found['saving'][0])}")
+               f"saving {bill_saving_words(found)}")
     if found["fails"]:
         listed = ", ".join(f"{name} in {times}" for name, times in list(found["fails"].items())[:3])
         click.echo(f"  fails there: {listed}")

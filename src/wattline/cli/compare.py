@@ -12,6 +12,7 @@ from wattline.analysis.folders import claimed_folder, run_folder
 from wattline.cli.choices import ScenarioCommand
 from wattline.cli.comparing import RunsDone, run_each
 from wattline.cli.drawing import load_plots
+from wattline.cli.needs import given, option
 from wattline.cli.output import json_option, print_comparison, print_json, progress
 from wattline.cli.per_job_output import (
     chapters,
@@ -26,7 +27,7 @@ from wattline.cli.scenario_options import (
     option_of,
     scenario_options,
 )
-from wattline.cli.simulating import say_assumed, say_caps, whole_or_gone
+from wattline.cli.simulating import cap_json, say_assumed, say_caps, whole_or_gone
 from wattline.model.errors import InputError
 from wattline.model.units import counted
 
@@ -47,8 +48,8 @@ MAIN_JOB = ("bundled:main-uncapped", "bundled:main-capped")
 @click.option("--no-report", is_flag=True, help="No HTML report.")
 @click.option("--per-job", is_flag=True,
               help="Also job by job: who was hurt, who gained; by user, size and hour.")
-@click.option("--plot", metavar="FILE",
-              help="With --per-job and two runs: draw it (.png, .svg, .pdf).")
+@option("--plot", metavar="FILE",
+        help="With --per-job and two runs: draw it (.png, .svg, .pdf).", needs=given("per_job"))
 @scenario_options
 @json_option
 def command(
@@ -127,13 +128,17 @@ class _Answer:
 
     def _of_run(self, name: str, run: Run) -> dict[str, Any]:
         return {"jobs": len(run.jobs), "engine_s": run.engine_s,
-                "run_dir": self.done.folders[name], "assumed": run.assumed,
+                "run_dir": self.done.folders[name], "cap": cap_json(run), "assumed": run.assumed,
                 "remarks": run.remarks, "metrics": self.figures[name]}
 
     def print(self) -> None:
+        from wattline.analysis.other_caps import cap_of
         from wattline.analysis.summary import compare_table
 
         runs = self.done.runs
+        for name, run in runs.items():
+            if (cap := cap_of(run)) is not None:
+                click.echo(f"{name}: {cap.line}")
         print_comparison(list(runs), compare_table(runs, self.figures))
         say_caps(runs)
         say_assumed(runs)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from wattline.cli.configuration_source import say_note, source_options
+from wattline.cli.configuration_source import power_options, say_note, source_options
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.units import format_power
+from wattline.physics.configurations import PARTLY
 from wattline.physics.dimensions import kind_of, shown
 
 if TYPE_CHECKING:
@@ -19,24 +20,27 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("application", metavar="APP")
 @click.option("--power", "bound", required=True, metavar="WATTS", help="The bound, like 3500W.")
-@click.option("--nodes", type=int, metavar="N", help="Use at most this many nodes.")
+@click.option("--nodes", type=int, metavar="N",
+              help="Nodes there are; with --node-idle those that are left idle count too.")
+@click.option("--node-idle", metavar="WATTS",
+              help="What an idle node draws, where the bound is kept.")
 @click.option("--node-power-max", metavar="WATTS",
               help="Rated maximum of a node, for the worst case; if not given, its devices at "
-                   "their highest caps and --base-power.")
+                   "their highest caps and --base-power, or 30 W of memory.")
 @click.option("--device", "devices", multiple=True, metavar="NAME=COUNT[:LOW-HIGH]",
               help="A kind of device on a node, like gpu=4:200-700 or socket=2; without it, 2 "
                    "sockets, as many of others as the table has, and the caps of the table.")
-@click.option("--base-power", metavar="WATTS",
-              help="What a node draws at most beside those devices.  [default: 30W of memory]")
 @click.option("--plot", metavar="FILE", help="Draw the configuration space (PNG, PDF or SVG).")
 @click.option("--keep", metavar="URL", help="Keep the table in this store (table job_details).")
 @source_options
+@power_options
 @json_option
 def command(
     application: str, bound: str, nodes: int | None, node_power_max: str | None,
     plot: str | None, keep: str | None, table: str | None, model: str | None, store: str | None,
-    margin: str, columns: tuple[str, ...], devices: tuple[str, ...], base_power: str | None,
-    as_json: bool,
+    margin: str, columns: tuple[str, ...], devices: tuple[str, ...], node_idle: str | None,
+    power_scope: str | None, base_power: str | None, supply_efficiency: str | None,
+    bound_at: Literal["wall", "node"], as_json: bool,
 ) -> None:
     """Find the fastest configuration of APP under a power bound.
 
@@ -49,17 +53,18 @@ def command(
 
     found = configure(application, bound, nodes=nodes, node_power_max=node_power_max, table=table,
                       model=model, store=store, margin=margin, columns=columns, devices=devices,
-                      base_power=base_power)
+                      base_power=base_power, node_idle=node_idle, bound_at=bound_at,
+                      supply_efficiency=supply_efficiency, power_scope=power_scope or "")
     if keep:
         from wattline.account.configurations import ConfigurationStore
         from wattline.account.store import Store
 
         with Store(keep) as opened:
             ConfigurationStore(opened).put(found.table)
-    for line in found.remarks:
-        say_note(line)
     if plot:
         found.plot(plot)
+    for line in found.remarks:
+        say_note(line)
     if as_json:
         print_json(found.to_dict())
         return
@@ -70,17 +75,25 @@ def _print(found: ConfigurationAdvice) -> None:
     choice, names = found.choice, found.table.names
     heads = [shown(name) for name in names]
     spread = any(one is not None and one.runs > 1 for one in choice.named.values())
+    mixed = found.table.source == PARTLY
     print_table(
         ["configuration", "nodes", *heads, "time s", "power W", "best is faster by",
-         *(["runs", "apart"] if spread else [])],
-        [[name.replace("_", "-"), *_cells(choice, name, names, spread)] for name in choice.named],
+         *(["runs", "apart"] if spread else []), *(["basis"] if mixed else [])],
+        [[name.replace("_", "-"), *_cells(choice, name, names, spread),
+          *([one and one.basis] if mixed else [])] for name, one in choice.named.items()],
         title=f"{choice.application} under {format_power(choice.bound_w)}, {found.table.source}",
     )
     click.echo()
-    print_table(["nodes", *heads, "best time s", "power W"],
-                [[c.nodes, *(_plain(name, c.settings[name]) for name in names), c.time_s, c.power_w]
-                 for c in choice.by_nodes],
+    print_table(["nodes", *heads, "best time s", "power W", *(["basis"] if mixed else [])],
+                [[c.nodes, *(_plain(name, c.settings[name]) for name in names), c.time_s, c.power_w,
+                  *([c.basis] if mixed else [])] for c in choice.by_nodes],
                 title="Degree of overprovisioning: the best of each node count")
+    counted = found.power.shown(found.table)
+    if counted:
+        click.echo(f"\npower: {counted}")
+    if found.errors is not None:
+        click.echo()
+        click.echo(str(found.errors))
 
 
 def _cells(

@@ -48,6 +48,7 @@ _OPTIONS = (
     click.option("--latency", metavar="TIME",
                  help="From a change of the signal till caps and starts follow it (0s)."),
     click.option("--log", metavar="FILE", help="A job log instead of a workload."),
+    click.option("--map", metavar="NAME|FILE", help="Column map of a log that is a table."),
     click.option("--log-start", metavar="TIME", help="Where in the log to begin."),
     click.option("--policy", cls=PolicyOption, axis="regulation", metavar="NAME",
                  help="How the contract is kept; auto tries several. Installed"),

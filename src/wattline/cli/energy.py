@@ -9,11 +9,17 @@ import click
 
 from wattline.cli.choices import Choice, Group
 from wattline.cli.finite import FiniteRange
-from wattline.cli.live_options import live_options, needed, not_live, which
+from wattline.cli.live_options import live_options, needed, which
+from wattline.cli.machine_options import machine_of, machine_options
+from wattline.cli.needs import absent, given, option
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.rate_options import carbon_option, price_option
 from wattline.cli.simulating import warn_assumed
-from wattline.cli.view import machine_of, machine_options
+from wattline.cli.zone import ZONE_HELP, zone_option
+
+GENERATED = absent("trace", why="it is of the log that is generated")
+RATED = given("price", "carbon", why="it is of their tables")
+DATED = given("price", "carbon", "trace", why="it is of their times")
 
 
 @click.group("energy", cls=Group)
@@ -30,20 +36,22 @@ def budget_options(function: Any) -> Any:
                      help="How long a period is."),
         price_option,
         carbon_option,
-        click.option("--start", default="", metavar="DATE",
-                     help="Date in the tables at which the period begins; by the dates of the log "
-                          "otherwise, and their first where there is none."),
-        click.option("--carbon-weight", type=FiniteRange(0, 1), default=0.0,
-                     show_default=True, help="0 follows the price alone, 1 carbon alone."),
+        option("--start", default="", metavar="DATE", needs=RATED,
+               help="Date in the tables at which the period begins; by the dates of the log "
+                    "otherwise, and their first where there is none."),
+        option("--carbon-weight", type=FiniteRange(0, 1), default=0.0, show_default=True,
+               help="0 follows the price alone, 1 carbon alone.",
+               needs=(given("price"), given("carbon"))),
     )
-    for option in reversed(options):
-        function = option(function)
+    for add in reversed(options):
+        function = add(function)
     return function
 
 
 @command.command()
 @budget_options
-@machine_options
+@machine_options()
+@option("--zone", default="", metavar="ZONE", help=ZONE_HELP, needs=RATED)
 @click.option("--rows", type=click.IntRange(min=1), default=24, show_default=True,
               help="Slots that are printed.")
 @json_option
@@ -74,13 +82,14 @@ def plan(as_json: bool, rows: int, **options: Any) -> None:
 
 @command.command("budget")
 @budget_options
-@machine_options
+@machine_options(else_from="by the header of --trace")
 @click.option("--trace", type=click.Path(path_type=Path), metavar="LOG",
               help="Job log; a generated one otherwise.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1000, show_default=True,
-              help="Jobs of the generated log.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
-              help="Seed of the generated log.")
+@option("--zone", default="", metavar="ZONE", help=ZONE_HELP, needs=DATED)
+@option("--jobs", type=click.IntRange(min=1), default=1000, show_default=True,
+        help="Jobs of the generated log.", needs=GENERATED)
+@option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
+        help="Seed of the generated log.", needs=GENERATED)
 @click.option("--strategy", type=Choice(["idle", "shut", "dvfs", "mix", "cap"]), default="dvfs",
               show_default=True, help="What nodes do to draw less.")
 @json_option
@@ -116,8 +125,8 @@ def budget_command(as_json: bool, **options: Any) -> None:
 
 @command.command("status")
 @click.argument("run", metavar="RUN|SCENARIO", required=False, type=click.Path(path_type=Path))
-@click.option("--at", metavar="TIME", help="After the first submission, as in 6h. [default: the "
-                                           "end of the run]")
+@option("--at", metavar="TIME", needs=absent("live", why="it shows how things stand now"),
+        help="After the first submission, as in 6h. [default: the end of the run]")
 @live_options
 @json_option
 def status_command(run: Path | None, at: str | None, as_json: bool, live: bool,
@@ -130,7 +139,6 @@ def status_command(run: Path | None, at: str | None, as_json: bool, live: bool,
     if site is not None:
         from wattline.cli.live_power import show_energy
 
-        not_live("at", why="it shows how things stand now")
         show_energy(site, as_json)
         return
     needed(run, "RUN|SCENARIO")
@@ -173,7 +181,7 @@ def status_command(run: Path | None, at: str | None, as_json: bool, live: bool,
               help="What becomes of joules that a period leaves.")
 @click.option("--meter", default="", metavar="NAME[,NAME]",
               help="Feeds that were imported. [default: the nodes' meters]")
-@click.option("--zone", default="", metavar="ZONE", help="Of the dates. [default: the site's]")
+@zone_option
 @click.option("-M", "--clusters", multiple=True, metavar="CLUSTER",
               help="Only this cluster; may be repeated.")
 @json_option
@@ -199,5 +207,5 @@ def metered_command(as_json: bool, **options: Any) -> None:
 
 def _budget(options: dict[str, Any]) -> dict[str, Any]:
     """What describes the budget, of all options."""
-    names = ("energy", "period", "price", "carbon", "start", "carbon_weight")
+    names = ("energy", "period", "price", "carbon", "start", "zone", "carbon_weight")
     return {name: options[name] for name in names}

@@ -7,28 +7,31 @@ from typing import Any
 
 import click
 
-from wattline.cli.account.options import zone_option
-from wattline.cli.live_options import live_options, not_live, which
+from wattline.cli.live_options import live_options, which
+from wattline.cli.needs import absent, given, option
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.cli.simulating import warn_assumed
+from wattline.cli.zone import zone_option
+
+OWN = absent("live", why="the shares are those of the controller's order")
 
 
 @click.command("fairshare")
 @click.argument("run_folder", metavar="[RUN]", type=click.Path(path_type=Path), required=False)
-@click.option("--store", default="", metavar="URL|FILE",
-              help="Take the jobs from this ledger: the measured ones, else a run.")
-@click.option("--run-name", default="",
-              help="Which run of the ledger; the last one where nothing was measured.")
-@click.option("--shares", type=click.Path(path_type=Path), metavar="FILE",
-              help="Account tree with shares (TOML); equal shares for all users otherwise.")
-@click.option("--assoc", type=click.Path(path_type=Path), metavar="FILE",
-              help="Slurm's associations instead: sacctmgr show assoc -P tree, a dump or a script.")
-@click.option("--cluster", default="", metavar="NAME",
-              help="Which cluster of --assoc, and of the measured jobs, where there are several.")
-@click.option("--half-life", default="7d", show_default=True, metavar="TIME",
-              help="After this time half of a usage is forgotten.")
-@click.option("--at", default="", metavar="TIME",
-              help="Time of the run, of measured jobs a date; the end otherwise.")
+@option("--store", needs=OWN, default="", metavar="URL|FILE",
+        help="Take the jobs from this ledger: the measured ones, else a run.")
+@option("--run-name", needs=(OWN, given("store")), default="",
+        help="Which run of the ledger; the last one where nothing was measured.")
+@option("--shares", needs=OWN, type=click.Path(path_type=Path), metavar="FILE",
+        help="Account tree with shares (TOML); equal shares for all users otherwise.")
+@option("--assoc", needs=OWN, type=click.Path(path_type=Path), metavar="FILE",
+        help="Slurm's associations instead: sacctmgr show assoc -P tree, a dump or a script.")
+@option("--cluster", needs=OWN, default="", metavar="NAME",
+        help="Which cluster of --assoc, and of the measured jobs, where there are several.")
+@option("--half-life", needs=OWN, default="7d", show_default=True, metavar="TIME",
+        help="After this time half of a usage is forgotten.")
+@option("--at", needs=OWN, default="", metavar="TIME",
+        help="Time of the run, of measured jobs a date; the end otherwise.")
 @zone_option
 @live_options
 @json_option
@@ -42,8 +45,6 @@ def command(run_folder: Path | None, as_json: bool, live: bool, config: Path | N
     if site is not None:
         from wattline.cli.live_power import show_shares
 
-        not_live("store", "run_name", "shares", "assoc", "cluster", "half_life", "at",
-                 why="the shares are those of the controller's order")
         show_shares(site, as_json)
         return
     from wattline.advice.fairshare import fairshare

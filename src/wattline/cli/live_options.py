@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
+from wattline.cli.needs import given, option
 from wattline.cli.output import print_json
 from wattline.model.errors import InputError
 
@@ -20,37 +20,26 @@ def live_options(function: Any) -> Any:
     options = (
         click.option("--live", is_flag=True,
                      help="The machine whose controller runs now, instead of a file."),
-        click.option("--config", type=click.Path(path_type=Path), metavar="FILE",
-                     help=f"With --live: the controller's file. [default: {USUAL}]"),
+        option("--config", type=click.Path(path_type=Path), metavar="FILE", needs=given("live"),
+               help=f"With --live: the controller's file. [default: {USUAL}]"),
     )
-    for option in reversed(options):
-        function = option(function)
+    for add in reversed(options):
+        function = add(function)
     return function
 
 
-def which(live: bool, config: Path | None, given: Any, name: str) -> Path | None:
+def which(live: bool, config: Path | None, named: Any, name: str) -> Path | None:
     """The file of the live machine, or None where the argument is meant; never both."""
     if not live:
-        if config is not None:
-            raise InputError("--config is for the live machine: give --live too")
         return None
-    if given:
+    if named:
         raise InputError(f"--live is about the machine that runs now: leave out {name}")
     return config or Path(USUAL)
 
 
-def not_live(*names: str, why: str) -> None:
-    """Refuse options that mean nothing on a live machine, whatever value they were given."""
-    context = click.get_current_context()
-    for name in names:
-        if context.get_parameter_source(name) not in (None, ParameterSource.DEFAULT,
-                                                      ParameterSource.DEFAULT_MAP):
-            raise InputError(f"--{name.replace('_', '-')} does not go with --live: {why}")
-
-
-def needed(given: Any, name: str) -> None:
+def needed(found: Any, name: str) -> None:
     """Say what is missing, as where it is always needed."""
-    if given is None:
+    if found is None:
         kind = "option" if name.startswith("-") else "argument"
         raise click.MissingParameter(ctx=click.get_current_context(), param_type=kind,
                                      param_hint=f"'{name}'")

@@ -15,7 +15,7 @@ from wattline.cli.output import print_json, print_table
 
 def show_live(config: Path, as_json: bool) -> None:
     """The seven figures of the machine as it stands, and what is reserved."""
-    from wattline.controller.resting import NAME
+    from wattline.controller.resting import KEPT
     from wattline.controller.speaking import live_status
     from wattline.model.units import fold_hosts
     from wattline.physics.powercap import PowerStatus
@@ -25,7 +25,7 @@ def show_live(config: Path, as_json: bool) -> None:
         print_json(said)
         return
     resting_w = sum(each["watts"] for each in said["ahead"]
-                    if each["name"] == NAME and each["begun"])
+                    if each["name"] in KEPT and each["begun"])
     # As it was set: what nodes draw that take no jobs is a part of it.
     cap_w = math.inf if said["cap_w"] is None else float(said["cap_w"]) + resting_w
     known = said["measured_w"] is not None
@@ -39,7 +39,7 @@ def show_live(config: Path, as_json: bool) -> None:
         click.echo(f"CurrentWatts is without {fold_hosts(left_out)}: no jobs are taken there, and "
                    "what is drawn there nobody reports")
     if resting_w:
-        click.echo(f"{resting_w:,.0f} W of the cap are drawn by nodes that take no jobs: "
+        click.echo(f"{resting_w:,.0f} W of the cap are drawn by nodes that take no jobs or boot: "
                    f"{cap_w - resting_w:,.0f} W are left for the others")
     for each in said["ahead"]:
         click.echo(f"Reservation={each['name']} StartTime={moment(each['start_s'])} "

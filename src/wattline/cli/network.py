@@ -63,9 +63,9 @@ def show(machine: str, svg: Path | None, as_json: bool) -> None:
 
 @command.command("place")
 @click.argument("jobs", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--placement", type=Choice(list(PLACEMENTS)), default="level-spread",
-              show_default=True, metavar="NAME",
-              help=f"How nodes are chosen: {', '.join(PLACEMENTS)}.")
+@click.option("--placement", type=Choice(list(PLACEMENTS)), metavar="NAME",
+              help=f"How nodes are chosen: {', '.join(PLACEMENTS)} [default: best-fit on a tree, "
+                   "level-spread on a dragonfly].")
 @click.option("--machine", help="A machine; it stands before that of the file of jobs.")
 @click.option("--routing", type=Choice(["minimal", "valiant", "adaptive", "ugal"]),
               default="adaptive", show_default=True, help="How messages find their way.")
@@ -80,8 +80,9 @@ def show(machine: str, svg: Path | None, as_json: bool) -> None:
 @click.option("--svg", type=click.Path(dir_okay=False, path_type=Path),
               help="Write a picture of placement and hot spots here (.svg, .png or .pdf).")
 @json_option
-def place(jobs: Path, placement: str, machine: str | None, routing: str, threshold: float | None,
-          mapping: str, seed: int, packets: bool, svg: Path | None, as_json: bool) -> None:
+def place(jobs: Path, placement: str | None, machine: str | None, routing: str,
+          threshold: float | None, mapping: str, seed: int, packets: bool, svg: Path | None,
+          as_json: bool) -> None:
     """Place the JOBS of a TOML file on an empty machine: nodes, times, link loads, hot spots."""
     from wattline.advice.network import place_jobs
 

@@ -14,9 +14,9 @@ from wattline.policies.placement.network.placements import PLACEMENTS
 @click.command("nodes")
 @click.argument("machine")
 @click.option("--size", type=click.IntRange(min=1), required=True, help="Nodes of the job.")
-@click.option("--placement", type=Choice(list(PLACEMENTS)), default="level-spread",
-              show_default=True, metavar="NAME",
-              help="How nodes are chosen; `wattline network placements` lists them.")
+@click.option("--placement", type=Choice(list(PLACEMENTS)), metavar="NAME",
+              help="How nodes are chosen; `wattline network placements` lists them [default: "
+                   "best-fit on a tree, level-spread on a dragonfly].")
 @click.option("--free", metavar="HOSTLIST",
               help="Nodes that are free, as `sinfo -h -t idle -o %N` prints them.")
 @click.option("--busy", metavar="HOSTLIST", help="Nodes that are not; the others are.")
@@ -27,7 +27,7 @@ from wattline.policies.placement.network.placements import PLACEMENTS
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
               help="Seed of random placements.")
 @json_option
-def nodes(machine: str, size: int, placement: str, free: str | None, busy: str | None,
+def nodes(machine: str, size: int, placement: str | None, free: str | None, busy: str | None,
           counters: Path | None, sensitive: bool, seed: int, as_json: bool) -> None:
     """Nodes of MACHINE for one job among those that are free, as a host list for `sbatch -w`.
 

@@ -12,12 +12,17 @@ from typing import TYPE_CHECKING
 import click
 
 from wattline.cli.choices import Choice
+from wattline.cli.needs import among, given, option
+from wattline.model.cap_value import WATTS, read_cap_value
 from wattline.model.errors import InputError
-from wattline.model.units import parse_power
 
 if TYPE_CHECKING:
     from wattline.live.openadr import PriceFile
     from wattline.model.signal import Signal
+
+
+SECOND = among("standard", "2.0b", why="version 3 has --client-id in place of certificates")
+THIRD = among("standard", "3")
 
 
 @click.command("openadr")
@@ -27,29 +32,34 @@ if TYPE_CHECKING:
 @click.option("--cap", required=True, metavar="POWER", help="The usual cap, without an event.")
 @click.option("--cap-file", required=True, type=click.Path(path_type=Path), metavar="FILE",
               help="Written with the cap that holds: `cap_file` of the controller.")
-@click.option("--price-file", type=click.Path(path_type=Path), metavar="FILE",
-              help="Keep a table of the price of energy here, a row per change; with --price.")
-@click.option("--price", metavar="X|FILE",
-              help="The usual price of a kWh, without an event: like 0.12 or 0.12EUR, or a table "
-                   "with dates (CSV, also compressed).")
-@click.option("--currency", default="", metavar="TEXT",
-              help="Of the price, where it names none; prices of events in another are not "
-                   "followed.")
-@click.option("--cert", type=click.Path(path_type=Path), metavar="FILE",
-              help="Our certificate (PEM), for a server behind TLS; with --key and --ca.")
-@click.option("--key", type=click.Path(path_type=Path), metavar="FILE",
-              help="Its key; what opens an encrypted one is OPENADR_PASSPHRASE of the environment.")
-@click.option("--ca", type=click.Path(path_type=Path), metavar="FILE",
-              help="The authority that the server's certificate must come from.")
-@click.option("--vtn-fingerprint", metavar="TEXT",
-              help="Of the server's certificate: its messages must be signed with that.")
+@option("--price-file", type=click.Path(path_type=Path), metavar="FILE",
+        help="Keep a table of the price of energy here, a row per change; with --price.",
+        needs=given("price"))
+@option("--price", metavar="X|FILE",
+        help="The usual price of a kWh, without an event: like 0.12 or 0.12EUR, or a table "
+             "with dates (CSV, also compressed).", needs=given("price_file"))
+@option("--currency", default="", metavar="TEXT",
+        help="Of the price, where it names none; prices of events in another are not "
+             "followed.", needs=given("price"))
+@option("--cert", type=click.Path(path_type=Path), metavar="FILE",
+        help="Our certificate (PEM), for a server behind TLS; with --key and --ca.", needs=SECOND)
+@option("--key", type=click.Path(path_type=Path), metavar="FILE",
+        help="Its key; what opens an encrypted one is OPENADR_PASSPHRASE of the environment.",
+        needs=SECOND)
+@option("--ca", type=click.Path(path_type=Path), metavar="FILE",
+        help="The authority that the server's certificate must come from.", needs=SECOND)
+@option("--vtn-fingerprint", metavar="TEXT",
+        help="Of the server's certificate: its messages must be signed with that.", needs=SECOND)
 @click.option("--standard", type=Choice(["2.0b", "3"]), default="2.0b", show_default=True,
               help="Which version of OpenADR the server speaks.")
-@click.option("--program", default="", metavar="ID", help="Of 3: only events of this programme.")
-@click.option("--client-id", default="", metavar="TEXT",
-              help="Of 3: who we are; the secret is OPENADR_CLIENT_SECRET of the environment.")
-@click.option("--token-url", default="", metavar="URL",
-              help="Of 3: where tokens are given out; /auth/token of the server if not given.")
+@option("--program", default="", metavar="ID", help="Of 3: only events of this programme.",
+        needs=THIRD)
+@option("--client-id", default="", metavar="TEXT",
+        help="Of 3: who we are; the secret is OPENADR_CLIENT_SECRET of the environment.",
+        needs=THIRD)
+@option("--token-url", default="", metavar="URL",
+        help="Of 3: where tokens are given out; /auth/token of the server if not given.",
+        needs=THIRD)
 @click.option("--status", type=click.Path(path_type=Path), metavar="FILE",
               help="status.json of the controller: its measured power is reported to the server.")
 def command(vtn: str, ven: str, cap: str, cap_file: Path, price_file: Path | None,
@@ -68,31 +78,28 @@ def command(vtn: str, ven: str, cap: str, cap_file: Path, price_file: Path | Non
     from wattline.live.openadr_link import Certificates, MeasuredPower
 
     certificates = Certificates(cert, key, ca, vtn_fingerprint)
+    value = read_cap_value(cap)
+    if value.of != WATTS:
+        raise InputError(f"--cap {cap}: the machine is not known here; write watts, like 1.4MW")
     measured = None if status is None else MeasuredPower(status, time.time)
     prices = _prices(price_file, price, currency)
-    writer = CapWriter(cap_file, EventBook(parse_power(cap)), say=click.echo, prices=prices)
+    writer = CapWriter(cap_file, EventBook(value.number), say=click.echo, prices=prices)
     if standard == "3":
-        if cert or key or ca or vtn_fingerprint:
-            raise InputError("certificates of clients are a matter of 2.0b; version 3 has "
-                             "--client-id")
         from wattline.live.openadr3 import Follower, Server, follow3
 
         server = Server(vtn, client_id, os.environ.get("OPENADR_CLIENT_SECRET", ""), token_url)
         follow3(Follower(server, writer, program, ven, measured), time.time)
         return
-    if program or client_id or token_url:
-        raise InputError("--program, --client-id and --token-url are a matter of --standard 3")
     asyncio.run(follow(writer, vtn, ven, time.time, certificates=certificates, measured=measured))
 
 
 def _prices(file: Path | None, usual: str | None, currency: str) -> PriceFile | None:
     """The table to keep, with what holds where no event says a price."""
     from wattline.live.openadr import PriceFile
+    from wattline.model.run_clock import NoDates
     from wattline.traces.rates import is_flat, price_from
-    from wattline.traces.tariffs import J_PER_KWH, NoDates, currency_of
+    from wattline.traces.tariffs import J_PER_KWH, currency_of
 
-    if (file is None) != (usual is None):
-        raise InputError("--price-file and --price go together: the table and the usual price")
     if file is None or usual is None:
         return None
     try:

@@ -2,34 +2,58 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import click
 
 from wattline.cli.output import share_text
+from wattline.model.units import format_span
 
 
 def print_other_hours(found: dict[str, Any] | None) -> None:
     """Say how often the bid holds, what fails, and what to do about it."""
     if found is None:
         return
-    count, met = found["hours"], found["met"]
+    met = found["met"]
     low, high = found["met_share"]
-    click.echo(f"on {count} other hours (other arrivals and signals, the same bid): all "
+    click.echo(f"on {_blocks(found)} (other arrivals and signals, the same bid): all "
                f"constraints met in {met} ({low:.0%} to {high:.0%} with 95 % confidence), saving "
-               f"{share_text(found['saving'][0])}, large errors for {found['exceed_share']:.1%} of "
-               f"the time, at most {found['exceed_share_most']:.1%} in one hour")
+               f"{bill_saving_words(found)}, large errors for {found['exceed_share']:.1%} of the "
+               f"time, at most {found['exceed_share_most']:.1%} in one of them")
     if found["unjudged"]:
         click.echo(f"  in {found['unjudged']} of these no job was submitted: no quality of service "
                    "was judged there")
     if found["planned_on"]:
-        click.echo("  their signal is the one that the bid was planned on: the file holds one hour "
-                   "beside the contract's")
+        click.echo("  their signal is the one that the bid was planned on: the file holds one "
+                   "span of that length beside the contract's")
     if found["fails"]:
         listed = ", ".join(f"{name} in {times}" for name, times in list(found["fails"].items())[:3])
         click.echo(f"  fails there: {listed}")
     if found["advice"]:
         click.echo(f"  for a bid that holds more often, {found['advice']}")
+
+
+def bill_saving_words(found: dict[str, Any]) -> str:
+    """What the bill changes by, with its 95 % interval where there is one."""
+    share, spread = found["saving_against_uncontrolled"], ""
+    if isinstance(share, tuple | list):
+        share, low, high = share
+        spread = "" if math.isnan(low) else f" ({share_text(low)} to {share_text(high)})"
+    return f"{share_text(share)}{spread} of the bill without a contract"
+
+
+def saving_words(found: dict[str, Any], *, metered: bool) -> str:
+    """What the bill changes by, then the published saving, with what it is counted from."""
+    of = "the metered energy" if metered else "the energy bid for"
+    return f"{bill_saving_words(found)}, {share_text(found['saving'])} of {of}"
+
+
+def _blocks(found: dict[str, Any]) -> str:
+    """How many other hours, or blocks of a market, were simulated."""
+    if found["block_s"] == 3600:
+        return f"{found['hours']} other hours"
+    return f"{found['hours']} other blocks of {format_span(found['block_s'])}"
 
 
 def print_facility(facility: dict[str, float]) -> None:
@@ -59,11 +83,11 @@ def print_remedy(found: dict[str, Any] | None) -> None:
     flags = " ".join(_flag(name, value) for name, value in found["fields"].items())
     click.echo(f"with {found['what']} ({flags}) an offer meets all constraints: average "
                f"{found['average_power_w']:,.0f} W, reserve {found['reserve_w']:,.0f} W"
-               f"{start_words(found['start_share'])}, saving {share_text(found['saving'])}")
+               f"{start_words(found['start_share'])}, saving {bill_saving_words(found)}")
     hours = found["other_hours"]
     if hours is not None:
         low, high = hours["met_share"]
-        click.echo(f"  on {hours['hours']} other hours it meets them in {hours['met']} "
+        click.echo(f"  on {_blocks(hours)} it meets them in {hours['met']} "
                    f"({low:.0%} to {high:.0%} with 95 % confidence)")
 
 
@@ -91,7 +115,8 @@ def print_bound(bound: dict[str, Any] | None) -> None:
     elif not bound["feasible"]:
         click.echo("bound: no bid can be kept in the contract's own time, whatever the rule")
     else:
-        saves = "" if bound["saving"] is None else f" or saves more than {bound['saving']:.1%}"
+        saves = "" if bound["saving"] is None else (
+            f" or saves more than {bound['saving']:.1%} of the energy bid for")
         click.echo(f"bound: no bid under any rule costs less than {bound['cost']:.4g}{saves} in "
                    "the contract's own time; jobs are taken as a fluid for it, so it need not be "
                    "reached")

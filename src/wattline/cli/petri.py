@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from wattline.cli.choices import Choice, Group
 from wattline.cli.finite import FINITE
+from wattline.cli.needs import among, option
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
 from wattline.model.progress import Advance
@@ -20,6 +20,9 @@ from wattline.model.units import counted, plain_number
 
 if TYPE_CHECKING:
     from wattline.petri.simulate import Simulation
+
+
+PUPPET = among("net", "puppet", why="other nets have a workload of their own")
 
 
 @click.group(cls=Group)
@@ -30,45 +33,54 @@ def command() -> None:
 def _workload_options(function: Callable[..., Any]) -> Callable[..., Any]:
     options = [
         click.argument("net", metavar="NET"),
-        click.option("--trace", type=click.Path(path_type=Path), help="Job log (SWF) for puppet."),
-        click.option("--nodes", type=click.IntRange(min=1),
-                     help="Nodes of the machine (with --trace); default: by the log's header."),
-        click.option("--cores-per-node", type=click.IntRange(min=1),
-                     help="Processors of the log that make a node; default: by its header."),
-        click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True,
-                     metavar="N", help="Take only the first N jobs of the log."),
-        click.option("--order", type=Choice(["fcfs", "wfp"]), default="fcfs", show_default=True,
-                     help="Order of the queue."),
-        click.option("--power-policy", "power", type=Choice(["none", "block", "wait", "dvfs"]),
-                     default="wait", show_default=True, help="How the cap is kept."),
-        click.option("--cap", metavar="WATTS|PART|FILE",
-                     help="Watts, like 3.2MW, a part (up to 1) of full power, or a CSV file of "
-                          "seconds,watts from the first submission on; default 0.7."),
-        click.option("--node-active-w", type=FINITE, default=100.0, show_default=True,
-                     help="Power of a busy node where the log has none."),
-        click.option("--idle-fraction", type=FINITE, default=0.3, show_default=True,
-                     help="Idle power of a node relative to that."),
-        click.option("--wait-time", "wait_time_s", type=FINITE, default=30_000.0, show_default=True,
-                     help="Seconds in the wait queue before a job blocks all others."),
-        click.option("--wait-slots", type=click.IntRange(min=0), default=10, show_default=True,
-                     help="Length of the wait queue."),
-        click.option("--latency", "latency_s", type=FINITE, default=0.0, show_default=True,
-                     help="Seconds for which a change of frequency stops running jobs (dvfs)."),
-        click.option("--levels", metavar="F,F,...", help="Relative frequencies, rising (dvfs); "
-                                                         "default 0.5,0.6,0.7,0.8,0.9,1."),
-        click.option("--alpha", type=FINITE, default=2.0, show_default=True,
-                     help="Power of a core ~ frequency^alpha (dvfs)."),
-        click.option("--beta", type=FINITE, default=0.5, show_default=True,
-                     help="Run time ~ frequency^-beta (dvfs)."),
-        click.option("--core-share", type=FINITE, default=0.65, show_default=True,
-                     help="Part of a job's power that follows the frequency (dvfs)."),
-        click.option("--cap-counts", type=Choice(["machine", "jobs"]), default="machine",
-                     show_default=True, help="What the cap limits: idle nodes too, or jobs only."),
+        option("--trace", type=click.Path(path_type=Path), help="Job log (SWF) for puppet.",
+               needs=PUPPET),
+        option("--nodes", type=click.IntRange(min=1),
+               help="Nodes of the machine (with --trace); default: by the log's header.",
+               needs=PUPPET),
+        option("--cores-per-node", type=click.IntRange(min=1),
+               help="Processors of the log that make a node; default: by its header.",
+               needs=PUPPET),
+        option("--limit", type=click.IntRange(min=1), default=100, show_default=True,
+               metavar="N", help="Take only the first N jobs of the log.", needs=PUPPET),
+        option("--order", type=Choice(["fcfs", "wfp"]), default="fcfs", show_default=True,
+               help="Order of the queue.", needs=PUPPET),
+        option("--power-policy", "power", type=Choice(["none", "block", "wait", "dvfs"]),
+               default="wait", show_default=True, help="How the cap is kept.", needs=PUPPET),
+        option("--cap", metavar="WATTS|PERCENT|FILE",
+               help="Watts, like 3.2MW, per cent of rated power (70%), or a CSV file of "
+                    "time,watts: dates, or seconds from the first submission; default 70%.",
+               needs=PUPPET),
+        option("--node-active-w", type=FINITE, default=100.0, show_default=True,
+               help="Power of a busy node where the log has none.", needs=PUPPET),
+        option("--idle-fraction", type=FINITE, default=0.3, show_default=True,
+               help="Idle power of a node relative to that.", needs=PUPPET),
+        option("--wait-time", "wait_time_s", type=FINITE, default=30_000.0, show_default=True,
+               help="Seconds in the wait queue before a job blocks all others.",
+               needs=PUPPET),
+        option("--wait-slots", type=click.IntRange(min=0), default=10, show_default=True,
+               help="Length of the wait queue.", needs=PUPPET),
+        option("--latency", "latency_s", type=FINITE, default=0.0, show_default=True,
+               help="Seconds for which a change of frequency stops running jobs (dvfs).",
+               needs=PUPPET),
+        option("--levels", metavar="F,F,...", help="Relative frequencies, rising (dvfs); "
+                                                   "default 0.5,0.6,0.7,0.8,0.9,1.",
+               needs=PUPPET),
+        option("--alpha", type=FINITE, default=2.0, show_default=True,
+               help="Power of a core ~ frequency^alpha (dvfs).", needs=PUPPET),
+        option("--beta", type=FINITE, default=0.5, show_default=True,
+               help="Run time ~ frequency^-beta (dvfs).", needs=PUPPET),
+        option("--core-share", type=FINITE, default=0.65, show_default=True,
+               help="Part of a job's power that follows the frequency (dvfs).",
+               needs=PUPPET),
+        option("--cap-counts", type=Choice(["machine", "jobs"]), default="machine",
+               show_default=True, help="What the cap limits: idle nodes too, or jobs only.",
+               needs=PUPPET),
         click.option("--skeleton", is_flag=True,
                      help="Without colours, guards, times and priorities."),
     ]
-    for option in reversed(options):
-        function = option(function)
+    for add in reversed(options):
+        function = add(function)
     return function
 
 
@@ -292,12 +304,6 @@ def _given(net: str, workload: dict[str, Any]) -> dict[str, Any]:
         del workload["levels"]
     if net == "puppet":
         return workload | skeleton
-    context = click.get_current_context()
-    for option in context.command.params:
-        source = context.get_parameter_source(option.name or "")
-        if option.name in workload and source is ParameterSource.COMMANDLINE:
-            raise InputError(f"{option.opts[0]}: only the net puppet takes a workload; '{net}' has "
-                             "its own")
     return skeleton
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wattline.cli.choices import Group
-from wattline.cli.live_options import live_options, needed, not_live, order, which
+from wattline.cli.live_options import live_options, needed, order, which
+from wattline.cli.machine_options import machine_of, machine_options
+from wattline.cli.needs import absent, given, option
 from wattline.cli.output import json_option, print_json
-from wattline.cli.view import MACHINE, machine_of, machine_options
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
     from wattline.physics.powercap import PowerCap
 
 scenario_argument = click.argument("scenario", required=False, type=click.Path(path_type=Path))
-now_option = click.option("--now", default="0", show_default=True, metavar="TIME",
-                          help="Time of the scenario's clock; what lies before it is past.")
+NOW = "Time of the scenario's clock; what lies before it is past."
+
+
+FILES = absent("live", why="it is a field of a scenario")
+NEW = absent("remove", why="the name says which")
 
 
 @click.group("power", cls=Group)
@@ -30,11 +34,13 @@ def command() -> None:
 
 @command.command()
 @click.argument("scenario", required=False, type=click.Path(path_type=Path))
-@click.option("--at", default="0", show_default=True, metavar="TIME",
-              help="Time at which the cap and the power are shown.")
+@option("--at", default="0", show_default=True, metavar="TIME",
+        needs=absent("live", why="it shows what holds now, and what is reserved ahead"),
+        help="Time at which the cap and the power are shown.")
 @click.option("--run", "run_folder", type=click.Path(path_type=Path), metavar="RUN",
               help="Run folder of the scenario, for what the machine drew at that time.")
-@machine_options
+@machine_options(absent("live", why="the machine is the controller's"),
+                 absent("scenario", why="that has the machine"))
 @live_options
 @json_option
 def show(scenario: Path | None, run_folder: Path | None, as_json: bool, live: bool,
@@ -44,8 +50,6 @@ def show(scenario: Path | None, run_folder: Path | None, as_json: bool, live: bo
     if site is not None:
         from wattline.cli.live_power import show_live
 
-        not_live("at", why="it shows what holds now, and what is reserved ahead")
-        not_live(*MACHINE, why="the machine is the controller's")
         show_live(site, as_json)
         return
     from wattline.advice.power import power_status
@@ -64,11 +68,17 @@ def show(scenario: Path | None, run_folder: Path | None, as_json: bool, live: bo
 @command.command("set")
 @scenario_argument
 @click.option("--cap", metavar="WATTS|PERCENT|none",
-              help="The cap, or none; per cent are of MaxWatts, what the machine can draw.")
-@click.option("--at", default="", metavar="TIME", help="From this time on; else from the start.")
-@click.option("--floor", metavar="WATTS", help="The machine is not switched off below this.")
-@click.option("--change-rate", metavar="WATTS", help="How fast power may change, per second.")
-@now_option
+              help="The cap, or none; per cent are of MaxWatts, its rated power.")
+@option("--at", default="", metavar="TIME", help="From this time on; else from the start.",
+        needs=(absent("live", why="a cap is set now; `reserve` lowers it for a time ahead"),
+               given("cap", why="floor and change rate hold from the start on")))
+@option("--floor", metavar="WATTS", help="The machine is not switched off below this.",
+        needs=FILES)
+@option("--change-rate", metavar="WATTS", help="How fast power may change, per second.",
+        needs=FILES)
+@option("--now", default="0", show_default=True, metavar="TIME", help=NOW,
+        needs=(absent("live", why="it is now"), given("at", why="a cap from the start on is "
+                                                                "never past")))
 @live_options
 @json_option
 def set_(scenario: Path | None, as_json: bool, live: bool, config: Path | None,
@@ -81,8 +91,6 @@ def set_(scenario: Path | None, as_json: bool, live: bool, config: Path | None,
     if site is not None:
         from wattline.controller.speaking import cap_fields, live_status
 
-        not_live("at", "now", why="a cap is set now; `reserve` lowers it for a time ahead")
-        not_live("floor", "change_rate", why="they are fields of a scenario")
         if options["cap"] is None:
             raise InputError("nothing to set: give --cap")
         order(site, "set_cap", cap_fields(options["cap"], live_status(site)), as_json)
@@ -96,14 +104,16 @@ def set_(scenario: Path | None, as_json: bool, live: bool, config: Path | None,
 
 @command.command()
 @scenario_argument
-@click.option("--start", metavar="TIME",
-              help="When the window begins; with --live a date, or a time from now on.")
-@click.option("--duration", metavar="TIME", help="How long it lasts.")
-@click.option("--watts", metavar="WATTS|PERCENT",
-              help="Watts kept from the jobs; per cent are of MaxWatts.")
+@option("--start", metavar="TIME", needs=NEW,
+        help="When the window begins; with --live a date, or a time from now on.")
+@option("--duration", metavar="TIME", needs=NEW, help="How long it lasts.")
+@option("--watts", metavar="WATTS|PERCENT", needs=NEW,
+        help="Watts kept from the jobs; per cent are of MaxWatts.")
 @click.option("--name", default="", help="A name for it.")
-@click.option("--remove", is_flag=True, help="With --live: withdraw the reservation of this name.")
-@now_option
+@option("--remove", is_flag=True, help="With --live: withdraw the reservation of this name.",
+        needs=given("live", why="take it out of the file otherwise"))
+@option("--now", default="0", show_default=True, metavar="TIME", help=NOW,
+        needs=absent("live", why="it is now"))
 @live_options
 @json_option
 def reserve(scenario: Path | None, as_json: bool, live: bool, config: Path | None, remove: bool,
@@ -114,8 +124,7 @@ def reserve(scenario: Path | None, as_json: bool, live: bool, config: Path | Non
     """
     site = which(live, config, scenario, "SCENARIO")
     if remove:
-        if site is None:
-            raise InputError("--remove is for the live machine; take it out of the file otherwise")
+        assert site is not None
         if not options["name"]:
             needed(None, "--name")
         order(site, "unreserve", {"name": options["name"]}, as_json)
@@ -128,7 +137,6 @@ def reserve(scenario: Path | None, as_json: bool, live: bool, config: Path | Non
     if site is not None:
         from wattline.controller.speaking import live_status, window_fields
 
-        not_live("now", why="it is now")
         fields = window_fields(options["start"], options["duration"], options["watts"],
                                options["name"], live_status(site))
         order(site, "reserve", fields, as_json)

@@ -8,6 +8,7 @@ from wattline.cli.configuration_source import say_note
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.errors import InputError
 from wattline.physics.dimensions import CLASSIC, label
+from wattline.physics.power_scope import SCOPES
 
 
 @click.command()
@@ -31,6 +32,8 @@ def command(
 ) -> None:
     """Predict time and power of APP in one configuration, with 90 % intervals.
 
+    Where just this configuration was measured, the measurement is the answer, and it says so.
+
     Outside of what the model was trained on the intervals are widened by the distance; beyond
     twice of it an answer is refused without --extrapolate.
     """
@@ -43,12 +46,16 @@ def command(
         print_json(found.to_dict())
         return
     print_table(
-        ["quantity", "predicted", "90 % from", "to"],
+        ["quantity", found.basis, "90 % from", "to"],
         [["time s", found.time_s, *found.time_s_interval_90],
          ["power W", found.power_w, *found.power_w_interval_90],
          [f"power to reserve W (+{found.margin:.0%})", found.power_w_to_reserve, None, None]],
         title=f"{found.application} on {_where(nodes, found.settings)}",
     )
+    if found.power_scope:
+        click.echo(f"power: {SCOPES[found.power_scope]}")
+    if found.errors is not None:
+        click.echo(str(found.errors))
     for one in found.outside:
         click.echo(f"{one}; the intervals are widened by as much")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from wattline.cli.choices import Choice
-from wattline.cli.configuration_source import map_option
+from wattline.cli.configuration_source import map_option, power_options
 from wattline.cli.finite import FINITE
 from wattline.cli.output import json_option, print_json, print_table
 
@@ -40,6 +40,7 @@ _MOST_SHOWN = 4
               help="Instead of --scaling: the best times of this application under the budget.")
 @click.option("--table", metavar="CSV", help="With --app: its measured configurations.")
 @map_option
+@power_options
 @click.option("--shape", type=Choice(["times", "line"]),
               help="With --app: its best times themselves, or a straight line through them.  "
                    "[default: times]")
@@ -51,7 +52,9 @@ def command(
     budget_power: str, node_power_max: str, node_power_min: str, cost_ratio: float | None,
     rack: str | None, rack_nodes: int | None, speed_ratio: str, scaling: str | None,
     app: str | None, table: str | None, shape: Literal["times", "line"] | None,
-    nodes_valid: int | None, columns: tuple[str, ...], plot: str | None, as_json: bool,
+    nodes_valid: int | None, columns: tuple[str, ...], plot: str | None,
+    power_scope: str | None, base_power: str | None, supply_efficiency: str | None,
+    bound_at: Literal["wall", "node"], as_json: bool,
 ) -> None:
     """Compare a machine of fewer high-end nodes with one of more older nodes.
 
@@ -64,7 +67,8 @@ def command(
         budget_power, node_power_max=node_power_max, node_power_min=node_power_min,
         speed_ratio=speed_ratio, cost_ratio=cost_ratio, rack=rack, rack_nodes=rack_nodes,
         scaling=scaling, app=app, table=table, shape=shape, nodes_valid=nodes_valid,
-        columns=columns)
+        columns=columns, base_power=base_power, supply_efficiency=supply_efficiency,
+        power_scope=power_scope or "", bound_at=bound_at)
     if plot:
         found.plot(plot)
     for line in found.remarks:

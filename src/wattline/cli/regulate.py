@@ -11,13 +11,15 @@ from wattline.analysis.folders import run_folder
 from wattline.cli.contract_options import contract_options, say_unused, scenario_from
 from wattline.cli.finite import FiniteRange
 from wattline.cli.other_hours import (
+    bill_saving_words,
     print_bound,
     print_facility,
     print_other_hours,
     print_remedy,
+    saving_words,
     start_words,
 )
-from wattline.cli.output import json_option, print_json, print_table, progress, share_text
+from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.units import format_duration, plain_number
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from wattline.demand_response.run import ContractRun
     from wattline.grid.qos import TypeQuality
     from wattline.scenario.model import Scenario
+
+BROKEN, DECLINED = 1, 3
+"""Exit status of a contract that fails, and of one without an offer."""
 
 
 @click.command("regulate")
@@ -42,13 +47,26 @@ if TYPE_CHECKING:
 @json_option
 def command(scenario_file: Path | None, bid: str | None, weights: str | None, out: Path | None,
             as_json: bool, **flags: Any) -> None:
-    """Simulate a contract: cost, tracking error and QoS of every job type."""
+    """Simulate a contract: cost, tracking error and QoS of every job type.
+
+    Exit status 0 where the contract is kept, 1 where a given bid or a limit fails, 3 where no bid
+    is offered ("do not participate").
+    """
     if out is not None:
         run_folder("", str(out))
     if weights is not None:
         flags["weights"] = _numbers(weights)
     scenario = scenario_from(scenario_file, flags | {"bid": bid})
-    show_contract(run_contract(scenario, chosen=out is not None), out, as_json=as_json)
+    contract = run_contract(scenario, chosen=out is not None)
+    show_contract(contract, out, as_json=as_json)
+    click.get_current_context().exit(exit_status(contract.figures))
+
+
+def exit_status(figures: dict[str, Any]) -> int:
+    """The exit status by what became of the contract: kept, broken, or none was entered."""
+    if not figures["participates"]:
+        return DECLINED
+    return BROKEN if figures["violations"] else 0
 
 
 def run_contract(scenario: Scenario, *, chosen: bool) -> ContractResult:
@@ -150,14 +168,13 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
     print_facility(result["facility"])
     if result["reason"]:
         click.echo(result["reason"])
+    if result["planned_on"] is not None:
+        click.echo(f"planned on {result['planned_on']}")
     if result["average_power_w"] is not None:
         click.echo(f"average {result['average_power_w']:,.0f} W, reserve "
                    f"{result['reserve_w']:,.0f} W{start_words(result['start_share'])}")
-    saving = f"{share_text(result['saving_against_uncontrolled'])} of the uncontrolled run"
     bids = result["average_power_w"] is not None
-    if bids:
-        of = "the metered energy" if case.credited else "the energy bid for"
-        saving = f"{share_text(result['saving'])} of {of}, {saving}"
+    saving = saving_words(result, metered=case.credited) if bids else bill_saving_words(result)
     click.echo(f"cost {result['cost']:.4g} {result['currency'] or NO_CURRENCY}, saving {saving}")
     if bids:
         limit = " (limit 10 %)" if result["programme"] is None else ""  # else its score judges

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from wattline.cli.needs import given, option
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.units import counted
 
@@ -19,12 +20,14 @@ LIVE_S = 1e9
 @click.argument("journal")
 @click.option("--scenario", metavar="FILE",
               help="Ask with the policy of this scenario instead of the journal's own.")
-@click.option("--from", "since", metavar="TIME",
-              help="With --scenario: let the journal's own policy decide up to here; a time (90m) "
-                   "or decision:N. Without it, the other policy decides from the beginning.")
-@click.option("--assume-requested", is_flag=True,
-              help="With --scenario: jobs that the journal does not see to their end run as long "
-                   "as they asked for; without it, only the journal's events are told.")
+@option("--from", "since", metavar="TIME",
+        help="With --scenario: let the journal's own policy decide up to here; a time (90m) "
+             "or decision:N. Without it, the other policy decides from the beginning.",
+        needs=given("scenario"))
+@option("--assume-requested", is_flag=True,
+        help="With --scenario: jobs that the journal does not see to their end run as long "
+             "as they asked for; without it, only the journal's events are told.",
+        needs=given("scenario"))
 @click.option("--allow-code", is_flag=True,
               help="Let a journal, or a scenario from a pipe, run code that it names.")
 @json_option
@@ -40,11 +43,6 @@ def command(
     started the jobs there is none to compare, and that is said.
     """
     from wattline.controller.replaying import replay
-    from wattline.model.errors import InputError
-
-    if scenario is None and (since is not None or assume_requested):
-        raise InputError("--from and --assume-requested are about another policy: give it with "
-                         "--scenario")
     with progress("replaying", spoken=True) as advance:
         asked = replay(journal, scenario, since=since, assume_requested=assume_requested,
                        allow_code=allow_code, progress=advance)

@@ -10,6 +10,7 @@ import click
 
 from wattline.cli.choices import Choice, PolicyOption
 from wattline.cli.finite import FINITE
+from wattline.cli.zone import ZONE_HELP
 from wattline.model.errors import InputError
 
 
@@ -51,8 +52,9 @@ FIELDS: dict[str, tuple[str, Any, str]] = {
                   "What becomes of jobs that reach their requested time."),
     "--policy": ("policy.python", Text("MODULE:CLASS"), "A policy in Python."),
     "--cap": ("power.cap", Text("WATTS|PERCENT|FILE|none"),
-              "A power (1.4MW), a part of the peak without a cap (70%), a CSV file of "
-              "seconds,watts, or none."),
+              "A power (1.4MW), per cent of rated power (70%), of the peak or a percentile of "
+              "the run without a cap (70%peak, 70%p99), a CSV file of time,watts (dates, or "
+              "seconds from the first submission), or none."),
     "--watch-cap": ("power.watch_cap", Text("WATTS|PERCENT|FILE"),
                     "The same, only to measure the time above it."),
     "--alpha": ("power.alpha", FINITE, "Power of a core ~ frequency^alpha."),
@@ -61,6 +63,7 @@ FIELDS: dict[str, tuple[str, Any, str]] = {
                         "Idle power as a part of active power."),
     "--map": ("trace.map", Text("NAME|FILE"),
               "Column map of a table: eagle, eurora, fdata, pm100, or a TOML file."),
+    "--zone": ("trace.zone", Text("ZONE"), ZONE_HELP),
     "--jobs": ("trace.jobs", int, "Use only the first N jobs."),
     "--seed": ("trace.seed", int, "Seed of a generated workload."),
 }

@@ -10,6 +10,7 @@ import click
 from wattline.cli.choices import Group
 from wattline.cli.finite import FiniteRange
 from wattline.cli.live_options import USUAL
+from wattline.cli.needs import given, option
 from wattline.cli.output import json_option, print_json, print_table, progress
 
 FILE = click.Path(path_type=Path)
@@ -23,8 +24,8 @@ tokens_file = click.option("--tokens", "file", type=FILE, default=TOKENS, show_d
 @click.option("--demo", is_flag=True, help="A simulated machine, in real time or faster. [default]")
 @click.option("--run", "run", type=FILE, metavar="FOLDER", help="A run folder.")
 @click.option("--live", is_flag=True, help="The machine whose controller runs now.")
-@click.option("--config", type=FILE, metavar="FILE",
-              help=f"With --live: the controller's file. [default: {USUAL}]")
+@option("--config", type=FILE, metavar="FILE",
+        help=f"With --live: the controller's file. [default: {USUAL}]", needs=given("live"))
 @click.option("--speed", type=FiniteRange(min=0, max=1e6), metavar="X",
               help="Seconds of the machine per second. [default: 60 of the demo, 0 of a run]")
 @click.option("--at", metavar="TIME",
@@ -48,7 +49,8 @@ tokens_file = click.option("--tokens", "file", type=FILE, default=TOKENS, show_d
 @click.option("--user-header", default="X-Remote-User", show_default=True, metavar="NAME",
               help="The header in which it says so.")
 @click.option("--operator", "operators", multiple=True, metavar="USER",
-              help="A user of the proxy's who may change the machine; may be repeated.")
+              help="Who may change the machine: a user of the proxy's, or with --live on loopback "
+                   "one of this machine; may be repeated.")
 @click.option("--name", "names", multiple=True, metavar="HOST",
               help="A host name under which people reach the server; may be repeated.")
 @click.option("--journal", type=FILE, metavar="FILE",
@@ -62,8 +64,9 @@ tokens_file = click.option("--tokens", "file", type=FILE, default=TOKENS, show_d
 def command(context: click.Context, /, **given: Any) -> None:
     """Serve the dashboard and its API until Ctrl-C.
 
-    Pages and API are on loopback, where everybody on this machine may look and operate; with
-    --tokens people log in. See docs/web.md.
+    Pages and API are on loopback, where everybody on this machine may look, and operate what is
+    simulated; a live machine is operated by whom --operator names. With --tokens people log in.
+    See docs/web.md.
     """
     if context.invoked_subcommand is not None:
         return

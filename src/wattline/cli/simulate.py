@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import click
 
 from wattline.analysis.folders import claimed_folder, run_folder
 from wattline.cli.choices import ScenarioCommand
+from wattline.cli.needs import absent, option
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.cli.scenario_options import (
     changes_from,
@@ -17,12 +19,14 @@ from wattline.cli.scenario_options import (
     scenario_options,
 )
 from wattline.cli.simulating import (
+    cap_json,
     cleaning,
     dropped,
     run_plan,
     say_assumed,
     say_beforehand,
     say_budget,
+    say_cap,
     say_of_run,
 )
 from wattline.model.errors import InputError
@@ -35,7 +39,8 @@ if TYPE_CHECKING:
 @click.command(cls=ScenarioCommand)
 @click.argument("scenario", required=False)
 @click.option("--trace", help="A job log to replay instead of the scenario's.")
-@click.option("-o", "--out", help="Run folder to write; default: the next one under runs/.")
+@option("-o", "--out", help="Run folder to write; default: the next one under runs/.",
+        needs=absent("no_folder"))
 @click.option("--no-folder", is_flag=True, help="Print the metrics only.")
 @click.option("--journal", metavar="FILE", help="Write every event and decision, for `replay`.")
 @scenario_options
@@ -58,9 +63,12 @@ def command(
     if loaded.contract is not None:
         _contract(loaded, out, no_folder, journal, as_json)
         return
-    ready = plan(loaded, allow_code=code_allowed(scenario, loaded, changes, options))
+    ready = replace(plan(loaded, allow_code=code_allowed(scenario, loaded, changes, options)),
+                    changed=frozenset(changes))
     beforehand: set[str] = set()
     say_beforehand(ready, beforehand)
+    if not as_json:
+        say_cap(ready)
     run = run_plan(ready, journal)
     from wattline.analysis.metrics import metrics
     from wattline.analysis.summary import summary_rows
@@ -71,7 +79,7 @@ def command(
     say_budget(run)
     if as_json:
         print_json({"jobs": len(run.jobs), "engine_s": None if journal else run.engine_s,
-                    "refused": int(run.refused.sum()),
+                    "cap": cap_json(run), "refused": int(run.refused.sum()),
                     "run_dir": None if folder is None else str(folder),
                     "cleaning": cleaning(ready), "dropped": dropped(ready),
                     "assumed": run.assumed, "remarks": run.remarks, "metrics": figures})

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -51,6 +51,24 @@ def say_assumed(runs: Mapping[str, Run]) -> None:
         whose = [name for name, run in runs.items() if line in run.assumed]
         names = "" if len(whose) == len(runs) else f"{', '.join(whose)}: "
         click.echo(f"note: {names}{line}")
+
+
+def say_cap(plan: Plan) -> None:
+    """The watts that a cap is, at the head of the run."""
+    from wattline.model.cap_value import CapInWatts
+
+    fields = plan.scenario.power.model_dump(mode="json", exclude_none=True)
+    cap = CapInWatts.of_fields(fields, plan.rules.cap_w, plan.machine.power_w_max)
+    if cap is not None:
+        click.echo(f"{plan.scenario.name}: {cap.line}")
+
+
+def cap_json(run: Run) -> dict[str, Any] | None:
+    """The same for programs."""
+    from wattline.analysis.other_caps import cap_of
+
+    cap = cap_of(run)
+    return None if cap is None else cap.to_dict()
 
 
 def say_caps(runs: Mapping[str, Run]) -> None:

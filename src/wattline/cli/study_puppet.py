@@ -10,21 +10,27 @@ import click
 from wattline.analysis.folders import run_folder
 from wattline.cli.choices import Choice
 from wattline.cli.finite import FiniteRange
+from wattline.cli.needs import absent, given, option
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
+
+LOGGED = given("trace", why="the generated log has its own machine and powers")
+GENERATED = absent("trace", why="it is of the generated log")
 
 
 @click.command()
 @click.option("--trace", type=click.Path(path_type=Path),
               help="Job log; by default a generated one of four months.")
-@click.option("--nodes", type=click.IntRange(min=1), help="Nodes of the machine (with --trace).")
-@click.option("--node-active-w", type=FiniteRange(min=0, min_open=True),
-              help="Power of a busy node where the log has none (with --trace); default 62.")
-@click.option("--jobs", type=click.IntRange(min=100),
-              help="Length of the generated log; default 16,044 jobs, four months.")
-@click.option("--arrivals", type=Choice(["hours", "sessions"]),
-              help="How the generated log's jobs come: in sessions of users (default), or by the "
-                   "hours of the day alone.")
+@option("--nodes", type=click.IntRange(min=1), help="Nodes of the machine (with --trace).",
+        needs=LOGGED)
+@option("--node-active-w", type=FiniteRange(min=0, min_open=True),
+        help="Power of a busy node where the log has none (with --trace); default 62.",
+        needs=LOGGED)
+@option("--jobs", type=click.IntRange(min=100),
+        help="Length of the generated log; default 16,044 jobs, four months.", needs=GENERATED)
+@option("--arrivals", type=Choice(["hours", "sessions"]),
+        help="How the generated log's jobs come: in sessions of users (default), or by the "
+             "hours of the day alone.", needs=GENERATED)
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
               help="Of the generated log, or of the powers that a log lacks.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs/puppet"),

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
+from wattline.cli.needs import absent, among, given, option
 from wattline.cli.output import json_option, print_json, print_table, progress
-from wattline.model.errors import InputError, WattlineError
+from wattline.model.errors import WattlineError
 from wattline.model.units import counted
 
 if TYPE_CHECKING:
@@ -20,33 +20,37 @@ if TYPE_CHECKING:
 MOST_ROWS = 20
 """So many settings of a front are printed."""
 MOST_ERRORS = 5
+SEARCH = given("optimise")
+POINTWISE = absent("optimise", why="it runs in one process on this machine, as each point follows "
+                                   "from those before it")
 
 
 @click.command()
 @click.argument("sweep")
 @click.option("-o", "--out", help="Folder for table and report; default: the next under runs/.")
-@click.option("--on", default="local", metavar="PLACE", show_default=True,
-              help="Where: local, slurm, or dask://HOST:PORT.")
-@click.option("--workers", type=click.IntRange(1, 10_000), metavar="N",
-              help="Processes, or tasks of a Slurm array; default: the processors here.")
-@click.option("--time", "time_limit", metavar="LIMIT",
-              help="With --on slurm: the time limit of a task, like 2h; default: the partition's "
-                   "own.")
+@option("--on", default="local", metavar="PLACE", show_default=True,
+        help="Where: local, slurm, or dask://HOST:PORT.", needs=POINTWISE)
+@option("--workers", type=click.IntRange(1, 10_000), metavar="N",
+        help="Processes, or tasks of a Slurm array; default: the processors here.",
+        needs=POINTWISE)
+@option("--time", "time_limit", metavar="LIMIT",
+        help="With --on slurm: the time limit of a task, like 2h; default: the partition's "
+             "own.", needs=(POINTWISE, among("on", "slurm")))
 @click.option("--resume", is_flag=True, help="Go on with an interrupted sweep in its folder.")
 @click.option("--no-cache", is_flag=True, help="Compute points again that are known.")
 @click.option("--no-report", is_flag=True, help="No HTML report.")
 @click.option("--optimise", multiple=True, metavar="EXPRESSION",
               help="Search instead of trying all: make this small, like "
                    "'energy_j + 0.1*wait_s'. Several: their Pareto front.")
-@click.option("--subject-to", multiple=True, metavar="CONSTRAINT",
-              help="With --optimise: like 'wait_s.p95 <= 1h'; without a unit in seconds, watts, "
-                   "joules.")
-@click.option("--trials", type=click.IntRange(1, 1_000_000), metavar="N", default=100,
-              show_default=True, help="With --optimise: points to try.")
-@click.option("--prune", is_flag=True,
-              help="With --optimise: give settings up that do badly in the first months.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True,
-              help="With --optimise: of the search.")
+@option("--subject-to", multiple=True, metavar="CONSTRAINT",
+        help="With --optimise: like 'wait_s.p95 <= 1h'; without a unit in seconds, watts, "
+             "joules.", needs=SEARCH)
+@option("--trials", type=click.IntRange(1, 1_000_000), metavar="N", default=100,
+        show_default=True, help="With --optimise: points to try.", needs=SEARCH)
+@option("--prune", is_flag=True,
+        help="With --optimise: give settings up that do badly in the first months.", needs=SEARCH)
+@option("--seed", type=click.IntRange(0), default=1, show_default=True,
+        help="With --optimise: of the search.", needs=SEARCH)
 @click.option("--allow-code", is_flag=True, help="Run policies whose code the scenario names.")
 @json_option
 def command(
@@ -70,16 +74,11 @@ def command(
         if optimise:
             from wattline.sweeps.optimise import optimise_sweep
 
-            if on != "local" or workers is not None or time_limit is not None:
-                raise InputError("--optimise runs in one process on this machine: each point "
-                                 "follows from those before it; leave --on, --workers and "
-                                 "--time out")
             found = optimise_sweep(
                 sweep, out, list(optimise), subject_to=list(subject_to), trials=trials,
                 prune=prune, seed=seed, resume=resume, cache=not no_cache, report=not no_report,
                 allow_code=allow_code, progress=tell)
         else:
-            _refuse_search_options()
             found = run_sweep(sweep, out, **common, progress=tell, say=_say)
     if as_json:
         print_json(found.to_dict())
@@ -90,13 +89,6 @@ def command(
 
 def _say(line: str) -> None:
     click.echo(f"wattline: {line}", err=True)
-
-
-def _refuse_search_options() -> None:
-    context = click.get_current_context()
-    for name in ("subject_to", "trials", "prune", "seed"):
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise InputError(f"--{name.replace('_', '-')} goes with --optimise")
 
 
 def _check_any(found: SweepResult) -> None:

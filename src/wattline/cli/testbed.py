@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import click
 
 from wattline.cli.choices import Group
 from wattline.cli.finite import FiniteRange
+from wattline.cli.needs import given, option
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.cli.testbed_bmc import bmc
 from wattline.cli.testbed_meters import meters
@@ -79,12 +81,12 @@ def up(nodes: int, cores: int, slurm: str, folder: Path | None, as_json: bool) -
               help="Nodes of the machine, a slurmd for each.")
 @click.option("--cap", required=True, metavar="W", help="Power that the machine may draw, 3kW.")
 @click.option("--scenario", type=click.Path(exists=True, path_type=Path), metavar="F",
-              help="Whose policies decide; EASY with block and first-fit otherwise.")
+              help="Whose policies decide; EASY with watts and first-fit otherwise.")
 @click.option("--mode", type=click.Choice(["decide", "guard"]), default="decide",
               show_default=True, help="Who starts jobs: the policy, or Slurm under licences.")
-@click.option("--lower-cap-to", metavar="W", help="Another cap, from --at on.")
-@click.option("--at", "at_s", type=FiniteRange(min=0), metavar="S",
-              help="Seconds after the beginning.")
+@option("--lower-cap-to", metavar="W", help="Another cap, from --at on.", needs=given("at_s"))
+@option("--at", "at_s", type=FiniteRange(min=0), metavar="S",
+        help="Seconds after the beginning.", needs=given("lower_cap_to"))
 @click.option("--when-short", type=click.Choice(["suspend", "requeue"]),
               help="What may be done to jobs where caps of nodes are not enough.")
 @click.option("--faults", type=int, metavar="SEED",
@@ -115,11 +117,8 @@ def run(workload: Path, nodes: int, cap: str, scenario: Path | None, mode: str,
     from wattline.cli.terminating import terminated_as_interrupted
     from wattline.cli.testbed_progress import saying_how_far
     from wattline.controller.testbed.trying import try_workload
-    from wattline.model.errors import InputError
     from wattline.model.pictures import check_picture
 
-    if (lower_cap_to is None) != (at_s is None):
-        raise InputError("--lower-cap-to and --at go together: which cap, and from when on")
     if plot is not None:
         check_picture(plot)
     with terminated_as_interrupted(), saying_how_far(quiet=as_json) as tell:
@@ -161,7 +160,7 @@ def _figures(tried: TriedRun) -> list[list[object]]:
         ["refused", len(found.refused)], ["left waiting", len(found.left)],
         ["faults", len(found.faults)],
         ["makespan", f"{found.makespan_s:.0f} s"],
-        ["mean wait", f"{found.wait_s_mean:.1f} s"],
+        ["mean wait", "-" if math.isnan(found.wait_s_mean) else f"{found.wait_s_mean:.1f} s"],
         ["longest above the cap", f"{found.above_cap_s_max:.1f} s"],
         ["worst energy of a job, by our ledger", f"{100 * found.energy_error_max:.1f} % off"],
         ["worst energy of a job, by Slurm", f"{100 * found.slurm_energy_error_max:.1f} % off"],

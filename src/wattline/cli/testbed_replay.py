@@ -55,3 +55,6 @@ def replay(slurm_conf: Path, gres: Path | None, topology: Path | None, assoc: Pa
         [[run.number, len(run.jobs), len(run.refused), round(run.mean_wait_s, 1),
           round(said["load_mean"], 1), round(said["submission_late_s_max"], 2)]
          for run in found.runs for said in [run.to_dict()]])
+    for run in found.runs:
+        for line in run.not_awaited:
+            click.echo(f"note: run {run.number}: waits for nobody: {line}")

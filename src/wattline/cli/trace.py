@@ -10,6 +10,7 @@ import click
 from wattline.cli.choices import Choice, Group
 from wattline.cli.finite import FINITE
 from wattline.cli.output import json_option, print_json, print_table
+from wattline.cli.zone import zone_option
 from wattline.model.units import counted, format_duration, joules_text
 
 _FORMATS = ("swf", "sacct", "sacct-json", "csv", "parquet")
@@ -30,6 +31,7 @@ def reading_options(command: Any) -> Any:
         click.option("--nodes", "machine_procs", type=click.IntRange(min=1),
                      help="Size of the machine in the log's unit; larger jobs are dropped."),
         click.option("--strict", is_flag=True, help="Take dirt for an error, with its line."),
+        zone_option,
     )
     for option in reversed(options):
         command = option(command)
@@ -74,7 +76,8 @@ def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
     trace = _read(source, options)
     write(trace, target)
     if as_json:
-        print_json({"jobs": len(trace), "file": str(target), "cleaning": cleaning(trace)})
+        print_json({"jobs": len(trace), "file": str(target), "cleaning": cleaning(trace),
+                    "remarks": list(trace.remarks)})
         return
     _print_cleaning(trace)
     click.echo(f"{counted(len(trace), 'job')} written to {target}")
@@ -107,7 +110,7 @@ def generate(name: str, out: Path, as_json: bool, **options: Any) -> None:
     for line in trace.remarks:
         click.echo(f"wattline: {line}", err=True)
     if as_json:
-        print_json({"file": str(out), **summarise(trace), "remarks": list(trace.remarks)})
+        print_json({"file": str(out), **summarise(trace)})
     else:
         load = summarise(trace)["offered_load"]
         said = f", offered load {load:.3f}" if load is not None else ""
@@ -154,6 +157,8 @@ def _print_cleaning(trace: Any) -> None:
         if rule.lacks_joules:
             click.echo(f"rule {rule.name} left out {counted(rule.jobs, 'job')} with "
                        f"{joules_text(rule.energy_j)}")
+    for line in trace.remarks:
+        click.echo(f"note: {line}")
     click.echo()
 
 

@@ -10,6 +10,7 @@ import click
 from wattline.cli.choices import Group
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.twin_judge import judge
+from wattline.cli.zone import zone_option
 
 if TYPE_CHECKING:
     from wattline.twin.check import TwinCheck
@@ -39,14 +40,15 @@ def command() -> None:
 @click.option("--idle-w", metavar="WATTS", help="Power of a node without jobs.")
 @click.option("--cpu-w", metavar="WATTS", help="Power that each CPU in use adds.")
 @click.option("--gpu-w", metavar="WATTS", help="Power that each GPU in use adds.")
+@zone_option
 @click.option("-o", "--out", default="twin.toml", show_default=True, metavar="FILE",
               help="The scenario to write.")
 @json_option
 def make(
     slurm_conf: str, gres: str | None, topology: str | None, assoc: str | None, qos: str | None,
     sacct: str | None, events: str | None, events_down: str | None,
-    reservations: str | None, idle_w: str | None, cpu_w: str | None, gpu_w: str | None, out: str,
-    as_json: bool,
+    reservations: str | None, idle_w: str | None, cpu_w: str | None, gpu_w: str | None, zone: str,
+    out: str, as_json: bool,
 ) -> None:
     """Write a scenario from slurm.conf and a log, and say what was understood.
 
@@ -60,7 +62,7 @@ def make(
     twin = make_twin(slurm_conf, sacct=sacct, events=events, gres=gres, topology=topology,
                      assoc=assoc, qos=qos, down=events_down, reservations=reservations,
                      idle_w=_watts("--idle-w", idle_w), cpu_w=_watts("--cpu-w", cpu_w),
-                     gpu_w=_watts("--gpu-w", gpu_w), out=out)
+                     gpu_w=_watts("--gpu-w", gpu_w), zone=zone, out=out)
     if as_json:
         print_json(twin.to_dict())
         return
@@ -106,8 +108,12 @@ command.add_command(judge)
 def _print(found: TwinCheck) -> None:
     from wattline.analysis.summary import time_text
 
+    stretch = found.stretch
     figures: list[tuple[str, Any]] = [
         ("jobs", f"{found.jobs:,} ({found.compared:,} compared, {found.never_ran:,} never ran)"),
+        ("figures are of", "all of the log" if stretch["first_s"] is None else
+         f"{stretch['jobs']:,} jobs, submitted in the "
+         f"{time_text(stretch['last_s'] - stretch['first_s'])} in which the log is complete"),
         ("error of the mean wait", _share(found.error)),
         ("error of the moving mean" if not found.window_s > 0 else
          f"error of the mean over {time_text(found.window_s)}",
@@ -126,7 +132,8 @@ def _print(found: TwinCheck) -> None:
         if len(ordered) > MOST_ROWS:
             rows.append((key, f"and {len(ordered) - MOST_ROWS} more (--json)", "", "", ""))
     print_table(["by", "name", "jobs", "simulated", "logged"], rows, "mean wait")
-    for title, lines in (("assumed", found.assumed), ("not modelled", found.not_modelled),
+    for title, lines in (("edges of the log", stretch["edges"]), ("assumed", found.assumed),
+                         ("not modelled", found.not_modelled),
                          ("unknown", found.unknown), ("contradiction", found.contradictions),
                          ("does not fit", found.unfit), ("of what-ifs", found.came_of),
                          ("left out", found.left_out)):

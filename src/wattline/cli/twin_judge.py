@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.zone import ZONE_HELP
+from wattline.model.units import counted
 
 if TYPE_CHECKING:
     from wattline.twin.judging import TwinJudgement
@@ -17,13 +19,16 @@ if TYPE_CHECKING:
 @click.argument("twin")
 @click.option("--runs", required=True, metavar="FOLDER",
               type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="A CSV (wattline testbed replay) or a text of sacct -P per run.")
+              help="A CSV (wattline testbed replay) or a text of sacct -D -P per run, and beside "
+                   "it the log of its slurmctld (NAME.log).")
 @click.option("--phases", type=click.IntRange(1, 1000), default=20, show_default=True, metavar="N",
               help="Shifts of the scheduler's loops to simulate.")
 @click.option("--by", default="account,tasks,asks", show_default=True, metavar="NAMES",
               help="How jobs are grouped: account, user, partition, qos, tasks, asks.")
+@click.option("--zone", default="", metavar="ZONE",
+              help=ZONE_HELP.replace("UTC]", "that of the twin, else UTC]"))
 @json_option
-def judge(twin: str, runs: Path, phases: int, by: str, as_json: bool) -> None:
+def judge(twin: str, runs: Path, phases: int, by: str, zone: str, as_json: bool) -> None:
     """Hold TWIN (a scenario) to runs of a real Slurm over the same submissions.
 
     A mean wait passes within the range of the runs or within 5 % of their mean; starts of jobs pass
@@ -33,7 +38,7 @@ def judge(twin: str, runs: Path, phases: int, by: str, as_json: bool) -> None:
 
     with progress(f"simulating {twin}") as advance:
         found = judge_twin(twin, runs, phases=phases, by=[each for each in by.split(",") if each],
-                           progress=advance)
+                           zone=zone, progress=advance)
     if as_json:
         print_json(found.to_dict())
         return
@@ -55,6 +60,11 @@ def _print(found: TwinJudgement) -> None:
     if found.left_out:
         click.echo(f"note: {len(found.left_out)} jobs did not start everywhere and are in no "
                    f"figure: {', '.join(found.left_out[:5])}")
+    if found.submitted_again:
+        click.echo(f"note: {counted(len(found.submitted_again), 'job')} submitted later in a run "
+                   "than in the twin, and in no figure (sacct without -D has a requeue for the "
+                   f"submission): {', '.join(found.submitted_again[:5])}")
+    click.echo(f"note: phases of slurmctld's loops: {found.phases_known}")
     failed = sum(not row.passes for row in found.waits)
     click.echo(f"{len(found.waits) - failed} of {len(found.waits)} mean waits pass; starts of jobs "
                f"{'pass' if found.starts_pass else 'FAIL'}")

@@ -8,48 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wattline.cli.choices import Group
-from wattline.cli.finite import FINITE
+from wattline.cli.machine_options import POWERS, machine_of, machine_options
+from wattline.cli.needs import absent, among, option
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.errors import InputError
 from wattline.model.units import counted, plain_number
 
 if TYPE_CHECKING:
-    from wattline.model.machine import Machine
     from wattline.model.views import MachineView
 
 
-MACHINE = ("nodes", "cores", "node_idle_w", "node_active_w", "node_off_w", "nodes_per_rack")
-"""The parameters of `machine_options`."""
-
-
-def machine_options(function: Any) -> Any:
-    """A machine by a few figures; the defaults are those of docs/energy.md."""
-    options = (
-        click.option("--nodes", type=click.IntRange(min=1), default=5040, show_default=True,
-                     help="Nodes of the machine."),
-        click.option("--cores", type=click.IntRange(min=1), default=16, show_default=True,
-                     help="Cores of a node."),
-        click.option("--node-idle-w", type=FINITE, default=112.0, show_default=True,
-                     help="Watts of an idle node."),
-        click.option("--node-active-w", type=FINITE, default=352.0, show_default=True,
-                     help="Watts of a node with all cores busy."),
-        click.option("--node-off-w", type=FINITE, default=14.0, show_default=True,
-                     help="Watts of a node that is switched off."),
-        click.option("--nodes-per-rack", type=click.IntRange(min=0), default=72,
-                     show_default=True, help="Nodes of a rack; 0: all in one rack."),
-    )
-    for option in reversed(options):
-        function = option(function)
-    return function
-
-
-def machine_of(options: dict[str, Any]) -> Machine:
-    """The machine that the options describe."""
-    from wattline.model.machine import Machine, NodeClass
-
-    node = NodeClass("node", cores=options["cores"], power_w_idle=options["node_idle_w"],
-                     power_w_active=options["node_active_w"], power_w_off=options["node_off_w"])
-    return Machine.uniform(options["nodes"], node, nodes_per_rack=options["nodes_per_rack"])
+BY_ITSELF = absent("scenario", "views_file", why="that has the machine")
+POWER = among("name", "power")
 
 
 @click.group("view", cls=Group)
@@ -65,12 +35,14 @@ def command() -> None:
 @click.option("--depth", type=click.IntRange(min=0), default=2, show_default=True,
               help="Levels below the top that are shown.")
 @click.option("--under", default="", metavar="ENTITY", help="Only what lies below this entity.")
-@click.option("--with-cores", is_flag=True, help="Cores as a level of their own (power).")
+@option("--with-cores", is_flag=True, help="Cores as a level of their own (power).",
+        needs=(POWER, absent("views_file", why="the file says all of a view")))
 @click.option("--limit", "limits", multiple=True, metavar="ENTITY=WATTS",
               help="A bound of the power view at any level; enforced.")
 @click.option("--set", "changes", multiple=True, metavar="ENTITY.KEY=VALUE",
               help="Change a value first; what inherits from it follows, bounds are kept.")
-@machine_options
+@machine_options(BY_ITSELF, of={**dict.fromkeys(POWERS, (POWER,)),
+                                "cores": (among("name", "power", "rack"),)})
 @json_option
 def show(name: str, scenario: Path | None, as_json: bool, **options: Any) -> None:
     """Show a view of the machine of SCENARIO, or of one given by its options, as a table."""

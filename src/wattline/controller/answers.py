@@ -14,13 +14,15 @@ import numpy as np
 from wattline.books import Books, Explanation, explain
 from wattline.books.explaining import reasons_in_short
 from wattline.books.waiting import joules_left, needed_j, queued_rows, waiting_rows
-from wattline.controller.asking import claims_too_little
+from wattline.controller.asking import LONGEST_S, claims_too_little
 from wattline.controller.orders import OrderOutcome
-from wattline.controller.priorities import factors_of, used_until_j
+from wattline.controller.priorities import factors_of, summed_j, used_until_j
+from wattline.controller.status import nodes_by_state
 from wattline.controller.where import of_partition
 from wattline.live.slurm.reading import WAITING, SlurmJob
 from wattline.model.errors import InputError
-from wattline.model.units import fold_hosts
+from wattline.model.units import counted, fold_hosts
+from wattline.policies.order.energy_share import STRANGERS
 
 if TYPE_CHECKING:
     from wattline.controller.configuration import SiteConfig
@@ -63,11 +65,11 @@ def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any
     elif seen is not None and (not ours or _released_by_others(controller, name, seen)):
         found = _not_ours(controller, seen)
     elif name in told and told[name].suspended:
-        found = Explanation(label, "suspended", "it is suspended to keep the cap, and goes on when "
-                            "there is room" if told[name].aside else "it is suspended, and not by "
-                            "the controller: scontrol resume lets it go on")
+        found = suspended(controller, name, told[name])
     else:
-        found = _with_slurms_reason(explain(books, name), told.get(name))
+        found = explain(books, name, now_s=controller.now_s(),
+                        away=nodes_by_state(books, controller.watcher))
+        found = _behind_suspended(controller, _with_slurms_reason(found, told.get(name)))
         found = _with_reservations(controller, found, told.get(name))
         found = _with_claim(controller, found, told.get(name))
     return OrderOutcome(True, found.sentence, found.to_dict())
@@ -115,6 +117,42 @@ def _with_reservations(
         found, reason=reason, sentence=f"{found.sentence}; {fold_hosts(nodes)} are kept from it: "
         f"{', '.join(names)} of Slurm's reservations have them, or will before it would end",
         figures={**found.figures, "reservations": names})
+
+
+def suspended(controller: Controller, name: str, told: Told) -> Explanation:
+    """What becomes of a suspended job, and of its watts."""
+    booked_w = controller.watcher.booked_w(name)
+    counted_w = told.watts if math.isnan(booked_w) else booked_w
+    free_w = max(told.watts - counted_w, 0.0)
+    figures = {"nodes": len(controller.watcher.node_names(told.nodes)), "counted_w": counted_w,
+               "free_w": free_w}
+    nodes = f"its nodes stay its own and count with {counted_w:,.0f} W"
+    if told.aside:
+        kept = ("which are kept for it" if free_w < 1.0 else "and it cannot go on under the cap "
+                f"of now: {free_w:,.0f} W are free for others until that rises")
+        return Explanation(told.label, "suspended", "it is suspended to keep the cap, and goes on "
+                           f"when there is room; {nodes}, {kept}", figures)
+    return Explanation(
+        told.label, "suspended", "it is suspended, and not by the controller: scontrol resume lets "
+        f"it go on; until then {nodes}, and {free_w:,.0f} W are free for others. Where the cap has "
+        "no room for it by then, nodes are slowed, and if that is not enough it is suspended again "
+        "until there is", figures)
+
+
+def _behind_suspended(controller: Controller, found: Explanation) -> Explanation:
+    """Of a job that waits for a suspended one, which it is: nobody knows when that goes on."""
+    watcher = controller.watcher
+    stopped = [told for told in watcher.told.values() if told.suspended]
+    far = found.expected_s is not None and found.expected_s > controller.now_s() + LONGEST_S / 2
+    if not stopped or not found.waits or not (far or found.expected_s is None):
+        return found
+    names = ", ".join(told.label for told in stopped[:TASKS])
+    nodes = sum(len(watcher.node_names(told.nodes)) for told in stopped)
+    kept_w = sum(told.watts for told in stopped if not told.idles)
+    watts = f" and {kept_w:,.0f} W" if kept_w > 0.0 else ""
+    return replace(found, expected_s=None, figures={**found.figures, "suspended": names},
+                   sentence=f"{found.sentence}; when it starts is not known: "
+                   f"{counted(nodes, 'node')}{watts} are kept for {names}, suspended")
 
 
 def _with_claim(controller: Controller, found: Explanation, told: Told | None) -> Explanation:
@@ -176,7 +214,8 @@ def energy(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) 
                      "energy_j": drawn_j})
     result = {"now_s": now_s, "power_w": books.power_w, "drawn_j": machine_j,
               "running": jobs, "budget": _budget(books), "waiting": _waiting(books),
-              "remarks": ["joules are those that the books expect, not measured ones"]}
+              "remarks": ["joules of the machine are those that the books expect; of jobs they are "
+                          "measured where their nodes report"]}
     return OrderOutcome(True, f"{machine_j:,.0f} J since the books were opened", result)
 
 
@@ -209,13 +248,13 @@ def fairshare(controller: Controller, site: SiteConfig, fields: Mapping[str, Any
                          "\"energy-share\", shares = \"shares.toml\" } under [policy]")
     names = _account_names(site)
     used_j = used_until_j(books, now_s)
-    factor = factors_of(order, used_j)
+    factor, sums_j = factors_of(order, used_j), summed_j(order, used_j)
     rows: list[dict[str, Any]] = []
     for account in range(len(memory.used_j)):
         parent = int(order.parent[account])
         rows.append({"name": _name(names, account), "parent": _name(names, parent)
                      if parent >= 0 else "", "share": float(order.norm_share[account]),
-                     "usage_j": float(used_j[account]), "factor": float(factor[account])})
+                     "usage_j": float(sums_j[account]), "factor": float(factor[account])})
     waiting = [{"job": books.roll.key(row), "user": books.roll.jobs[row].names.get("user", ""),
                 "account": _name(names, int(memory.account[row])),
                 "priority": _priority(books, order, row, now_s,
@@ -223,8 +262,8 @@ def fairshare(controller: Controller, site: SiteConfig, fields: Mapping[str, Any
                for row in waiting_rows(books)[:100]]
     strange = sorted({books.roll.jobs[row].names.get("user", "") for row in range(len(books.roll))}
                      - set(names) - {""}) if names else []
-    remarks = [f"{user} is in no account of the tree and counts for {names[0]}"
-               for user in strange]
+    remarks = [f"{user} is in no account of the tree: what it draws counts for {STRANGERS} alone, "
+               "and its jobs have no share" for user in strange]
     return OrderOutcome(True, f"{len(rows)} accounts",
                    {"at_s": now_s, "half_life_s": float(order.half_life_s),
                     "accounts": rows, "waiting": waiting, "remarks": remarks})
@@ -243,7 +282,8 @@ def _account_names(site: SiteConfig) -> list[str]:
 
     chosen = site.policy.order
     file = chosen.get("shares") if isinstance(chosen, Mapping) else None
-    return [account.name for account in read_shares(Path(file)).accounts] if file else []
+    return [*(account.name for account in read_shares(Path(file)).accounts), STRANGERS
+            ] if file else []
 
 
 def _name(names: list[str], account: int) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from wattline.books import Submitted
+from wattline.controller.frequencies_asked import logged_frequencies
 from wattline.controller.node_power import NodePower
 from wattline.controller.where import of_partition
-from wattline.live.slurm.reading import WATTS, SlurmJob
+from wattline.live.slurm.reading import SUSPENDED, WATTS, SlurmJob
 from wattline.policies.configuration.offers import NODES_MAX, NODES_MIN
 
 if TYPE_CHECKING:
@@ -31,9 +32,10 @@ def submission(
         name, units=len(held) or most, requested_s=limit_s(job),
         watts=watcher.watts(job), names={"user": job.user, "partition": job.partition},
         account=job.account, application=job.name,
-        logged=({NODES_MIN: least, NODES_MAX: most} if chosen
-                else {} if held or watcher.classes is None
-                else watcher.classes.logged(watcher, job)),
+        logged={**({NODES_MIN: least, NODES_MAX: most} if chosen
+                   else {} if held or watcher.classes is None
+                   else watcher.classes.logged(watcher, job)),
+                **logged_frequencies(job.cpu_freq)},
         place=None if held else watcher.places.get(job.label))
 
 
@@ -45,6 +47,15 @@ def most_nodes(job: SlurmJob, there: int) -> int:
 
 def limit_s(job: SlurmJob) -> float:
     return min(job.limit_s, LONGEST_S) if job.limit_s > 0 else LONGEST_S
+
+
+def suspended_limit_s(job: SlurmJob, told_s: float) -> float:
+    """Time limit of a job that Slurm ends as much later as others have suspended it: as long as it
+    is suspended nobody knows when. `told_s` is what the books were told last."""
+    if job.state == SUSPENDED:
+        return LONGEST_S
+    least_s, runs_s = limit_s(job), job.end_s - job.start_s
+    return min(runs_s, LONGEST_S) if told_s > least_s and runs_s > least_s else least_s
 
 
 def asks_of(said: Submitted) -> tuple[object, ...]:

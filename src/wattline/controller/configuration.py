@@ -11,7 +11,16 @@ from pydantic import Field, ValidationError
 from wattline.controller.sharing.parts import SharedParts, read_parts
 from wattline.live.transport.link import BrokerSettings, beside
 from wattline.model.errors import InputError
-from wattline.model.fields import Choice, FileName, Name, Seconds, Section, Watts, Whole
+from wattline.model.fields import (
+    Choice,
+    FileName,
+    Fraction,
+    Name,
+    Seconds,
+    Section,
+    Watts,
+    Whole,
+)
 from wattline.model.mistakes import first_mistake
 from wattline.model.reading import read_toml
 from wattline.model.units import fold_hosts, parse_hosts
@@ -25,7 +34,7 @@ class Policies(Section):
 
     order: Choice = "fcfs"
     backfill: Choice = "easy"
-    power: Choice = "block"
+    power: Choice = "watts"
     configure: Choice = "requested"
     placement: Choice = "first-fit"
 
@@ -67,6 +76,9 @@ class SiteConfig(Section):
     racks: tuple[NodePart, ...] = ()
     feeds: tuple[NodePart, ...] = ()
     """Where nodes stand and what feeds them, for pages and metrics."""
+    node_base_w: Watts | None = Field(default=None, ge=0)
+    supply_efficiency: Fraction | None = Field(default=None, gt=0, le=1)
+    """By what the watts of a table of configurations become those of the cap, as in a scenario."""
     node_off_w: Watts = Field(default=0.0, ge=0)
     """A node that is switched off, by policies that do so."""
     node_boot: Seconds = Field(default=0.0, ge=0)

@@ -56,6 +56,8 @@ class Controller:
     hands: Hands = field(default_factory=Hands)
     why: Callable[[str], str] = lambda label: ""
     """A reason for which a held job of ours waits, where others than the books decide."""
+    ended: Callable[[list[Event], float], list[Event]] = lambda events, now_s: events
+    """Adds to the ends of jobs what these have drawn, where that is measured."""
     notes: list[str] = field(default_factory=list)
     """What sources and listeners have to say; the next cycle says it."""
     took_over: bool = False
@@ -75,6 +77,7 @@ class Controller:
         self.watcher.knows = self._knows
         self.watcher.place_of = self._place
         self.watcher.counted_w = self._counted_w
+        self.watcher.booked_w = self._booked_w
 
     def cycle(self) -> Cycle:
         done = self._cycle()
@@ -110,6 +113,22 @@ class Controller:
         roll = self.books.roll
         return float(self.books.state.live[roll.row(name)].watts) if name in roll else math.nan
 
+    def _booked_w(self, name: str) -> float:
+        roll = self.books.roll
+        live = self.books.state.live
+        if name not in roll or int(live[roll.row(name)].state) != RUNNING:
+            return math.nan
+        return float(live[roll.row(name)].power_w)
+
+    def booked_j(self, name: str) -> float:
+        """What the books think that a running job has drawn until now; NaN where they do not know
+        it."""
+        roll = self.books.roll
+        if name not in roll:
+            return math.nan
+        live = self.books.state.live[roll.row(name)]
+        return float(live.energy_j + live.power_w * max(self.now_s() - live.updated_s, 0.0))
+
     def _cycle(self) -> Cycle:
         try:
             seen = self.slurm.look()
@@ -124,7 +143,8 @@ class Controller:
                             if name in self.watcher.told}
         now_s = self.now_s()
         remarks = list(news.remarks)
-        events = news.events + [event for source in self.sources for event in source(now_s)]
+        events = self.ended(news.events, now_s)
+        events += [event for source in self.sources for event in source(now_s)]
         if news.applied:
             self.books.apply(now_s, news.applied)
             remarks += self._not_taken()

@@ -16,17 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 from wattline.books import Books, CapChanged, Event, ReservationRemoved, Reserved
 from wattline.books.possible import no_cap, no_figure, no_power, no_reservation
-from wattline.books.stuck import first_stuck
+from wattline.books.stuck import Stuck, first_stuck, set_aside
+from wattline.books.waiting import queued_rows
 from wattline.controller.answers import QUESTIONS
 from wattline.controller.changing_policy import SET_POLICY, PolicyChanges
 from wattline.controller.mode_orders import MODE_ORDERS, SET_MODE
 from wattline.controller.modes import ModeKeeper, open_modes
 from wattline.controller.orders import PATIENCE_S, Inbox, Order, OrderOutcome
-from wattline.controller.resting import NAME as RESTING
-from wattline.controller.resting import resting_w
+from wattline.controller.resting import KEPT, resting_w
 from wattline.controller.status import StatusWriter, ahead
 from wattline.model.errors import InputError, WattlineError
 from wattline.physics.powercap import DrawLimits
+from wattline.policies.admission.adaptive import Adaptive
+from wattline.policies.admission.budget import Budget
 from wattline.policies.state import REFUSED
 
 if TYPE_CHECKING:
@@ -184,7 +186,7 @@ def _set_cap(fields: Mapping[str, Any], controller: Controller, now_s: float) ->
 
 def _reserve(fields: Mapping[str, Any], controller: Controller, now_s: float) -> Event:
     name = str(fields.get("name") or f"reserved-{now_s:.0f}")
-    if name == RESTING:
+    if name in KEPT:
         raise InputError(f"the controller keeps watts by the name {name} for nodes that take no "
                          "jobs: take another name")
     start_s = _figure(fields, "start_s", none=now_s)
@@ -228,7 +230,7 @@ def _unreserve(fields: Mapping[str, Any], controller: Controller, now_s: float) 
     if name not in known:
         raise InputError(f"there is no reservation '{name}'; there "
                          f"{'are: ' + ', '.join(known) if known else 'is none'}")
-    if name == RESTING:
+    if name in KEPT:
         raise InputError(f"the controller keeps {name} for nodes that take no jobs, as long as "
                          "they take none")
     return ReservationRemoved(name)
@@ -270,9 +272,8 @@ def _remarks(event: Event, controller: Controller, before_w: float) -> list[str]
     if (isinstance(event, CapChanged) or begun) and books.power_w > cap_w:
         said.append(f"the machine draws {books.power_w:,.0f} W by the books: nothing starts before "
                     "it is below the cap")
-    never = first_stuck(books) if isinstance(event, CapChanged) or begun else None
-    if never is not None:
-        said.append(f"job {never.job}: {never.sentence}")
+    if isinstance(event, CapChanged) or begun:
+        said += [f"job {each.job}: {each.sentence}" for each in _never(books)]
     raised = isinstance(event, CapChanged) and event.watts > before_w
     if raised and (books.state.live.state == REFUSED).any():
         said.append("jobs that were refused under the last cap stay refused: submit them again")
@@ -282,9 +283,17 @@ def _remarks(event: Event, controller: Controller, before_w: float) -> list[str]
     return said
 
 
+def _never(books: Books) -> list[Stuck]:
+    """Jobs that the cap of now has no room for: those set aside, or the first that blocks others.
+    """
+    first = first_stuck(books)
+    others = set_aside(books, queued_rows(books.state))
+    return others or ([] if first is None else [first])
+
+
 def _plans_ahead(admission: Any) -> bool:
     """Whether a power policy looks at reserved watts before they are due."""
-    return hasattr(admission, "window_start_s") or hasattr(admission, "adaptive")
+    return isinstance(admission, Adaptive | Budget)
 
 
 def _switches_off(admission: Any) -> bool:

@@ -21,12 +21,14 @@ from wattline.live.slurm.client import AsksOtherwise, NotHeldForUs
 from wattline.live.slurm.commands import SlurmError
 from wattline.live.slurm.reading import WATTS, SlurmJob
 from wattline.model.machine import Machine
+from wattline.policies.configuration.moldable import Moldable
 from wattline.policies.control import Control
 
 if TYPE_CHECKING:
     from wattline.controller.controller import Controller
 
 
+MOST_UNMEASURED = 10
 REFUSED = "could never start under the highest cap"
 
 
@@ -51,6 +53,10 @@ class _Start:
         if licences and row is not None and WATTS not in controller.watcher.as_asked(row).licenses:
             # Those of an earlier start are ours as well: this one may draw more.
             chosen["watts" if WATTS in row.licenses else "licence"] = power_w
+        elif row is not None and "watts" not in chosen:
+            claimed = controller.watcher.as_claimed(row).licenses
+            if claimed != row.licenses:  # of its last life some were lent to others
+                chosen["watts"] = claimed[WATTS]
         return cls(decision, tuple(controller.watcher.node_names(where.nodes)), chosen)
 
     def watts(self, job: SlurmJob) -> int | None:
@@ -75,6 +81,8 @@ class Hands:
     """Told which nodes are off because of us: before one goes down, and after one came up."""
     keep_written: Callable[[Mapping[str, Written]], None] = lambda written: None
     """Told what is written on jobs, before Slurm is."""
+    unmeasured: set[str] = field(default_factory=set)
+    """Applications without a table, of which it was said."""
     _starts: dict[str, _Start] = field(default_factory=dict)
     """By name those of this cycle that are to come."""
     _doubtful: set[str] = field(default_factory=set)
@@ -170,7 +178,21 @@ class Hands:
         except SlurmError as error:
             controller.watcher.failed(name, withdraw=not isinstance(error, NotHeldForUs))
             raise
-        return []
+        return self._unmeasured(controller, told, start.decision)
+
+    def _unmeasured(self, controller: Controller, told: Told, decision: Decision) -> list[str]:
+        """Said once of each of the first applications without a table, where jobs are started in
+        configurations of tables."""
+        rule = getattr(controller.books.policy, "configuration", None)
+        name = told.row.name if told.row is not None else ""
+        if (not isinstance(rule, Moldable) or is_configured(decision.control)
+                or name in self.unmeasured or len(self.unmeasured) >= MOST_UNMEASURED):
+            return []
+        self.unmeasured.add(name)
+        last = (" (of others it is no longer said)" if len(self.unmeasured) == MOST_UNMEASURED
+                else "")
+        return [f"job {told.label}: '{name}' has no table of configurations; such jobs run as "
+                f"they were requested, at their watts or the rated power of nodes{last}"]
 
     def pause(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
         controller.slurm.suspend(controller.watcher.told[str(decision.job)].label)
@@ -245,7 +267,8 @@ class Hands:
 
 def is_configured(control: Control) -> bool:
     """Whether more than nodes and a speed was chosen: a row of a table, or what claims say."""
-    return control.cores is not None or control.node_class is not None
+    return any(getattr(control, name) is not None
+               for name in ("cores", "gpus", "gpu_cap_w", "node_class"))
 
 
 def settings_of(control: Control, machine: Machine) -> str:

@@ -14,12 +14,21 @@ from dataclasses import dataclass, field
 
 from wattline.controller.free_nodes import FreeNodes
 from wattline.controller.metering import Meters
+from wattline.controller.suspended_jobs import (
+    admit,
+    by_priority,
+    jobs_aside,
+    jobs_resumed,
+    resume,
+    suspend_again,
+    suspend_aside,
+)
 from wattline.controller.told import Told
-from wattline.controller.watching import ASIDE, Watcher
+from wattline.controller.watching import Watcher
 from wattline.live.fleet import Fleet
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
-from wattline.live.slurm.reading import SlurmJob, put_back
+from wattline.live.slurm.reading import put_back
 from wattline.model.units import counted
 
 MARGIN = 0.005
@@ -87,15 +96,32 @@ class CapKeeper:
         rest_w = self._rest(wanted_w, now_s)
         self._learn(cap_w, wanted_w, now_s)
         # A target is met, a cap is kept: only below a cap some room is left.
-        caps_w, lacking_w = shared(wanted_w, cap_w - rest_w - self._bias_w, self._least(wanted_w),
-                                   MARGIN * cap_w if highest_w <= target_w else 0.0,
-                                   BAND * cap_w if self.throttled and cap_w < math.inf else 0.0)
+        stuck = {name for name in wanted_w if name in self.watcher.sleeping.booting
+                 or self.meters.knobs.refuses(name, now_s)}
+        least_w = self._least(wanted_w)
+        caps_w, lacking_w = shared(
+            wanted_w, cap_w - rest_w - self._bias_w,
+            least_w | {name: wanted_w[name] for name in stuck} if stuck else least_w,
+            MARGIN * cap_w if highest_w <= target_w else 0.0,
+            BAND * cap_w if self.throttled and cap_w < math.inf else 0.0)
+        # Jobs there are put aside for what they draw, and not for what they may draw; one that was
+        # resumed is admitted by that, as at a start.
+        resumed = jobs_resumed(self.watcher)
+        begins = {name for told in resumed for name in self.watcher.node_names(told.nodes)}
+        lacking_w -= sum(max(wanted_w[name] - self.meters.node_w(name, now_s), 0.0)
+                         for name in stuck - begins)
         short_w = lacking_w - (highest_w - cap_w) if highest_w < math.inf else lacking_w
-        self._say(set(caps_w), cap_w)
-        self.throttled = set(caps_w)
-        self._send({**dict.fromkeys(self.watcher.names, math.inf), **self.policy_caps_w,
-                    **caps_w}, now_s)
-        if short_w > 0.0:
+        lowered = caps_w.keys() - stuck
+        self._say(lowered, cap_w)
+        self.throttled = lowered
+        # One that has not obeyed is asked for its least: should it do so after all, it is too much
+        # for a cycle and not too little.
+        self._send({**dict.fromkeys(self.watcher.names, math.inf), **self.policy_caps_w, **caps_w,
+                    **{name: least_w[name] for name in stuck if caps_w}}, now_s)
+        if short_w > 0.0 and resumed and self.act:
+            if not caps_alone:
+                self.remarks.append(suspend_again(self.slurm, self.watcher, resumed[-1]))
+        elif short_w > 0.0:
             self._short_s = now_s if math.isnan(self._short_s) else self._short_s
             if now_s - self._short_s >= SHED_AFTER_S and not caps_alone:
                 self._shed(now_s, short_w)
@@ -103,6 +129,8 @@ class CapKeeper:
             self._short_s, self._said_short = math.nan, (math.nan, "")
             if not caps_alone:
                 self._refused.clear()
+                for told in resumed if self.act else ():
+                    admit(self.slurm, self.watcher, told)
                 self._bring_back(-short_w)
 
     def leave(self, now_s: float) -> None:
@@ -117,11 +145,11 @@ class CapKeeper:
         full_w = self._wanted(now_s, slowed=False)
         drawn_w, cap_w = sum(full_w.values()) + self._rest(full_w, now_s), self.cap_w()
         stay = []
-        for told in self._aside():
+        for told in jobs_aside(self.watcher):
             more_w = told.watts - self._idle_w(told)
             if drawn_w + more_w <= cap_w:
                 drawn_w += more_w
-                self._resume(told)
+                self.remarks.append(resume(self.slurm, self.watcher, told))
             else:
                 stay.append(told.label)
         kept_w = {} if drawn_w <= cap_w else {
@@ -160,6 +188,8 @@ class CapKeeper:
             for node, cap_w in slowed_w.items():
                 if cap_w < found.get(node, -math.inf):
                     found[node] = cap_w
+        for node in self.watcher.sleeping.booting & found.keys():
+            found[node] = max(found[node], self.watcher.alone_w(node, self.node_idle_w))
         return found
 
     def _least(self, nodes: Iterable[str]) -> dict[str, float]:
@@ -174,13 +204,17 @@ class CapKeeper:
         """What nodes without jobs draw."""
         nodes_w, total_w = self.meters.nodes_w(now_s), 0.0
         self._free.forget(busy)
+        booting = self.watcher.sleeping.booting
         for name in self.watcher.names:
             if name in busy:
                 continue
-            if name in nodes_w:
+            if name in booting:  # a reading may be of before it began to
+                total_w += max(self.watcher.alone_w(name, self.node_idle_w),
+                               nodes_w.get(name, 0.0))
+            elif name in nodes_w:
                 total_w += self._free.drawn_w(name, nodes_w[name], self.meters.heard_s(name))
             elif name not in self.watcher.off:
-                total_w += self.watcher.idle_w(name, self.node_idle_w)
+                total_w += self.watcher.alone_w(name, self.node_idle_w)
         return total_w
 
     def _drawn_w(self, wanted_w: Mapping[str, float], now_s: float) -> float:
@@ -211,6 +245,7 @@ class CapKeeper:
             return
         self._order = max(self._order + 1, int(now_s * 1000))  # rises over restarts too
         self.fleet.cap(self._order, caps_w, self.lease_s)
+        self.meters.knobs.ordered(self._order, now_s)
         self._sent_w, self._sent_s = caps_w, now_s
 
     def _say(self, lowered: set[str], cap_w: float) -> None:
@@ -230,7 +265,7 @@ class CapKeeper:
             beside = f" beside {len(self._refused)} that Slurm refuses to" if self._refused else ""
             self._say_short(short_w, f"no running job is left to {self.when_short}{beside}")
             return
-        least = _by_priority(left, self.watcher.seen)[-1]
+        least = by_priority(left, self.watcher.seen)[-1]
         if not self.act:
             self._say_short(short_w, f"a dry run leaves jobs alone: it would {self.when_short} "
                                      f"job {least.label} first")
@@ -250,9 +285,7 @@ class CapKeeper:
         if self.when_short == "requeue":
             self._put_back(told.label)
             return
-        self.slurm.suspend(told.label)
-        told.suspended = told.aside = True
-        self.slurm.explain(told.label, self.watcher.comment(ASIDE))
+        suspend_aside(self.slurm, self.watcher, told)
 
     def _put_back(self, label: str) -> None:
         """Queue a job again, held where it then waits for us. Any other nobody would release:
@@ -283,32 +316,13 @@ class CapKeeper:
     def _bring_back(self, room_w: float) -> None:
         """Let the first of those aside, by priority, go on where its least fits with room to spare:
         without, the next watt too many would put it aside again, every few seconds."""
-        aside = self._aside()
+        aside = jobs_aside(self.watcher)
         if aside and self.act:
             nodes = self.watcher.node_names(aside[0].nodes)
             needed_w = sum(self._least(nodes).values()) - self._idle_w(aside[0])
             spare_w = BAND * cap_w if (cap_w := self.cap_w()) < math.inf else 0.0
             if needed_w + spare_w <= room_w:
-                self._resume(aside[0])
-
-    def _aside(self) -> list[Told]:
-        aside = [told for told in self.watcher.told.values() if told.aside]
-        return _by_priority(aside, self.watcher.seen) if aside else []
-
-    def _resume(self, told: Told) -> None:
-        try:
-            self.slurm.resume(told.label)
-        except SlurmError as error:
-            self.remarks.append(f"job {told.label} could not be resumed: {error}")
-            return
-        told.suspended = told.aside = False
-        self.remarks.append(f"job {told.label} goes on")
-
-
-def _by_priority(jobs: Iterable[Told], seen: Iterable[SlurmJob]) -> list[Told]:
-    """The highest of Slurm's priorities first; of equal ones, the job that came first."""
-    priority = {job.label: job.priority for job in seen}
-    return sorted(jobs, key=lambda told: -priority.get(told.label, 0))
+                self.remarks.append(resume(self.slurm, self.watcher, aside[0]))
 
 
 def shared(

@@ -21,6 +21,7 @@ from pathlib import Path
 from wattline.controller.asking import most_nodes
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.freed import Freed
+from wattline.controller.lent_licences import restore_lent
 from wattline.controller.licences import LicenceNet, allowed_w
 from wattline.controller.node_power import NodePower
 from wattline.controller.sharing.licences import allowed_above_w
@@ -115,7 +116,7 @@ def hand_over(
     `turns` are of jobs by label, where somebody knows the policy's order. So many licences are
     right for the jobs of this moment: whoever calls it goes on to follow them.
     """
-    seen = slurm.look().jobs
+    seen = restore_lent(slurm, slurm.look().jobs, kept_written(Path(site.folder)))
     others = [job for job in seen if not job.held]
     # The net first: once a job is released Slurm may start it at any moment.
     licensed = [with_licences(site, job) for job in _for_us(site, seen)]

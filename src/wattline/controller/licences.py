@@ -14,10 +14,8 @@ from dataclasses import dataclass, field
 
 from wattline.controller.elsewhere import part_here
 from wattline.controller.node_power import NodePower
-from wattline.controller.told import Told
 from wattline.live.slurm.commands import Commands, SlurmError
 from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, WATTS, SlurmJob
-from wattline.model.cap_slack import CAP_SLACK
 
 RESERVATION = "wattline-cap"
 LASTS = "EndTime=now+365days"
@@ -65,19 +63,6 @@ def allowed_w(
                 and _lacks_watts_alone(job)):
             return held_w + max(room_w / part, watts)
     return held_w + room_w / part
-
-
-def decided_w(jobs: Iterable[Told], drawn_w: float, cap_w: float) -> float:
-    """How many licences jobs may hold together where the books start them.
-
-    The cap; or all that jobs hold which the books let run, where these are more: a job that is
-    slowed, or draws less than it says, keeps its licences. What begins beside them finds none left.
-    """
-    if drawn_w > cap_w * (1.0 + CAP_SLACK):
-        return cap_w
-    held = (told.row.licenses.get(WATTS, 0) for told in jobs
-            if told.running and told.row is not None)
-    return max(cap_w, sum(held))
 
 
 def unattended_w(jobs: Iterable[SlurmJob], power: NodePower, cap_w: float) -> float:
@@ -144,13 +129,13 @@ class LicenceNet:
         self.taken = take
 
     def say_too_few(self, watts: float) -> None:
-        """Once, where jobs that are to run need more of them than there are."""
+        """Once, where there are fewer of them than the cap leaves watts."""
         short = watts > self.count()
         if short and not self._short:
             self.remarks.append(
-                f"jobs that are to run hold {watts:,.0f} licences called {WATTS} and Slurm has "
-                f"{self.total:,}: some will not start; slurm.conf needs Licenses={WATTS}:N, as "
-                "many as all nodes draw busy")
+                f"the cap is {watts:,.0f} W and Slurm has {self.total:,} licences called {WATTS}: "
+                f"some jobs will not start; slurm.conf needs Licenses={WATTS}:N, as high as the "
+                "highest cap")
         self._short = short
 
     def left(self) -> int:

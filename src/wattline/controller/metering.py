@@ -5,6 +5,11 @@ the books are told the highest of a while, and only after that while that a job 
 said. More than it said they are told at once where it is much, else as soon as it lasts for some
 seconds: a power is joules by the time between two readings, either of which may be late, and the
 highest of many such readings would always be above what a job draws.
+
+Less counts only as far as the caps of the job's nodes can take the difference back, should it begin
+to draw as much as it said: else others would have been started on it, and nothing would keep the
+cap. So it does where nodes obey, down to their lowest caps, and of a job whose nodes still boot it
+never does.
 """
 
 from __future__ import annotations
@@ -15,10 +20,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wattline.books import Event, Measured
+from wattline.controller.knobs import Knobs
 from wattline.controller.told import Told
 from wattline.controller.watching import Watcher
 from wattline.live.fleet import Fleet, NodeReport
 from wattline.live.sensor import Quality
+from wattline.live.slurm.reading import STARTING as CONFIGURING
 
 STALE_S = 5.0
 """A report older than this says nothing of now."""
@@ -51,7 +58,10 @@ class Meters:
     also: Callable[[Sequence[NodeReport]], None] = lambda _: None
     """Who else hears all that nodes say."""
     node_idle_w: float = 0.0
-    """Of a node that the watcher knows no power of."""
+    node_least_w: float = 0.0
+    """Of a node that the watcher knows no power, or no lowest cap of."""
+    knobs: Knobs = field(default_factory=Knobs)
+    """Which nodes obey."""
     why_silent: dict[str, str] = field(default_factory=dict)
     """Of nodes that report that they have no reading: the reason."""
     _power_w: dict[str, float] = field(default_factory=dict)
@@ -73,6 +83,7 @@ class Meters:
         for report in reports:
             if report.late or report.job:  # they say what was
                 continue
+            self.knobs.hear(report, now_s)
             if report.quality is _MISSING:
                 self.why_silent[report.node] = report.reason
                 continue
@@ -112,31 +123,40 @@ class Meters:
         nodes_w, out = self.nodes_w(now_s), self._out_of_use()
         names = ([name for name in self.watcher.names if name not in out] if out
                  else self.watcher.names)
-        out_w = sum(nodes_w.get(name, 0.0) for name in out)
+        out_w = sum(nodes_w[name] if name in nodes_w else self._switched_w(name) for name in out)
         try:
             return float(sum(map(nodes_w.__getitem__, names)) + out_w)
         except KeyError:
             return math.nan
 
+    def _switched_w(self, name: str) -> float:
+        """What a node without a reading draws that is off or boots; of others it is not known."""
+        watcher = self.watcher
+        if name in watcher.off:
+            return watcher.power.off_w
+        known = name in watcher.sleeping.off or name in watcher.sleeping.booting
+        return watcher.alone_w(name, self.node_idle_w) if known else 0.0
+
     def silent(self, now_s: float) -> set[str]:
         """Nodes that are in use and have no reading."""
         nodes_w, out = self.nodes_w(now_s), self._out_of_use()
-        return set(self.watcher.names).difference(nodes_w, out)
+        return set(self.watcher.names).difference(nodes_w, out, self.watcher.sleeping.up_s)
 
     def left_out(self, now_s: float) -> list[str]:
         """Nodes that take no jobs and have no reading: what the machine draws is without them.
-        Those that were switched off from here are none of them."""
-        nodes_w, out = self.nodes_w(now_s), self._out_of_use() - self.watcher.off
-        return sorted(out.difference(nodes_w))
+        Those that are switched off are none of them."""
+        nodes_w, out = self.nodes_w(now_s), self._out_of_use()
+        sleeping = self.watcher.sleeping
+        return sorted(out.difference(nodes_w, self.watcher.off, sleeping.off, sleeping.booting))
 
     def _out_of_use(self) -> set[str]:
-        """Nodes that take no jobs and have none."""
+        """Nodes that take no jobs and have none, and those that still boot for one."""
         out = self.watcher.down | self.watcher.off
         if not out:
             return out
         has_job = {name for told in self.watcher.told.values() if told.running or told.untold
                    for name in self.watcher.node_names(told.nodes)}
-        return out - has_job
+        return (out - has_job) | self.watcher.sleeping.booting
 
     def events(self, now_s: float) -> list[Event]:
         """A source of events: what the books do not know yet of jobs."""
@@ -144,10 +164,15 @@ class Meters:
         found: list[Event] = []
         throttled = set(self.throttled())
         nodes_w = self.nodes_w(now_s)
+        known = self.knobs.known(now_s)
         for name, told in self.watcher.told.items():
-            if told.running and told.nodes and not told.suspended:
+            if told.suspended:  # what it drew says nothing of what it draws once it goes on
+                self._jobs.pop(name, None)
+                self._told_w[name] = told.watts
+            elif told.running and told.nodes:
                 job_w = self.watcher.drawn_w(told, nodes_w)
-                found += self._job(name, told, throttled, now_s, job_w)
+                found += ((self._taken_back(name, told, now_s) if known else [])
+                          or self._job(name, told, throttled, now_s, job_w))
         for name in self._jobs.keys() - self.watcher.told.keys():
             for kept in (self._jobs, self._held, self._told_w):
                 kept.pop(name, None)
@@ -159,8 +184,10 @@ class Meters:
         power = self._jobs.get(name)
         if power is None:
             power = self._jobs[name] = _JobPower()
-        before_w = self._told_w.get(name, told.watts)
-        lowered = throttled and not throttled.isdisjoint(self.watcher.node_names(told.nodes))
+        before_w = self._counted_w(name, told)
+        boots = told.row is not None and told.row.state in CONFIGURING
+        lowered = boots or (throttled and not throttled.isdisjoint(
+            self.watcher.node_names(told.nodes)))
         if lowered or math.isnan(drawn_w):
             power.forget()
             return [] if math.isnan(drawn_w) else self._at_least(name, now_s, drawn_w, before_w)
@@ -169,11 +196,37 @@ class Meters:
         most_w = power.highest(now_s, drawn_w)
         if drawn_w > (1.0 + CLEARLY) * before_w:
             most_w = drawn_w
+        if most_w < before_w:
+            most_w = min(max(most_w, self._least_w(told, before_w, now_s)), before_w)
         if (math.isnan(most_w) or abs(most_w - before_w) <= NEWS * before_w
                 or (most_w < before_w and not power.lasts)):
             return []
         self._told_w[name] = most_w
         return [Measured(most_w, name)]
+
+    def _counted_w(self, name: str, told: Told) -> float:
+        """What the books count for a job: as they were told last, also before a restart."""
+        if name not in self._told_w:
+            counted_w = self.watcher.counted_w(name)
+            return told.watts if math.isnan(counted_w) else counted_w
+        return self._told_w[name]
+
+    def _least_w(self, told: Told, counted_w: float, now_s: float) -> float:
+        """The least that a job counts with, however little it draws: what it says, or was seen to
+        draw, on nodes that do not obey, and on others no less than their lowest caps leave it."""
+        more = max(counted_w / told.watts, 1.0) if told.watts > 0.0 else 1.0
+        return sum(least_w if self.knobs.answers(node, now_s) else more * said_w
+                   for node, (said_w, least_w)
+                   in self.watcher.said_and_least_w(told, self.node_least_w).items())
+
+    def _taken_back(self, name: str, told: Told, now_s: float) -> list[Event]:
+        """Count a job with what it says again where its nodes obey no more."""
+        before_w = self._counted_w(name, told)
+        if before_w >= told.watts or before_w >= (
+                least_w := self._least_w(told, 0.0, now_s)) * (1.0 - NEWS):
+            return []
+        self._told_w[name] = least_w
+        return [Measured(least_w, name)]
 
     def _at_least(self, name: str, now_s: float, drawn_w: float, before_w: float) -> list[Event]:
         """A job that is slowed and still draws more than is known of it wants as much at least."""
@@ -190,7 +243,7 @@ class Meters:
         if math.isnan(machine_w):
             return []
         known_w = self.expected_w() - self.rest_w()
-        excess_w = machine_w - known_w - self._resting_w(now_s)
+        excess_w = machine_w - known_w - self._resting_w(now_s) + self._left_w(now_s)
         _slide(self._excess, now_s, excess_w, REST_WINDOW_S)
         if now_s - self._excess[0][0] < 0.9 * REST_WINDOW_S:
             return []
@@ -199,11 +252,22 @@ class Meters:
             return []
         return [Measured(known_w + rest_w)]
 
+    def _left_w(self, now_s: float) -> float:
+        """What jobs draw less than is counted for them: beside it other watts would not be seen."""
+        nodes_w, left_w = self.nodes_w(now_s), 0.0
+        for name, told in self.watcher.told.items():
+            if told.running and told.nodes and not told.suspended:
+                job_w = self.watcher.booked_w(name) - self.watcher.drawn_w(told, nodes_w)
+                left_w += job_w if job_w > 0.0 else 0.0  # also where one of them is not known
+        return left_w
+
     def _resting_w(self, now_s: float) -> float:
         """What is kept from the cap for nodes that take no jobs, of those that report."""
         nodes_w = self.nodes_w(now_s)
-        return sum(self.watcher.resting_w(name, self.node_idle_w)
-                   for name in self.watcher.resting if name in nodes_w)
+        off_w = self.watcher.power.off_w
+        return sum(max(self.watcher.resting_w(name, self.node_idle_w) - off_w, 0.0)
+                   for name in self.watcher.resting if name in nodes_w
+                   ) + self.watcher.changing_w(self.node_idle_w)
 
 
 @dataclass

@@ -20,6 +20,8 @@ class NodePower:
     idle_w: Mapping[str, float] = field(default_factory=dict)
     active_w: Mapping[str, float] = field(default_factory=dict)
     least_w: Mapping[str, float] = field(default_factory=dict)
+    off_w: float = 0.0
+    """Of a node that is switched off, whichever it is."""
 
     @classmethod
     def alike(cls, nodes: Iterable[str], idle_w: float, active_w: float,
@@ -31,7 +33,12 @@ class NodePower:
 
     @classmethod
     def of(cls, site: SiteConfig) -> NodePower:
-        return _of_classes(tuple((kind.nodes, *site.figures_w(kind)) for kind in site.kinds))
+        return _of_classes(tuple((kind.nodes, *site.figures_w(kind)) for kind in site.kinds),
+                           site.node_off_w)
+
+    def booting_w(self, name: str, usual_w: float) -> float:
+        """What a node draws while it boots: as much as with a job that says nothing."""
+        return self.active_w.get(name, usual_w)
 
     @staticmethod
     def idle_rules(site: SiteConfig) -> list[str]:
@@ -67,9 +74,12 @@ class NodePower:
 
 
 @lru_cache(maxsize=8)
-def _of_classes(classes: tuple[tuple[str, float, float, float], ...]) -> NodePower:
+def _of_classes(
+    classes: tuple[tuple[str, float, float, float], ...], off_w: float
+) -> NodePower:
     """Asked for each job that is passed on, of thousands of nodes."""
     parts = [NodePower.alike(parse_hosts(nodes), *watts) for nodes, *watts in classes]
     return NodePower({name: watts for part in parts for name, watts in part.idle_w.items()},
                      {name: watts for part in parts for name, watts in part.active_w.items()},
-                     {name: watts for part in parts for name, watts in part.least_w.items()})
+                     {name: watts for part in parts for name, watts in part.least_w.items()},
+                     off_w)

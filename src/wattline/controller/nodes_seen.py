@@ -30,6 +30,8 @@ class NodesSeen(BusyNodes):
 
     looked_s = math.nan
     """When Slurm was last looked at."""
+    without_sleeping = True
+    """Whether the books are without nodes that Slurm's power saving has switched off."""
 
     def __init__(self, nodes: Sequence[str], power: NodePower | None,
                  watts: Callable[[SlurmJob], float], node_w: float) -> None:
@@ -55,7 +57,10 @@ class NodesSeen(BusyNodes):
         self.dead: set[str] = set()
         """Those of them that Slurm has lost."""
         self.counted_w: Callable[[str], float] = lambda name: math.nan
-        """What the books count for a job that runs; NaN where they do not know it."""
+        """What the books count for a job that runs, at full speed; NaN where they do not know it.
+        """
+        self.booked_w: Callable[[str], float] = lambda name: math.nan
+        """The same as it is slowed now."""
         self._with_others: set[str] = set()
         """Labels of jobs that counted nodes of others at the last look."""
         self.once = NodesOnce(watts, lambda node: self.idle_w(node, 0.0),
@@ -73,10 +78,13 @@ class NodesSeen(BusyNodes):
         self._out_of_order = [node for node in nodes if not node.usable]
         self._unusable = self.number.keys() - {node.name for node in nodes if node.usable}
         self._not_up = {name for node in nodes for name in node.closed}
+        if self.without_sleeping:
+            self.sleeping.notice(nodes, self.number)
 
     def _see_nodes(self, seen: Seen, named: Mapping[str, str], found: News) -> None:
         """`named` are jobs by label."""
-        gone = self._unusable - self.off
+        self.sleeping.look(seen.time_s, self.off)
+        gone = (self._unusable - self.off) | self.sleeping.all
         # The books take no start on a node that is down, and a job may run there all the same: when
         # slurmctld has come back and not heard of the node yet, or has used it at once.
         used = self.down & {
@@ -93,8 +101,10 @@ class NodesSeen(BusyNodes):
             self._came_back()
         self.down = gone
         out = [node for node in self._out_of_order if node.name in gone]
-        self.resting = {node.name for node in out if self._rests(node)}
-        self.dead = {node.name for node in out if node.lost}
+        self.resting = {node.name for node in out
+                        if self._rests(node) and node.name not in self.sleeping.all}
+        self.dead = {node.name for node in out
+                     if node.lost and node.name not in self.sleeping.booting}
 
     def _rests(self, node: SlurmNode) -> bool:
         return node.rests

@@ -70,11 +70,10 @@ class SharePriorities:
         standings = self.tree.standings(usage_j(books, self.tree, now_s))
         factor = {each.name: each.factor for each in standings}
         units = int(books.state.clock[0].units)
-        first = self.tree.accounts[0].name
 
         def priority(job: SlurmJob) -> float:
             age = min(max(now_s - job.submit_s, 0.0) / order.age_max_s, 1.0)
-            return float(order.fair * factor[job.user if job.user in factor else first]
+            return float(order.fair * factor.get(job.user, 0.0)
                          + order.age * age + order.size * job.nodes / units)
 
         return sorted(jobs, key=lambda job: (-priority(job), job.submit_s, job.job_id))
@@ -87,10 +86,11 @@ class SharePriorities:
 
 
 def usage_j(books: Books, tree: ShareTree, now_s: float) -> dict[str, float]:
-    """What each account drew, of jobs that run too: the books stand still while nothing happens."""
+    """What each account drew, of jobs that run too: the books stand still while nothing happens.
+    Users who are in no account are none of them."""
     leaves = set(tree.leaves)
     return {account.name: float(joules) for account, joules
-            in zip(tree.accounts, used_until_j(books, now_s), strict=True)
+            in zip(tree.accounts, used_until_j(books, now_s)[:-1], strict=True)
             if account.name in leaves}
 
 
@@ -111,15 +111,21 @@ def used_until_j(books: Books, now_s: float) -> FloatArray:
 
 def factors_of(order: Any, used_j: FloatArray) -> FloatArray:
     """The factor of each account as the order computes it, from what each has used."""
-    total = used_j.copy()
-    for account in reversed(order.order.tolist()):
-        if order.parent[account] >= 0:
-            total[order.parent[account]] += total[account]
-    everything = float(total[order.parent < 0].sum())
+    total = summed_j(order, used_j)
+    everything = float(total[:-1][order.parent[:-1] < 0].sum())
     effective = total / everything if everything > 0.0 else np.zeros_like(total)
     for account in order.order.tolist():
         if (parent := order.parent[account]) >= 0:
             own = effective[account]
             effective[account] = own + (effective[parent] - own) * order.share[account]
-    found: FloatArray = np.exp2(-effective / order.norm_share)
+    found: FloatArray = np.append(np.exp2(-effective[:-1] / order.norm_share[:-1]), 0.0)
     return found
+
+
+def summed_j(order: Any, used_j: FloatArray) -> FloatArray:
+    """What each account and all below it have used."""
+    total = used_j.copy()
+    for account in reversed(order.order.tolist()):
+        if order.parent[account] >= 0:
+            total[order.parent[account]] += total[account]
+    return total

@@ -34,6 +34,8 @@ from wattline.scenario.opening import open_books
 KEPT = ("cap", "nodes", "node_idle_w", "node_active_w", "node_off_w", "node_boot", "node_shutdown",
         "classes", "policy", "scenario", "mark", "partitions", "twin")
 """What of a site the books depend on: where it was changed they begin anew."""
+KEPT_IF_GIVEN = ("node_base_w", "supply_efficiency")
+"""And of these, where they are given."""
 
 STAMP = "%Y-%m-%dT%H-%M-%S.%f"
 """How journals are named: by the time at which each begins."""
@@ -186,14 +188,16 @@ def _ordered(books: Books, fresh: Books) -> list[str]:
 def fresh_books(site: SiteConfig, now_s: float, write: Callable[[str], None] | None) -> Books:
     """Books of a site that know nothing yet; what its file asks for and cannot be is an error."""
     parts = site.parts
-    machine = Machine(classes=parts.classes()) if parts is not None else Machine(
-        classes=[_class(site, kind) for kind in site.kinds], node_names=site.nodes)
+    of_tables = {name: getattr(site, name) for name in KEPT_IF_GIVEN}
+    machine = Machine(classes=parts.classes(), **of_tables) if parts is not None else Machine(
+        classes=[_class(site, kind) for kind in site.kinds], node_names=site.nodes, **of_tables)
+    cap = f"{site.cap}W"  # without the unit, one of a few nodes might be a fraction or per cent
     if site.scenario:
-        return open_books(site.scenario, machine=machine, cap=site.cap, start_s=now_s,
+        return open_books(site.scenario, machine=machine, cap=cap, start_s=now_s,
                           journal=write)
     return open_books(machine=machine, order=site.policy.order, backfill=site.policy.backfill,
                       power=site.policy.power, configure=site.policy.configure,
-                      placement=site.policy.placement, cap=site.cap, start_s=now_s, journal=write)
+                      placement=site.policy.placement, cap=cap, start_s=now_s, journal=write)
 
 
 def _class(site: SiteConfig, kind: NodeKind) -> NodeClass:
@@ -208,6 +212,7 @@ def _class(site: SiteConfig, kind: NodeKind) -> NodeClass:
 def _said(site: SiteConfig) -> str:
     said = site.model_dump(mode="json")
     kept = {name: said[name] for name in KEPT}
+    kept |= {name: said[name] for name in KEPT_IF_GIVEN if said[name] is not None}
     if site.parts is not None:  # the file may have changed
         kept["parts"] = [kind.said() for kind in site.parts.classes()]
     return json.dumps(kept)

@@ -16,23 +16,25 @@ EVERY_S = 5.0
 """Agents come and go, and caps change; there may be thousands of them to add up."""
 
 
-def too_high(safe_w: Mapping[str, float], nodes: Collection[str], idle_w: Callable[[str], float],
+def too_high(safe_w: Mapping[str, float], nodes: Collection[str], busy_w: Callable[[str], float],
              cap_w: float) -> str:
     """Why the safe caps of nodes do not keep a cap; empty where they do, or where none is known.
 
-    Nodes that have none, or whose is not known, are counted with what they draw idle, the least.
+    Nodes that have none, or whose is not known, are counted with what they draw with a job: nothing
+    lowers them.
     """
     known = {name: safe_w[name] for name in nodes if name in safe_w}
     others = [name for name in nodes if name not in known]
-    total_w = sum(known.values()) + sum(map(idle_w, others))
+    total_w = sum(known.values()) + sum(map(busy_w, others))
     if not known or total_w <= cap_w:
         return ""
-    beside = f", with {counted(len(others), 'other')} idle" if others else ""
+    beside = f", with {counted(len(others), 'other')} busy and without a cap" if others else ""
     return (f"the safe caps of {counted(len(known), 'node')} add up to {total_w:,.0f} W{beside}, "
             f"above the cap of {cap_w:,.0f} W: without a controller the cap is not kept")
 
 
-MEND = "lower `safe` in the [limits] of agents' files, to the cap by the number of nodes at most"
+MEND = ("lower `safe` in the [limits] of agents' files, to the cap by the number of nodes at most, "
+        "and give agents without them knobs (limits.knobs)")
 
 
 @dataclass
@@ -41,7 +43,7 @@ class SafeCaps:
 
     safe_w: Callable[[], Mapping[str, float]]
     nodes: Collection[str]
-    idle_w: Callable[[str], float]
+    busy_w: Callable[[str], float]
     cap_w: Callable[[], float]
     notes: list[str]
     _said: str = ""
@@ -51,7 +53,7 @@ class SafeCaps:
         if cycle.time_s < self._due_s:
             return
         self._due_s = cycle.time_s + EVERY_S
-        said = too_high(self.safe_w(), self.nodes, self.idle_w, self.cap_w())
+        said = too_high(self.safe_w(), self.nodes, self.busy_w, self.cap_w())
         if said and said != self._said:
             self.notes.append(f"{said} ({MEND})")
         self._said = said

@@ -15,43 +15,47 @@ from typing import Any
 from wattline.books import Books, Event
 from wattline.controller.alone import alone_at
 from wattline.controller.asking import watts_of_licences
-from wattline.controller.bare_jobs import BareJobs, on_free_cpus, on_free_nodes, parts_w
+from wattline.controller.bare_jobs import BareJobs
 from wattline.controller.cap_file import CapFile
 from wattline.controller.classes import Classes
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk
-from wattline.controller.elsewhere import part_here
+from wattline.controller.drawn_energy import DrawnEnergy
 from wattline.controller.first_in_queue import FirstInQueue
 from wattline.controller.fleet_news import FleetNews
 from wattline.controller.freed import Freed
+from wattline.controller.frequencies_asked import FrequenciesAsked
 from wattline.controller.handing_back import keep_off, kept_off
 from wattline.controller.job_caps import keep_caps, kept_caps
 from wattline.controller.joules.keeping import LedgerKeeper
 from wattline.controller.joules.memory import recalled
 from wattline.controller.keeping_cap import CapKeeper
+from wattline.controller.keeping_licences import keep_licences
 from wattline.controller.lease import renew, renewing
-from wattline.controller.licences import LicenceNet, allowed_w, decided_w
+from wattline.controller.lent_licences import LentLicences
+from wattline.controller.licences import LicenceNet
 from wattline.controller.metering import Meters
 from wattline.controller.modes import ModeKeeper, mode_at_start, open_modes
 from wattline.controller.named_cluster import misnamed, refuse_misnamed
 from wattline.controller.node_power import NodePower
-from wattline.controller.passing import pass_on_held, take_back, turns_of
+from wattline.controller.passing import take_back, turns_of
 from wattline.controller.priorities import SharePriorities, shares_of
 from wattline.controller.recalling import ran_before, recall
 from wattline.controller.remembering import Remembered, open_remembered
 from wattline.controller.resting import RestingNodes, all_nodes_cap_w, cap_now_w
 from wattline.controller.safe_caps import SafeCaps
-from wattline.controller.sharing.licences import allowed_above_w
 from wattline.controller.sharing.parts import read_section
 from wattline.controller.sharing.starting import SharedStarter
 from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.showing import MachineWriter
 from wattline.controller.silent_nodes import SilentNodes
 from wattline.controller.stopping import leave, leaving_to_slurm, switch_on
+from wattline.controller.suspended_jobs import SuspendedJobs
 from wattline.controller.target import FileSource, Target, TopicSource
 from wattline.controller.unknown_names import UnknownNames
 from wattline.controller.upkeep import Task, Upkeep, settled
+from wattline.controller.waking import Waker
 from wattline.controller.watching import Watcher
 from wattline.controller.writings import keep_written, kept_written
 from wattline.live.fleet import Fleet
@@ -152,21 +156,21 @@ def _assembled(
     modes.turns = turns_of(books)
     controller.notes += [*kept.remarks, *modes.remarks]
     if act:
-        controller.hands.keep_off = partial(keep_off, folder)
-        watcher.written, watcher.freed = kept_written(folder), Freed.of(folder)
-        controller.hands.keep_written = partial(keep_written, folder)
-        controller.hands.licences = site.licences
-        controller.hands.caps.recall(kept_caps(folder, site.node_names))
-        controller.hands.caps.keep = partial(keep_caps, folder)
+        _recall_writings(site, controller, folder)
     ledger = _ledger(site, controller) if act and fleet is not None else None
     keeper = None if fleet is None else _keeper(site, controller, fleet)
     target = None if keeper is None else _target(site, controller, keeper)
+    waker = Waker(controller, site.node_idle_w)
     resting = RestingNodes(watcher, lambda: controller.books, site.node_idle_w, controller.notes)
     sources: list[Callable[[float], list[Event]]] = [
         UnknownNames(watcher, controller.notes, partial(misnamed, site, slurm)).events,
-        resting.events]
-    listeners: list[Callable[[Cycle], None]] = []
-    if keeper is not None:
+        waker.events, resting.events, FrequenciesAsked(controller).events]
+    suspended = SuspendedJobs(controller, site.node_idle_w,
+                              math.nan if keeper is None else site.least_w)
+    listeners: list[Callable[[Cycle], None]] = [waker]
+    if keeper is None:
+        listeners.append(lambda cycle: suspended.keep_cap() if cycle.looked else None)
+    else:
         listeners.append(lambda cycle: _keep(keeper, controller, clock()))
         silent = SilentNodes(keeper.meters, controller.notes, clock())
         listeners.append(lambda cycle: silent.look(clock()))
@@ -192,12 +196,25 @@ def _assembled(
     upkeep = _upkeep(site, controller, kept)
     listeners += [machine, lambda cycle: upkeep(cycle.time_s, busy=machine.wrote)]
     controller.urgent = _urgent(site, controller, keeper)
-    controller.sources, controller.listeners = [*sources, *controller.urgent], listeners
+    controller.sources = [*sources, *_drawn(controller, keeper), *controller.urgent,
+                          suspended.events]
+    controller.listeners = listeners
     open_desk(controller, site, remembers=act, clock=clock, modes=modes,
               more=lambda: {**_standing(site, keeper, target, clock()), "journal": str(kept.path),
                             **({"nodes": watcher.counts()} if isinstance(watcher, SharedWatcher)
                                else {})})
     return controller, keeper, ledger, modes
+
+
+def _recall_writings(site: SiteConfig, controller: Controller, folder: Path) -> None:
+    """What was done to jobs and nodes before, and where the next of it is kept."""
+    hands, watcher = controller.hands, controller.watcher
+    hands.keep_off = partial(keep_off, folder)
+    watcher.written, watcher.freed = kept_written(folder), Freed.of(folder)
+    hands.keep_written = partial(keep_written, folder)
+    hands.licences = site.licences
+    hands.caps.recall(kept_caps(folder, site.node_names))
+    hands.caps.keep = partial(keep_caps, folder)
 
 
 def _urgent(site: SiteConfig, controller: Controller, keeper: CapKeeper | None
@@ -208,8 +225,18 @@ def _urgent(site: SiteConfig, controller: Controller, keeper: CapKeeper | None
     return found if keeper is None else [*found, keeper.meters.events]
 
 
+def _drawn(controller: Controller, keeper: CapKeeper | None
+           ) -> list[Callable[[float], list[Event]]]:
+    """What jobs have drawn by the meters: told before what they draw now."""
+    if keeper is None:
+        return []
+    meters, drawn = keeper.meters, DrawnEnergy(controller.watcher, controller.booked_j)
+    controller.ended = drawn.ended
+    return [lambda now_s: drawn.look(now_s, meters.nodes_w(now_s))]
+
+
 def _safe_caps(site: SiteConfig, controller: Controller, fleet: MqttFleet) -> SafeCaps:
-    return SafeCaps(fleet.safe_w, site.node_names, NodePower.of(site).idle_w.__getitem__,
+    return SafeCaps(fleet.safe_w, site.node_names, NodePower.of(site).active_w.__getitem__,
                     lambda: all_nodes_cap_w(controller.books), controller.notes)
 
 
@@ -237,7 +264,8 @@ def _starting(
     if site.licences and controller.act:
         net = LicenceNet(controller.slurm.commands, controller.notes)
         bare = BareJobs(controller.notes, site.partitions)
-        found.append(lambda cycle: _keep_net(net, bare, controller, modes, cycle))
+        lent = LentLicences(controller)
+        found.append(lambda cycle: keep_licences(net, bare, controller, modes, lent, cycle))
     if controller.act:
         found.append(lambda cycle: take_back(controller, modes)
                      if modes.now.taking_back and cycle.looked else None)
@@ -249,13 +277,6 @@ def _starting(
         controller.why = lambda label: starter.why(label) if modes.decides else ""
         found.append(lambda cycle: starter(cycle) if modes.decides else None)
     return found
-
-
-def _keep_net(net: LicenceNet, bare: BareJobs, controller: Controller, modes: ModeKeeper,
-              cycle: Cycle) -> None:
-    """Licences follow the cap; in guard mode jobs that wait for us go to Slurm under them."""
-    if _allow(net, bare, modes, controller) and cycle.looked and not modes.decides:
-        pass_on_held(controller, modes)
 
 
 def _watcher(site: SiteConfig, books: Books, slurm: Slurm) -> Watcher:
@@ -312,7 +333,7 @@ def _keeper(site: SiteConfig, controller: Controller, fleet: Fleet) -> CapKeeper
     """Meters and the keeper of the cap; each knows the nodes that the other has to leave alone."""
     meters = Meters(fleet, controller.watcher, lambda: controller.books.power_w,
                     lambda: float(controller.books.state.clock[0].rest_w),
-                    node_idle_w=site.node_idle_w)
+                    node_idle_w=site.node_idle_w, node_least_w=site.least_w)
     keeper = CapKeeper(
         fleet, controller.slurm, controller.watcher, meters,
         lambda: all_nodes_cap_w(controller.books), controller.hands.caps.nodes_w, site.node_idle_w,
@@ -349,63 +370,6 @@ def _measured(meters: Meters, now_s: float) -> tuple[float, float]:
     """What the machine draws, and of when the readings are on average."""
     times_s = [meters.latest[name].time_s for name in meters.nodes_w(now_s)]
     return meters.machine_w(now_s), sum(times_s) / len(times_s) if times_s else math.nan
-
-
-def _allow(net: LicenceNet, bare: BareJobs, modes: ModeKeeper, controller: Controller) -> bool:
-    watts = _allowed_w(bare, modes, controller)
-    try:
-        net.allow(watts)
-        if modes.decides and watts > cap_now_w(controller.books):
-            net.say_too_few(watts)
-    except SlurmError as error:
-        if str(error) != net.failed:
-            controller.notes.append(f"the licences do not follow the cap: {error}")
-        net.failed = str(error)
-        return False
-    net.failed = ""
-    return True
-
-
-def _allowed_w(bare: BareJobs, modes: ModeKeeper, controller: Controller) -> float:
-    """In guard mode Slurm must know that nodes without jobs draw too; the books know it. As long as
-    jobs that were left to Slurm wait there, it would start them with what the books may use."""
-    site, watcher, cap_w = modes.site, controller.watcher, cap_now_w(controller.books)
-    decides = modes.decides and not modes.now.taking_back
-    if decides and not isinstance(watcher, SharedWatcher):
-        return decided_w(watcher.told.values(), controller.books.power_w, cap_w)
-    seen, now_s = watcher.seen, watcher.looked_s
-    if isinstance(watcher, SharedWatcher):
-        watts = allowed_above_w(watcher.parts, seen, cap_w, controller.books.power_w)
-        if decides:
-            return watts
-        bare.say(seen, site.node_names, "what their CPUs and devices draw is taken from the others")
-        return watts - parts_w(watcher.parts, bare.coming(
-            seen, on_free_cpus(watcher.parts, seen, watcher.down), now_s))
-    return _guarded_w(bare, controller)
-
-
-def _guarded_w(bare: BareJobs, controller: Controller) -> float:
-    """On whole nodes: by what runs and may start now, and by what may when a job has ended."""
-    watcher, cap_w = controller.watcher, all_nodes_cap_w(controller.books)
-    power, ours = watcher.power, set(watcher.names)
-    jobs, now_s = [job for job in watcher.seen if not job.held], watcher.looked_s
-    bare.say(jobs, ours, f"{_usual(power)} count on each node")
-    coming = bare.coming(jobs, on_free_nodes(watcher.nodes_seen, jobs, ours), now_s)
-    watts = allowed_w(jobs, power, cap_w,
-                      coming=sum(max(job.nodes, job.most_nodes) for job in coming))
-    free = ours.difference(watcher.down, *(job.node_list for job in jobs))
-    ending = None if coming else bare.at_an_end(
-        [part_here(job, ours) for job in jobs], len(free), now_s)
-    if ending is None:
-        return watts
-    then_w = allowed_w([job for job in jobs if job.label != ending[0].label], power, cap_w,
-                       coming=ending[1])
-    return min(watts, then_w)
-
-
-def _usual(power: NodePower) -> str:
-    """What nodes draw with a job that says nothing, by class where these differ."""
-    return " or ".join(f"{watts:,.0f} W" for watts in sorted(set(power.active_w.values())))
 
 
 def run(

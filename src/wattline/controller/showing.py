@@ -119,8 +119,9 @@ class MachineWriter:
         for job in watcher.seen:
             for node in job.node_list if job.state in HOLDING else ():
                 job_of[node] = f"{job_of[node]},{job.label}" if node in job_of else job.label
-        down, off = watcher.down, watcher.off
-        state = ["down" if name in down else "off" if name in off else
+        down, off, boots = watcher.down, watcher.switched_off, watcher.sleeping.booting
+        state = ["waking" if name in boots else "off" if name in off else
+                 "down" if name in down else
                  "busy" if name in job_of else "idle" for name in watcher.names]
         watts = [round(nodes_w[name], 3) if name in nodes_w else None for name in watcher.names]
         return {"name": list(watcher.names), "state": state, "power_w": watts,

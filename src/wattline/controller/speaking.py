@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.orders import PATIENCE_S, OrderOutcome, give
 from wattline.controller.status import read_status
+from wattline.model.cap_value import read_cap_value
 from wattline.model.errors import InputError, WattlineError
-from wattline.model.units import parse_duration, power_or_share, says_no_cap
+from wattline.model.run_clock import parse_date, unix_s
+from wattline.model.units import parse_duration, says_no_cap
 
 USUAL_CONFIG = Path("/etc/wattline/site.toml")
 
@@ -76,8 +77,8 @@ def explain_job(
 
 
 def cap_fields(cap: str, status: Mapping[str, Any]) -> dict[str, float | None]:
-    """A cap as people write it, or `none`; per cent are of what the machine can draw."""
-    return {"watts": None if says_no_cap(cap) else power_or_share(cap, status["machine_w"])}
+    """A cap as people write it, or `none`; per cent are of rated power."""
+    return {"watts": None if says_no_cap(cap) else _watts("--cap", cap, status)}
 
 
 def window_fields(start: str, duration: str, watts: str, name: str,
@@ -87,18 +88,22 @@ def window_fields(start: str, duration: str, watts: str, name: str,
     if start_s < now_s:
         raise InputError(f"--start {start} is past; a reservation begins now or later")
     return {"start_s": start_s, "duration_s": parse_duration(duration),
-            "watts": power_or_share(watts, status["machine_w"]), "name": name}
+            "watts": _watts("--watts", watts, status), "name": name}
+
+
+def _watts(option: str, given: str, status: Mapping[str, Any]) -> float:
+    try:
+        return read_cap_value(given).watts(status["machine_w"])
+    except InputError as error:
+        raise InputError(f"{option}: {error}") from None
 
 
 def moment_s(text: str, now_s: float) -> float:
     """`now`, `2h` (from now on) or a date: the Unix time that is meant."""
     if text.strip() in ("", "now"):
         return now_s
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        return now_s + parse_duration(text.removeprefix("now+"))
-    return (at if at.tzinfo is not None else at.replace(tzinfo=UTC)).timestamp()
+    at = parse_date(text)
+    return now_s + parse_duration(text.removeprefix("now+")) if at is None else unix_s(at)
 
 
 def site_at(config: str | Path) -> SiteConfig:

@@ -89,9 +89,8 @@ def pictured(controller: Controller, now_s: float) -> dict[str, Any]:
     return {
         "cap_w": float(clock.cap_w), "told_cap_w": float(books.record.meter[0].told_cap_w),
         "ahead": ahead(books), "power_w": books.power_w, "energy_j": books.energy_until_j(now_s),
-        "idle_w": books.machine.power_w_idle, "machine_w": books.machine.power_w_max,
-        "nodes": {name: int(getattr(clock, name))
-                  for name in ("units", "free", "off", "changing", "down", "reserved")},
+        "idle_w": _idle_w(books, controller.watcher), "machine_w": books.machine.power_w_max,
+        "nodes": nodes_by_state(books, controller.watcher),
         "running": _begun(books, begun[~unseen].tolist()),
         "starting": _begun(books, begun[unseen].tolist()),
         "suspended": sum(told.suspended for told in controller.watcher.told.values()),
@@ -102,6 +101,25 @@ def pictured(controller: Controller, now_s: float) -> dict[str, Any]:
         ] + _kept(controller.watcher)[:max(SHOWN - len(waiting), 0)]},
         "refused": {"count": len(refused), "jobs": refused[:SHOWN]},
     }
+
+
+def nodes_by_state(books: Books, watcher: Watcher) -> dict[str, int]:
+    """How many are in which state; to the books those that sleep are out of order."""
+    clock, sleeping = books.state.clock[0], watcher.sleeping
+    found = {name: int(getattr(clock, name))
+             for name in ("units", "free", "off", "changing", "down", "reserved")}
+    changing = len((sleeping.booting | sleeping.halting) - sleeping.with_job)
+    found["off"] += len(sleeping.off)
+    found["changing"] += changing
+    found["down"] = max(found["down"] - len(sleeping.off) - changing, 0)
+    return found
+
+
+def _idle_w(books: Books, watcher: Watcher) -> float:
+    """What the machine draws without jobs, with nodes off that are."""
+    power = watcher.power
+    return books.machine.power_w_idle - sum(
+        power.idle_w[name] - power.off_w for name in watcher.switched_off if name in power.idle_w)
 
 
 def _begun(books: Books, rows: Sequence[int]) -> dict[str, Any]:

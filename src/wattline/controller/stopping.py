@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from wattline.controller.handing_back import hand_back, keep_off, kept_off
 from wattline.controller.lease import hand_over, pass_on_all
+from wattline.controller.lent_licences import restore_lent
 from wattline.controller.licences import LicenceNet, unattended_w
 from wattline.controller.node_power import NodePower
 from wattline.controller.passing import turns_of
@@ -66,7 +67,7 @@ def leave(site: SiteConfig, controller: Controller, modes: ModeKeeper) -> None:
     if not hands_over and not site.licences:
         return
     cap_w, net = all_nodes_cap_w(controller.books), LicenceNet(controller.slurm.commands)
-    seen = controller.slurm.look().jobs
+    seen = restore_lent(controller.slurm, controller.slurm.look().jobs, controller.watcher.written)
     # The net first: once a job is released Slurm may start it at any moment.
     net.allow(_unattended_w(site, seen, cap_w, controller.books.power_w))
     if hands_over:

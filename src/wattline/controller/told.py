@@ -42,6 +42,12 @@ class Told:
     """The books did not take that it runs: they are told again."""
     aside: bool = False
     """It was suspended to keep the cap; Slurm keeps that in its comment, over our restarts."""
+    resumed: bool = False
+    """Somebody let it go on, and the cap has not been seen to have room for it yet."""
+    idles: bool = False
+    """It is suspended, and the books count the idle power of its nodes alone."""
+    slowed: float = 1.0
+    """What part of its power it was counted with when it was suspended, as a policy slows it."""
     beside_w: float = 0.0
     """What of its watts others draw, whose nodes are counted as its own."""
     shares: Mapping[str, Share] = field(default_factory=dict)
@@ -79,6 +85,13 @@ class Told:
         if self.running:
             return bool(self.nodes) and hosts(self.nodes) != nodes
         return not self.shares and self.units != nodes
+
+    def halt(self, stopped: bool, aside: bool) -> None:
+        """Note whether Slurm shows it suspended, and whether to keep the cap; what was asked to
+        start or go on is let go on by nobody else."""
+        self.resumed = not stopped and (self.resumed or (
+            self.suspended and math.isnan(self.asked_s)))
+        self.suspended, self.aside = stopped, stopped and aside
 
     def resize(self, nodes: tuple[int, ...]) -> None:
         """It gets these nodes, which may be more or fewer than it asked for."""

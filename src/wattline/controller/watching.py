@@ -25,6 +25,7 @@ from wattline.controller.asking import (
     held_for_us_once,
     limit_s,
     submission,
+    suspended_limit_s,
 )
 from wattline.controller.beginning import BEYOND, UNFIT, Obstacle, Obstacles
 from wattline.controller.classes import Classes
@@ -263,7 +264,7 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
             self.see_hold(job, self.mark, lambda: self.ours(job))
             return
         self.freed.discard(job.label)
-        job = job if runs else self.as_asked(job)
+        job = self.as_claimed(job) if runs else self.as_asked(job)
         held = self._held(name, job) if runs else ()
         if runs and not held:
             found.remarks.append(f"job {name} has no CPU that the books do not count already: its "
@@ -327,13 +328,12 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
             self._over(name, job.state == "COMPLETED", found)
 
     def _running(self, name: str, told: Told, job: SlurmJob, found: News) -> None:
+        told.halt(job.state == SUSPENDED, ASIDE in job.admin_comment)
         resumes = told.running and job.state == SUSPENDED  # asked to go on, and does not yet
         if not resumes and (not told.running or told.untold or not math.isnan(told.asked_s)):
             told.nodes = self._held(name, job)
             found.events.append(Started(name, told.nodes))
             told.running, told.failed, told.untold, told.asked_s = True, False, False, math.nan
-        told.suspended = job.state == SUSPENDED
-        told.aside = told.suspended and ASIDE in job.admin_comment
         self._limit(name, told, job, found)
 
     def _resized(self, name: str, job: SlurmJob, found: News) -> None:
@@ -425,7 +425,9 @@ class Watcher(NodesSeen, WrittenOn, SeesHolds):
                              "its number again")
 
     def _limit(self, name: str, told: Told, job: SlurmJob, found: News) -> None:
-        asked_s = limit_s(job)
+        # What a policy pauses the books keep the time of themselves.
+        asked_s = (limit_s(job) if math.isnan(self.booked_w(name))
+                   else suspended_limit_s(job, told.limit_s))
         if job.limit_s > 0 and asked_s != told.limit_s:
             told.limit_s = asked_s
             found.events.append(Changed(name, asked_s))

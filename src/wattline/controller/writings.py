@@ -34,6 +34,8 @@ class Written:
     asked_nodes: int = 0
     asked_most: int = 0
     asked_watts: int | None = None
+    lent: int | None = None
+    """Licences that it holds instead, while others have the rest of what it claims."""
 
     @cached_property
     def text(self) -> str:
@@ -41,10 +43,27 @@ class Written:
         nodes = None if self.nodes is None else fold_hosts(self.nodes)
         return json.dumps({"nodes": nodes, "size": self.size, "watts": self.watts,
                            "asked_nodes": self.asked_nodes, "asked_most": self.asked_most,
-                           "asked_watts": self.asked_watts})
+                           "asked_watts": self.asked_watts, "lent": self.lent})
+
+    def claim(self, job: SlurmJob, *, starting: bool = False) -> int | None:
+        """Licences that a job holds while nobody borrows of them; None: it has none.
+
+        `starting`: what its start writes on it is not seen yet.
+        """
+        if starting and self.watts is not None:
+            return self.watts
+        return self.as_claimed(job).licenses.get(WATTS)
+
+    def as_claimed(self, job: SlurmJob) -> SlurmJob:
+        """The job with what it claims, where part of it is lent to others."""
+        claim = self.asked_watts if self.watts is None else self.watts
+        if self.lent is None or claim is None or job.licenses.get(WATTS) != self.lent:
+            return job
+        return replace(job, licenses=_with_watts(job.licenses, claim))
 
     def as_asked(self, job: SlurmJob) -> SlurmJob:
         """The job as its user asks for it: what is not as we wrote it, somebody has changed."""
+        job = self.as_claimed(job)
         if self.names(job):
             job = replace(job, required_nodes=())
         if self.size and (job.nodes, job.most_nodes) == (self.size, self.size):
@@ -68,7 +87,8 @@ def written(
     if not nodes and before is not None and before.names(job):
         nodes = job.required_nodes  # they stay until they are taken back
     return Written(nodes, size, watts if watts is not None or before is None else before.watts,
-                   asked.nodes, asked.most_nodes, asked.licenses.get(WATTS))
+                   asked.nodes, asked.most_nodes, asked.licenses.get(WATTS),
+                   None if before is None else before.lent)
 
 
 def _with_watts(licenses: Mapping[str, int], watts: int | None) -> dict[str, int]:
@@ -87,6 +107,11 @@ class WrittenOn:
         """A job without what we have written on it."""
         mine = self.written.get(job.label)
         return job if mine is None else mine.as_asked(job)
+
+    def as_claimed(self, job: SlurmJob) -> SlurmJob:
+        """A job with what it claims, where part of it is lent to others."""
+        mine = self.written.get(job.label)
+        return job if mine is None else mine.as_claimed(job)
 
     def names_nodes(self, job: SlurmJob) -> bool:
         """Whether we have named the nodes that a job asks for."""

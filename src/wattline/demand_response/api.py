@@ -14,8 +14,8 @@ from wattline.demand_response.case import Case
 from wattline.demand_response.choosing import plan_day
 from wattline.demand_response.figures import bids_of, contract_figures, day_reason
 from wattline.demand_response.held import check_hours
-from wattline.demand_response.hours import planned_on_forecasts
-from wattline.demand_response.offer import Offer, make_offer
+from wattline.demand_response.hours import planned_on_forecasts, planned_words
+from wattline.demand_response.offer import Offer, make_offer, withdrawn
 from wattline.demand_response.reading import contract_of, read_contract
 from wattline.demand_response.remarks import remarks
 from wattline.demand_response.run import ContractRun, run_contract
@@ -114,6 +114,13 @@ def regulate(
     planned = _day(case, decision) if contract_of(made).bidding == "dayahead" and decision else None
     run = run_contract(case, offered if planned is None else planned)
     figures = contract_figures(made, run, decision)
+    fails = figures["violations"] if decision is not None and figures["participates"] else []
+    if decision is not None and fails:
+        decision = withdrawn(decision, run, fails, by_hour=planned is not None)
+        offered = None
+        run = run_contract(case, None)
+        figures = contract_figures(made, run, decision)
+    figures["planned_on"] = None if decision is None else planned_words(made)
     figures["bound"] = None if planned is not None else bound_figures(
         case, offered, figures["participates"] and not figures["violations"])
     figures["start_share"] = case.start_share if offered is None else offered.start_share
@@ -124,7 +131,8 @@ def regulate(
                                              progress=stages.stage(1.0))
     else:
         figures["bids"] = bids_of(run)
-        figures["reason"] = day_reason(planned[case.warmup_hours:], decision)
+        if not fails:
+            figures["reason"] = day_reason(planned[case.warmup_hours:], decision)
     found = ContractResult(made, run, decision, figures,
                            (*remarks(made), *figures["assumed"]))
     warn(found.remarks)

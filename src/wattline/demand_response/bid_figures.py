@@ -8,11 +8,15 @@ from typing import Any
 from wattline.demand_response.case import Case
 from wattline.demand_response.choosing import plan_day
 from wattline.demand_response.credit import least_offer_words
+from wattline.demand_response.hours import planned_words
 from wattline.demand_response.money import assumed_prices, currency_of
 from wattline.demand_response.reading import contract_of
 from wattline.grid.bidding import Decision
 from wattline.grid.dayahead import Hour
 from wattline.scenario.model import Scenario
+
+NO_SAVINGS = {"saving_against_uncontrolled": None, "saving": None}
+"""Of a bid that was not simulated."""
 
 
 def bid_figures(scenario: Scenario, case: Case, decision: Decision) -> dict[str, Any]:
@@ -28,14 +32,15 @@ def bid_figures(scenario: Scenario, case: Case, decision: Decision) -> dict[str,
         "start_share": shown.start_share if shown else None,
         "policy": case.policy,
         "planned_on_hours": contract_of(scenario).forecast,
+        "planned_on": planned_words(scenario),
         "facility": contract_of(scenario).facility,
         "reason": decision.reason,
         "least_offer": least_offer_words(case.programme,
                                          decision.bid.reserve_w if decision.bid else None),
         "cost": outcome.cost if outcome else None,
         "currency": currency_of(scenario, case),
-        "assumed": assumed_prices(scenario),
-        "saving": outcome.saving if outcome else None,
+        "assumed": [*assumed_prices(scenario), *case.assumed],
+        **(outcome.savings() if outcome else NO_SAVINGS),
         "tracking": asdict(outcome.tracking) if outcome else None,
         "qos": {q.name: q.figures() for q in outcome.quality} if outcome else {},
         # Cost, saving, tracking and QoS are its, where there is no bid.

@@ -18,6 +18,7 @@ from wattline.grid.signals import generate, load_signal, window
 from wattline.grid.workloads import JobType, Workload, poisson_jobs, workload
 from wattline.model.errors import InputError
 from wattline.model.fields import name_of
+from wattline.model.jobs import JobTable
 from wattline.model.machine import NodeClass
 from wattline.model.signal import Signal
 from wattline.policies.declaration import REGULATION
@@ -103,7 +104,8 @@ def case_of(
     _check_cycles(contract)
     rng = np.random.default_rng(scenario.trace.seed)
     signal = _signal(contract, rng)
-    load, jobs, truth = _jobs(scenario, rng)
+    log = log_of(scenario) if is_log(scenario) else None
+    load, jobs, truth = _jobs(scenario, rng) if log is None else (*_of_log(contract, log), None)
     if len(jobs) == 0:
         raise InputError("no job is submitted in the contract and its warm-up; a larger load or a "
                          "longer duration brings some")
@@ -130,7 +132,8 @@ def case_of(
         noise_seed=(scenario.trace.seed,),
         adaptive=contract.bidding == "adaptive", truth=truth,
         choose_nodes=choose_nodes or name_of(scenario.policy.placement) != "counted",
-        mean_quality=is_log(scenario), own_times=is_log(scenario),
+        mean_quality=log is not None, own_times=log is not None,
+        own_powers=log is not None and log.measured > 0, assumed=log.assumed if log else (),
     ))
 
 
@@ -196,17 +199,18 @@ def rule_of(scenario: Scenario) -> tuple[str, Any]:
 def _jobs(scenario: Scenario, rng: np.random.Generator) -> tuple[Workload, Any, Any]:
     """The workload, its jobs, and what they truly are where labels are wrong."""
     contract = contract_of(scenario)
-    if is_log(scenario):
-        found = log_of(scenario)
-        load = replace(found.workload, below_idle=contract.below_idle)
-        jobs = found.jobs.with_columns(power_w=contract.pue * found.jobs.power_w)
-        return load.at_meter(contract.pue), jobs, None
     load = workload_of(scenario).at_meter(contract.pue)
     jobs = poisson_jobs(load, contract.duration + contract.warmup_s, rng)
     share = parameters_of(scenario).mislabelled
     if share > 0:
         return (load, *mislabelled(jobs, len(load.types), share, rng))
     return load, jobs, None
+
+
+def _of_log(contract: ContractSection, log: LogCase) -> tuple[Workload, JobTable]:
+    """The workload and the jobs of a log, as the meter of the contract sees their powers."""
+    load = replace(log.workload, below_idle=contract.below_idle).at_meter(contract.pue)
+    return load, log.jobs.with_columns(power_w=contract.pue * log.jobs.power_w)
 
 
 def log_of(scenario: Scenario) -> LogCase:

@@ -64,6 +64,10 @@ class Case:
     adaptive: bool = False
     own_times: bool = False
     """Each job's shortest time is known, as in a log; otherwise only its type's."""
+    own_powers: bool = False
+    """Each job draws its own power, as a log measured it; rules know only its type's."""
+    assumed: tuple[str, ...] = ()
+    """What the powers of the jobs rest on, where nobody gave them: a sentence each."""
     limit_w: Signal | None = None
     """A power not to exceed: of a curtailment, or of the caps of events."""
     events: Replayed | None = None
@@ -108,6 +112,11 @@ class Case:
         return self.start_s + self.warmup_s
 
     @property
+    def block_s(self) -> float:
+        """Length of what one bid is offered for."""
+        return block_s(self.duration_s - self.warmup_s, self.programme)
+
+    @property
     def hour_0_s(self) -> float:
         """When the first bid's hour began: bids are by the hours of the contract itself."""
         return self.judged_s - HOUR_S * self.warmup_hours
@@ -142,6 +151,11 @@ def _in_turn(counts: Sequence[int]) -> tuple[slice, ...]:
     """Where so many of each stand, one kind after the other."""
     ends = list(accumulate(counts, initial=0))
     return tuple(slice(first, end) for first, end in pairwise(ends))
+
+
+def block_s(duration_s: float, programme: Programme | None) -> float:
+    """Length of the market's product, an hour where no market says it; at most the contract."""
+    return min(duration_s, HOUR_S if programme is None else programme.terms.product_s)
 
 
 def after_warmup(signal: Signal, warmup_s: float) -> Signal:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from wattline.demand_response.case import Case
-from wattline.demand_response.choosing import CHECKING, first_hour, forecast_cases
+from wattline.demand_response.choosing import CHECKING, first_block, forecast_cases
 from wattline.demand_response.pooling import pool
 from wattline.demand_response.run import ContractRun, run_contract
 from wattline.grid.market import Bid
@@ -17,9 +17,11 @@ from wattline.model.signal import Signal
 
 @dataclass(frozen=True)
 class OtherHours:
-    """What became of an unchanged bid on other hours."""
+    """What became of an unchanged bid on other blocks of its market: hours, where it says none."""
 
     hours: int
+    block_s: float
+    """Length of each."""
     met: int
     """Hours that meet all constraints, each by itself."""
     unjudged: int
@@ -28,8 +30,10 @@ class OtherHours:
     """95 % interval of their share."""
     met_together: bool
     """Whether all hours together, as one long contract, meet all constraints."""
+    saving_against_uncontrolled: tuple[float, float, float]
+    """By which share the bill is lower than without a contract: mean and 95 % interval."""
     saving: tuple[float, float, float]
-    """Mean and 95 % interval."""
+    """The same of the published figure, against the energy bid for."""
     exceed_share: float
     """Share of the time of all hours for which the error is large."""
     exceed_share_most: float
@@ -53,7 +57,7 @@ def other_hours(
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> OtherHours:
     """Simulate the bid on so many hours that it was not planned on."""
-    case = replace(first_hour(case), choose_nodes=False)
+    case = replace(first_block(case), choose_nodes=False)
     runs: list[ContractRun] = []
     for other in forecast_cases(case, count, seed, stream=CHECKING, signals=signals):
         runs.append(run_contract(other, bid))
@@ -71,7 +75,10 @@ def summary(runs: Sequence[ContractRun]) -> OtherHours:
         fails.update(f"QoS of {q.name}" for q in run.quality if not q.met)
     together = pool(runs)
     return OtherHours(
-        len(runs), met, unjudged, share_interval(met, len(runs)), together.met,
-        mean_interval([run.settlement.saving for run in runs]), together.tracking.exceed_share,
-        max(run.tracking.exceed_share for run in runs), dict(fails.most_common()),
+        len(runs), runs[0].case.block_s, met, unjudged, share_interval(met, len(runs)),
+        together.met,
+        mean_interval([run.outcome.saving_against_uncontrolled for run in runs]),
+        mean_interval([run.settlement.saving for run in runs]),
+        together.tracking.exceed_share, max(run.tracking.exceed_share for run in runs),
+        dict(fails.most_common()),
     )

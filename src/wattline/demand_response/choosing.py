@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from wattline.demand_response.advising import advice
-from wattline.demand_response.bidders import BIDDERS, FROM_AVERAGES, Question, inside, method_of
+from wattline.demand_response.bidders import BIDDERS, Question, inside, method_of
 from wattline.demand_response.case import Case, after_warmup
 from wattline.demand_response.pooling import simulator
 from wattline.demand_response.reference import uncontrolled_w
 from wattline.grid.bidding import Decision, Problem
+from wattline.grid.bidding.problem import Trial
 from wattline.grid.dayahead import HOUR_S, Hour, plan_hours
 from wattline.grid.market import Prices
 from wattline.grid.signals import Statistics, generate, statistics
@@ -54,10 +55,10 @@ def _statistics(case: Case) -> Statistics:
 def forecast_cases(
     case: Case, count: int, seed: int, *, stream: int = PLANNING, signals: Sequence[Signal] = ()
 ) -> list[Case]:
-    """Hours that might come: other arrivals, and other signals.
+    """Cases that might come, as long as this one: other arrivals, and other signals.
 
     These are taken in turn where there are some, and drawn with the same statistics otherwise.
-    Hours of different streams are independent.
+    Cases of different streams are independent.
     """
     found = _statistics(case)
     made = []
@@ -74,16 +75,19 @@ def forecast_cases(
         if case.warmup_s > 0:
             signal = after_warmup(signal, case.warmup_s)
         jobs = poisson_jobs(case.workload, case.duration_s, rng)
-        made.append(replace(case, jobs=jobs, signal=signal, truth=None, choose_nodes=False,
-                            noise_seed=(seed, stream, number)))
+        made.append(replace(case, jobs=jobs, signal=signal, truth=None, own_powers=False,
+                            choose_nodes=False, noise_seed=(seed, stream, number)))
     return made
 
 
-def first_hour(case: Case) -> Case:
-    """The case cut to its first hour, which is what is planned."""
-    if case.duration_s > HOUR_S + case.warmup_s + 1e-9:
-        return replace(case, duration_s=HOUR_S + case.warmup_s)
-    return case
+def first_block(case: Case) -> Case:
+    """The case cut to the first block of its market, the length of what is drawn anew."""
+    return replace(case, duration_s=case.block_s + case.warmup_s)
+
+
+def planned_case(case: Case, forecast: int) -> Case:
+    """What a bid is planned on: the whole contract, or blocks that might come."""
+    return first_block(case) if forecast else case
 
 
 def choose(
@@ -99,9 +103,9 @@ def choose(
     verify: bool = False,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Decision:
-    """Choose a bid by a method; planned on the case's own hour, or on forecast ones.
+    """Choose a bid by a method; planned on the whole contract, or on forecast blocks of it.
 
-    With `hold`, this share of the forecast hours must meet all constraints, each by itself;
+    With `hold`, this share of the forecast blocks must meet all constraints, each by itself;
     without it, all of them together. `signals` are for the forecast. Unless the `whole` surface is
     wanted, bids that cannot be the best are left out. Heuristics simulate nothing: with `verify`
     their bid is, and refused where it does not meet all constraints.
@@ -109,9 +113,7 @@ def choose(
     name = method_of(case.policy, method)
     if name not in BIDDERS:
         raise InputError(f"bidding '{name}' is unknown; there are: {', '.join(BIDDERS)}")
-    if name not in FROM_AVERAGES:
-        case = first_hour(case)
-    case = replace(case, choose_nodes=False)
+    case = replace(planned_case(case, forecast), choose_nodes=False)
     planned = forecast_cases(case, forecast, seed, signals=signals) if forecast else [case]
     far = _HowFar(progress, 1.0 / max(BIDS_A_ROUND * rounds, BIDS_LEAST))
     problem = _planned_problem(case, planned)
@@ -162,7 +164,7 @@ def choose_day(
 
     Only a descent looks at prices: the other methods try the same bids whatever the prices. It
     runs anew for each set of prices, the rounds shared out. The decision is that of the first
-    hour's prices, with all bids tried; `plan_day` prices them for every hour.
+    hour's prices, with all bids tried, at those prices; `plan_day` prices them for every hour.
     """
     sets = list(dict.fromkeys(_hourly_prices(case, hours)))
     if method_of(case.policy, method) != "descent":
@@ -178,8 +180,24 @@ def choose_day(
         decisions.append(
             choose(mine, method, rounds=each, progress=tell, **planning)
         )
-    trials = tuple(trial for decision in decisions for trial in decision.trials)
-    return replace(decisions[0], trials=trials)
+    length = (planned_case(case, planning.get("forecast", 0)).end_s - case.judged_s) / HOUR_S
+    first, *later = decisions
+    others = tuple(replace(trial, cost=length * trial.hour_cost(*sets[0]))
+                   for decision in later for trial in decision.trials)
+    return replace(first, trials=first.trials + others,
+                   reason=first.reason + _cheaper(first, others))
+
+
+def _cheaper(first: Decision, others: Sequence[Trial]) -> str:
+    """How many of the bids tried at other hours' prices cost less at those of the first hour."""
+    if first.bid is None or first.outcome is None:
+        return ""
+    cheaper = [trial for trial in others if trial.cost < first.outcome.cost]
+    if not cheaper:
+        return ""
+    met = sum(trial.feasible for trial in cheaper)
+    return (f"; of those tried at the prices of other hours {len(cheaper)} would cost less, of "
+            f"which {met or 'none'} would meet all constraints")
 
 
 def _hourly_prices(case: Case, hours: int | None) -> list[tuple[float, float, float]]:
@@ -198,4 +216,5 @@ def plan_day(
     return plan_hours(
         decision.trials, case.prices, case.workload, hours=_hours(case, hours),
         hours_max=hours_max, start_s=case.judged_s, power_w_alone=decision.power_w_alone,
+        block_hours=max(1, round(case.block_s / HOUR_S)),
     )

@@ -15,10 +15,9 @@ from wattline.demand_response.limit_figures import (
 )
 from wattline.demand_response.money import assumed_prices, currency_of
 from wattline.demand_response.reading import contract_of
-from wattline.demand_response.reference import uncontrolled_cost
 from wattline.demand_response.run import ContractRun
 from wattline.grid.bidding import Decision
-from wattline.grid.market import Bid, saved_share
+from wattline.grid.market import Bid
 from wattline.grid.qos import met_as_judged
 from wattline.model.signal import FloatArray
 from wattline.policies.regulation.rebid import LEAST
@@ -53,7 +52,6 @@ def contract_figures(
     """Cost, tracking error and quality of service, as `wattline regulate --json` prints them."""
     contract, case, bill = contract_of(scenario), found.case, found.settlement
     names = [t.name for t in case.workload.types]
-    uncontrolled = uncontrolled_cost(case)
     averages, reserves, spans_s = _offered(found)
     kept = curtailment_figures(found) if case.curtailment is not None else None
     events = event_figures(contract, found) if case.events is not None else None
@@ -67,8 +65,8 @@ def contract_figures(
         "weights": dict(zip(names, found.weights, strict=True)),
         "cost": bill.cost,
         "currency": currency_of(scenario, case),
-        "assumed": [*assumed_prices(scenario), *_unjudged(contract, found)],
-        "saving": bill.saving,
+        "assumed": [*assumed_prices(scenario), *case.assumed, *_unjudged(contract, found)],
+        **found.outcome.savings(),
         "tracking": asdict(bill.tracking),
         "qos": {q.name: q.figures() for q in found.quality},
         # Where nothing was promised there is nothing to keep.
@@ -76,8 +74,7 @@ def contract_figures(
         "violations": violations,
         "participates": held,
         "reason": decision.reason if decision else _run_reason(found),
-        "cost_uncontrolled": uncontrolled,
-        "saving_against_uncontrolled": saved_share(bill.cost, uncontrolled),
+        "cost_uncontrolled": found.outcome.cost_uncontrolled,
         "standby_energy_share": found.standby_share,
         "policy": case.policy,
         "workload": case.workload.name,
@@ -185,7 +182,7 @@ def _nearest(names: list[str], decision: Decision) -> dict[str, Any]:
     }
     if outcome is not None:
         found |= {
-            "cost": outcome.cost, "saving": outcome.saving,
+            "cost": outcome.cost, **outcome.savings(),
             "tracking": asdict(outcome.tracking),
             "violations": list(outcome.violations),
         }

@@ -1,4 +1,5 @@
-"""Signals of other hours than the contract's own: to plan a bid on, and to try it on."""
+"""Signals of other times than the contract's own, in blocks of the market (hours, where it says
+none): to plan a bid on, and to try it on."""
 
 from __future__ import annotations
 
@@ -7,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from wattline.demand_response.building import is_log, level_of, parameters_of
+from wattline.demand_response.case import block_s
 from wattline.demand_response.choosing import CHECKING, PLANNING
 from wattline.demand_response.reading import contract_of
 from wattline.grid.dayahead import HOUR_S
+from wattline.grid.programme import programme
 from wattline.grid.signals import generate, hours, load_signal
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
+from wattline.model.units import counted, format_span
 from wattline.scenario.contract_section import ContractSection
 from wattline.scenario.model import Scenario
 
@@ -23,14 +27,14 @@ CHECK_HOURS = 10
 
 
 def other_signals(scenario: Scenario, count: int, *, stream: int = PLANNING) -> list[Signal]:
-    """Signals of other hours, for planning or checking: nobody knows the contract's own before.
+    """Signals of other blocks, for planning or checking: nobody knows the contract's own before.
 
     Of a file, its whole spans beside that of the contract (for checking from the last one on);
     otherwise drawn anew. Where a bid is both planned and checked on a file's spans, the last ones,
     at most half of them, are kept for the check.
     """
     contract = contract_of(scenario)
-    span_s = min(contract.duration, HOUR_S)
+    span_s = _block_s(contract)
     if not isinstance(contract.signal, str):
         fields, seed = contract.signal.model_dump(), scenario.trace.seed
         streams = [np.random.default_rng((seed, stream, 1, n)) for n in range(count)]
@@ -42,6 +46,11 @@ def other_signals(scenario: Scenario, count: int, *, stream: int = PLANNING) -> 
     if kept == 0:
         return found if stream == PLANNING else found[::-1]
     return found[:-kept] if stream == PLANNING else found[-kept:][::-1]
+
+
+def _block_s(contract: ContractSection) -> float:
+    terms = None if contract.programme is None else programme(contract.programme)
+    return block_s(contract.duration, terms)
 
 
 def _overlaps(contract: ContractSection, first_s: float, span_s: float) -> bool:
@@ -101,5 +110,15 @@ def has_other_hours(scenario: Scenario) -> bool:
 
 def planned_hours_words(scenario: Scenario) -> str:
     """On which hours `bid` plans, for people who wait for it."""
-    count = contract_of(planned_on_forecasts(scenario)).forecast
-    return f"{count} hours that might come" if count else "the contract's own hour"
+    return planned_words(planned_on_forecasts(scenario))
+
+
+def planned_words(scenario: Scenario) -> str:
+    """What a bid of this scenario is planned on: how much of which time."""
+    contract = contract_of(scenario)
+    if not contract.forecast:
+        return f"the contract's own {format_span(contract.duration)}"
+    span_s = _block_s(contract)
+    what = counted(contract.forecast, "hour") if span_s == HOUR_S else counted(
+        contract.forecast, "block") + f" of {format_span(span_s)}"
+    return f"{what} that might come"

@@ -8,11 +8,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from wattline.demand_response.checking import can_check
-from wattline.demand_response.choosing import CHECKING, first_hour, forecast_cases
+from wattline.demand_response.choosing import CHECKING, first_block, forecast_cases
 from wattline.demand_response.hours import CHECK_HOURS, other_signals
 from wattline.demand_response.jointly import Together, joint_bill
 from wattline.demand_response.reading import contract_of
 from wattline.demand_response.run import run_contract
+from wattline.grid.market import saved_share
 from wattline.grid.qos import mean_interval, share_interval
 from wattline.model.progress import silent
 from wattline.model.signal import Signal
@@ -31,8 +32,11 @@ class JointHours:
     """Hours in which the sum is followed and the jobs of all sites get their due."""
     met_share: tuple[float, float]
     """95 % interval of their share."""
+    saving_against_uncontrolled: tuple[float, float, float]
+    """By which share the bill of the sites is lower than without a contract: mean and 95 %
+    interval."""
     saving: tuple[float, float, float]
-    """Mean and 95 % interval."""
+    """The same of the published figure, against the energy bid for."""
     fails: dict[str, int]
     """Constraints that failed, and in how many hours."""
 
@@ -59,9 +63,10 @@ def joint_other_hours(
     taking_part = [name for name, part in found.joint.parts.items() if part.bid is not None]
     drawn = {}
     for number, name in enumerate(taking_part):
-        case = replace(first_hour(found.runs[name].case), choose_nodes=False)
+        case = replace(first_block(found.runs[name].case), choose_nodes=False)
         drawn[name] = forecast_cases(case, count, seed + NEXT_SITE * number, stream=CHECKING,
                                      signals=signals)
+    on_bill: list[float] = []
     savings: list[float] = []
     fails: Counter[str] = Counter()
     met = 0
@@ -73,7 +78,9 @@ def joint_other_hours(
         failed = replace(found, runs=runs, bill=bill).fails
         met += not failed
         fails.update(failed)
+        alone = sum(run.outcome.cost_uncontrolled for run in runs.values())
+        on_bill.append(saved_share(bill.cost, alone))
         savings.append(bill.saving)
         progress((hour + 1) / count)
-    return JointHours(count, met, share_interval(met, count), mean_interval(savings),
-                      dict(fails.most_common()))
+    return JointHours(count, met, share_interval(met, count), mean_interval(on_bill),
+                      mean_interval(savings), dict(fails.most_common()))

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from wattline.demand_response.bidders import FROM_AVERAGES, method_of
 from wattline.demand_response.case import Case
-from wattline.demand_response.choosing import choose, first_hour, problem_of
+from wattline.demand_response.choosing import choose, planned_case, problem_of
 from wattline.demand_response.credit import least_offer_words
 from wattline.demand_response.hours import has_other_hours, planned_on_forecasts
 from wattline.demand_response.reading import contract_of
@@ -17,7 +16,7 @@ from wattline.demand_response.reference import uncontrolled_w
 from wattline.demand_response.run import ContractRun, run_contract
 from wattline.demand_response.settling import settled
 from wattline.grid.bidding import Decision
-from wattline.grid.market import Bid, Contract, Settlement
+from wattline.grid.market import Bid, Contract, Settlement, saved_share
 from wattline.grid.qos import met_as_judged
 from wattline.grid.sites import JointBid, Option, join, options_of, summed
 from wattline.model.errors import InputError
@@ -80,6 +79,12 @@ class Together:
         """What all sites would pay with these bids under contracts of their own."""
         return sum(run.settlement.cost for run in self.runs.values())
 
+    @property
+    def saving_against_uncontrolled(self) -> float:
+        """The share by which the bill of all sites is lower than it would be without contracts."""
+        return saved_share(self.cost, sum(run.outcome.cost_uncontrolled
+                                          for run in self.runs.values()))
+
 
 def unused_of(contract: ContractSection, first: ContractSection) -> list[str]:
     """What a site says that is taken from the first one, where the first says something else."""
@@ -135,7 +140,8 @@ def choose_together(
             shared[name], methods[name], rounds=rounds, verify=True, **planning,
             progress=lambda part, done=number: progress((done + part) / len(cases)),  # type: ignore[misc]
         )
-        options[name] = _options(shared[name], methods[name], decisions[name])
+        options[name] = _options(planned_case(shared[name], planning.get("forecast", 0)),
+                                 decisions[name])
     joint = join(options, reserve_w_least)
     runs = {name: run_contract(case, joint.parts[name].bid) for name, case in shared.items()}
     return Together(joint, decisions, runs, joint_bill(first, joint, runs))
@@ -152,10 +158,8 @@ def _check_together(cases: Mapping[str, Case]) -> None:
             raise InputError(f"site '{name}': sites that bid together need the same duration")
 
 
-def _options(case: Case, method: str, decision: Decision) -> list[Option]:
+def _options(case: Case, decision: Decision) -> list[Option]:
     """What the site can do; staying out is priced for the same time as the bids that were tried."""
-    if method_of(case.policy, method) not in FROM_AVERAGES:
-        case = first_hour(case)
     problem, alone_w = problem_of(case), decision.power_w_alone
     return options_of(decision.trials, uncontrolled_w(case) if alone_w is None else alone_w,
                       problem.energy_price, hours=problem.hours)

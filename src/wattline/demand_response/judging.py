@@ -33,8 +33,7 @@ def judge_types(
             threshold=job_type.threshold,
         )
         if case.mean_quality:
-            over = float(found.mean >= job_type.threshold)
-            found = replace(found, violation_share=over, limit=0.5)
+            found = replace(found, by_mean=True)
         quality.append(found)
     delay_s = np.maximum(0.0, late_s)
     worse = delay_s / time_s

@@ -1,7 +1,8 @@
-"""A real job log as a regulated workload: types from sizes and run times, powers chosen.
+"""A real job log as a regulated workload: types from sizes and run times, powers as measured.
 
-Few logs carry power. A log's jobs get per-server powers and cap answers that are drawn by seed,
-one draw a type; the draws' ranges are stated below and in the documentation.
+A job whose power the log measured draws it, and its type is planned with the mean. What nobody
+measured is assumed, and said: the powers of a log without any, and how jobs answer to caps, which
+are drawn by seed, one draw a type, from the ranges below.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from wattline.grid.workloads import JobType, Workload
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
+from wattline.model.signal import FloatArray
 from wattline.traces.reader import read
 from wattline.traces.trace import Trace, header_sizes
 
@@ -25,7 +27,7 @@ SHORTEST_S = 600.0
 CLASS_EDGES_S = (3600.0, 14400.0)
 """Run times that part the types of one size: up to an hour, up to four, longer."""
 POWER_W = (110.0, 190.0)
-"""Per-server power of CPU and memory at full speed, drawn evenly."""
+"""Per-server power of CPU and memory at full speed, drawn evenly where a log measured none."""
 LOWEST = (0.65, 0.85)
 """Lowest power relative to the highest."""
 SLOWEST = (1.1, 1.45)
@@ -47,6 +49,10 @@ class LogCase:
     """Jobs of the span that are too short."""
     larger: int
     """Jobs of the span that are larger than the machine."""
+    measured: int
+    """Jobs whose power the log has."""
+    assumed: tuple[str, ...]
+    """What the powers rest on: a sentence each."""
 
 
 def log_case(
@@ -78,27 +84,63 @@ def log_case(
     chosen = table.take(kept)
     shape = np.searchsorted(CLASS_EDGES_S, chosen.run_s)
     keys, code = np.unique(np.stack((chosen.procs, shape), axis=1), axis=0, return_inverse=True)
-    types, shares = _types(keys, chosen, code.reshape(-1), seed)
+    code = code.reshape(-1).astype(np.int64)
     idle_w = IDLE_W if power_w_idle is None else power_w_idle
+    server_w = np.where(chosen.power_w > 0, chosen.power_w / chosen.procs, np.nan)
+    if idle_w > POWER_W[0] and np.all(np.isnan(server_w)):
+        raise InputError(f"{source}: it has no powers, and the {_range(POWER_W)} W per server that "
+                         f"are assumed go below an idle one ({idle_w:g} W)")
+    types, shares = _types(keys, chosen, server_w, code, idle_w, seed)
     work = float((chosen.procs * chosen.run_s).sum())
     workload = Workload(
         Path(source).name, types, servers, idle_w, min(1.0, work / (servers * duration_s)), shares,
         rule="types by size and run time of a log", source="chosen",
     )
-    code = code.reshape(-1).astype(np.int64)
-    per_server_w = np.array([t.power_w_max for t in types])[code]
+    type_w = np.array([t.power_w_max for t in types])[code]
     slowest = np.array([t.time_s_max / t.time_s_min for t in types])[code]
     columns = {
         "submit_s": chosen.submit_s - first_s, "run_s": chosen.run_s,
         "requested_s": slowest * chosen.run_s, "procs": chosen.procs,
-        "power_w": chosen.procs * per_server_w, "application": code,
+        "power_w": chosen.procs * np.where(np.isnan(server_w), type_w, server_w),
+        "application": code,
     }
     if standby:
         workload = workload.with_standby(STANDBY_S)
         types, columns = _standby_first(workload, columns, duration_s)
     jobs = JobTable.build(**columns, names={"application": tuple(t.name for t in types)})
     larger = inside & long_enough & (table.procs > servers)
-    return LogCase(workload, jobs, int((inside & ~long_enough).sum()), int(larger.sum()))
+    said = _assumed(server_w, chosen, idle_w if power_w_idle is None else None)
+    return LogCase(workload, jobs, int((inside & ~long_enough).sum()), int(larger.sum()),
+                   int(np.count_nonzero(~np.isnan(server_w))), said)
+
+
+def _assumed(server_w: FloatArray, jobs: JobTable, idle_w: float | None) -> tuple[str, ...]:
+    """What nobody measured or gave of the powers; an idle power only where it is assumed."""
+    known = ~np.isnan(server_w)
+    if not known.any():
+        powers = (f"the log has no powers: {_range(POWER_W)} W per server are assumed, drawn by "
+                  "seed for each type of jobs")
+    else:
+        rest = "" if known.all() else (
+            f"; the {np.count_nonzero(~known)} without draw the mean of their type")
+        mean_w = _mean(server_w, jobs, known)
+        powers = (f"{np.count_nonzero(known)} of {known.size} jobs draw the power that the log "
+                  f"measured, {mean_w:.0f} W per server in the mean{rest}; rules know the mean of "
+                  "a type, which `feedback` corrects by the meter")
+    said = [powers, "assumed of caps, drawn by seed for each type of jobs: at the lowest one "
+                    f"{_range(LOWEST)} of the power and {_range(SLOWEST)} times the run time"]
+    if idle_w is not None:
+        said.append(f"{idle_w:g} W are assumed of an idle server; give machine.node_idle_w")
+    return tuple(said)
+
+
+def _range(ends: tuple[float, float]) -> str:
+    return f"{ends[0]:g} to {ends[1]:g}"
+
+
+def _mean(server_w: FloatArray, jobs: JobTable, chosen: npt.NDArray[np.bool_]) -> float:
+    """Watts per server of these jobs, by server hours."""
+    return float(np.average(server_w[chosen], weights=(jobs.procs * jobs.run_s)[chosen]))
 
 
 def _standby_first(
@@ -153,23 +195,31 @@ def _whole_servers(trace: Trace, source: str, servers: int | None) -> tuple[JobT
 def _types(
     keys: np.ndarray[tuple[int, int], np.dtype[np.int64]],
     jobs: JobTable,
-    code: np.ndarray[tuple[int], np.dtype[np.intp]],
+    server_w: FloatArray,
+    code: npt.NDArray[np.int64],
+    idle_w: float,
     seed: int,
 ) -> tuple[tuple[JobType, ...], tuple[float, ...]]:
+    """The types and what each occupies; a type draws the mean of its measured jobs, or of all
+    measured ones, and at least as much as an idle server."""
     rng = np.random.default_rng(seed)
+    known = ~np.isnan(server_w)
     types, shares = [], []
     for number, (size, shape) in enumerate(keys):
-        mine = jobs.run_s[code == number]
-        time_s = float(mine.mean())
+        mine = code == number
+        run_s = jobs.run_s[mine]
+        time_s = float(run_s.mean())
         power_w = float(rng.uniform(*POWER_W))
-        types.append(
-            JobType(
-                f"{size}x{('short', 'medium', 'long')[shape]}", int(size), time_s, power_w,
-                time_s * float(rng.uniform(*SLOWEST)), power_w * float(rng.uniform(*LOWEST)),
-                THRESHOLD,
-            )
-        )
-        shares.append(float(mine.sum() * size))
+        if known.any():
+            those = mine & known if np.any(mine & known) else known
+            power_w = max(idle_w, _mean(server_w, jobs, those))
+        longest_s = time_s * float(rng.uniform(*SLOWEST))
+        lowest_w = max(min(idle_w, power_w), power_w * float(rng.uniform(*LOWEST)))
+        types.append(JobType(
+            f"{size}x{('short', 'medium', 'long')[shape]}", int(size), time_s, power_w, longest_s,
+            lowest_w, THRESHOLD,
+        ))
+        shares.append(float(run_s.sum() * size))
     return tuple(types), tuple(shares)
 
 

@@ -6,7 +6,7 @@ no bid meets all constraints, the search is made again with what would help, one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from wattline.demand_response.hours import planning_of
 from wattline.demand_response.limit_figures import limit_excess, limit_violations
 from wattline.demand_response.pooling import simulator
 from wattline.demand_response.reading import contract_of
-from wattline.demand_response.run import run_contract
+from wattline.demand_response.run import ContractRun, run_contract
 from wattline.grid.bidding import Decision
 from wattline.grid.market import Bid
 from wattline.model.progress import Stages
@@ -61,7 +61,7 @@ class Remedy:
         return {"what": self.what, "fields": self.fields, "policy": self.case.policy,
                 "average_power_w": bid.average_w, "reserve_w": bid.reserve_w,
                 "weights": list(bid.weights), "start_share": bid.start_share,
-                "cost": outcome.cost, "saving": outcome.saving}
+                "cost": outcome.cost, **outcome.savings()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +76,22 @@ class Offer:
     remedy: Remedy | None = None
     reason: str = ""
     """Why this rule, where it was chosen for a given bid."""
+
+
+def withdrawn(
+    decision: Decision, run: ContractRun, violations: Sequence[str], *, by_hour: bool = False
+) -> Decision:
+    """The decision not to participate, once the run of what was chosen breaks a constraint.
+
+    That happens where it was planned on other hours, from averages, or its bids change by the hour.
+    """
+    bid = decision.bid
+    what = ("the bids by the hour" if by_hour or bid is None
+            else f"the bid chosen (P {bid.average_w:.0f} W, R {bid.reserve_w:.0f} W)")
+    return replace(
+        decision, bid=None, outcome=run.outcome, nearest=None if by_hour else bid,
+        reason=f"do not participate: in the contract's own time {what} would fail: "
+               f"{'; '.join(violations)} (chosen as: {decision.reason})")
 
 
 def make_offer(
@@ -222,6 +238,9 @@ def remedies(scenario: Scenario, case: Case) -> Iterator[tuple[str, dict[str, An
     other = OTHER_RULE.get(case.policy)
     if other is not None:
         yield f"the policy {other}", {"policy": other}, replace(case, policy=other)
+    if case.own_powers and not case.feedback:
+        yield ("the power model corrected by the meter",
+               {"policy": case.policy, "feedback": True}, replace(case, feedback=True))
     if case.workload.standby is None and plain:
         yield "standby jobs", {"policy": case.policy, "standby": True}, with_standby(case)
     if case.sleep is None:

@@ -64,4 +64,5 @@ def pool(runs: Sequence[ContractRun], hold: float = 0.0) -> BidOutcome:
     drawn_w = [each.drawn_w for each in outcomes if each.drawn_w is not None]
     return BidOutcome(cost, saved_share(cost, without), tracking, quality, delays,
                       outcomes, float(np.mean(drawn_w)) if drawn_w else None,
-                      float(np.mean([each.credit_per_h for each in outcomes])), hold)
+                      float(np.mean([each.credit_per_h for each in outcomes])), hold,
+                      float(np.mean([each.cost_uncontrolled for each in outcomes])))

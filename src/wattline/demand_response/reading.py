@@ -22,7 +22,8 @@ OF_WORKLOADS = {
 """Fields that a log leaves no room for, and what the generator calls them."""
 SHORT = {
     **{short: f"trace.parameters.{name}" for short, name in OF_WORKLOADS.items()},
-    "log": "trace.file", "log_start": "contract.trace_start", "seed": "trace.seed",
+    "log": "trace.file", "map": "trace.map", "log_start": "contract.trace_start",
+    "seed": "trace.seed",
     "servers": "machine.nodes", "power_w_idle": "machine.node_idle_w",
     "policy": "policy.regulation", "preempt": "policy.regulation.preempt",
     "feedback": "policy.regulation.feedback", "sleep": "policy.regulation.sleep", "name": "name",

@@ -46,7 +46,7 @@ def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
                      f"{_method(scenario)}")
     if not _unplanned(contract, limit) and not choosing and _method(scenario) in FROM_AVERAGES:
         found += [f"{name} has no effect: {_method(scenario)} takes its bid from averages, and "
-                  "only `wattline bid` then tries it on hours"
+                  "only `wattline bid` then tries it on other hours"
                   for name in ("forecast", "hold") if name in given and getattr(contract, name)]
     if parameters_of(scenario).mislabelled and not _has_types_alike(scenario):
         found.append("mislabelled has no effect: a job can only carry the label of a type of its "
@@ -102,8 +102,8 @@ def _weights_replaced(scenario: Scenario) -> list[str]:
         return ["weights have no effect: they are chosen with the bid of each hour"]
     if _method(scenario) in FROM_AVERAGES:
         return []
-    return ["weights are put into the bid once it is chosen: that it meets all constraints was "
-            "found with other weights"]
+    return ["weights are put into the bid once it is chosen: it was searched for with other "
+            "weights, and is not offered where it fails with these"]
 
 
 def _of_sharing_alone(scenario: Scenario) -> list[str]:

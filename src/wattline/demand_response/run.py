@@ -11,6 +11,7 @@ import numpy as np
 from wattline.demand_response.beginning import beginning_of, equal_weights
 from wattline.demand_response.case import Case
 from wattline.demand_response.judging import judge_types
+from wattline.demand_response.reference import uncontrolled_cost
 from wattline.demand_response.settling import settled
 from wattline.engine.simulate import simulate
 from wattline.engine.truth import TrueTypes
@@ -92,11 +93,12 @@ class ContractRun:
     def constraints_met(self) -> bool:
         return self.outcome.met
 
-    @property
+    @cached_property
     def outcome(self) -> BidOutcome:
         bill = self.settlement
         hours = (self.case.end_s - self.case.judged_s) / HOUR_S
         found = BidOutcome(bill.cost, bill.saving, bill.tracking, self.quality, self.delays_s,
+                           cost_uncontrolled=uncontrolled_cost(self.case),
                            limited=self.case.limit_w is not None)
         if not self.case.credited:
             return found
@@ -136,8 +138,12 @@ def _run(case: Case, bid: Bid | Sequence[Bid | None] | None) -> ContractRun:
         placement=FirstFit() if case.choose_nodes else Counted(), regulation=regulation,
     )
     rules = common.rules
-    if case.truth is not None:
-        answers = TrueTypes(desk.types, np.array(case.truth, dtype=np.int64))
+    if case.truth is not None or case.own_powers:
+        kinds = np.array(case.jobs.application if case.truth is None else case.truth, np.int64)
+        answers = TrueTypes(desk.types, kinds)
+        if case.own_powers:
+            type_w = np.array([each.power_w_max for each in case.types])[kinds]
+            answers = answers._replace(watts_factor=case.jobs.power_w / (case.jobs.procs * type_w))
         rules = replace(rules, nature=Nature(answers=answers))
     run = simulate(case.jobs, common.machine, policy, rules, opening=common.opening)
     weights = next((b.weights for b in bids if b is not None and b.weights), equal_weights(case))

@@ -3,7 +3,8 @@
 Compiling a combination takes some twenty seconds, once; a few thousand jobs, or a quarter of an
 hour of a contract's control cycles, take as plain Python one or two. So a short run goes to a
 process in which nothing is compiled, and another process, which outlives this one, compiles for the
-next time.
+next time. What is short is estimated before: the congestion of a network takes so much that two
+hundred jobs are long.
 """
 
 from __future__ import annotations
@@ -14,17 +15,22 @@ import sys
 from typing import Any
 
 from wattline.engine.compiling import Parts, begin, compile_once, may_start_processes
+from wattline.engine.network_work import plain_network_s
 from wattline.engine.plain_process import call_plain
+from wattline.engine.world import Simulated
 from wattline.model import before_running_plain
 from wattline.model.kernel import is_compiled
 from wattline.model.kernel_cache import cache_folder
 from wattline.model.user_cache import can_keep
 from wattline.policies.memory import memories
+from wattline.policies.state import State
 
 MOST_JOBS = 3000
 """More jobs than this are worth the wait."""
 MOST_CYCLES = 1000
 """And so are more control cycles: each takes 1 ms on ten servers, 1.4 ms on a hundred."""
+MOST_NETWORK_S = 10.0
+"""And so is more congestion as plain Python: to compile a network takes some thirty seconds."""
 
 _begun: set[tuple[type, ...]] = set()
 """Combinations that a process beside this one was asked to compile."""
@@ -32,12 +38,19 @@ _begun: set[tuple[type, ...]] = set()
 
 def is_wanted(parts: Parts, loop: Any) -> bool:
     """Whether a run is short, not compiled, and may be handed to another process."""
-    return may_start_processes() and _is_short(parts) and not is_compiled(loop, *parts, 0)
+    return may_start_processes() and is_short(parts) and not is_compiled(loop, *parts, 0)
 
 
-def _is_short(parts: Parts) -> bool:
+def is_short(parts: Parts) -> bool:
+    """Whether a run as plain Python takes less than compiling it."""
     cycles = max((memory.cycles() for memory in memories(parts[3]).values()), default=0)
-    return len(parts[0].jobs) <= MOST_JOBS and cycles <= MOST_CYCLES
+    return is_little(parts[0], parts[2]) and cycles <= MOST_CYCLES
+
+
+def is_little(state: State, world: Simulated) -> bool:
+    """The same of jobs and network, whatever the policy does."""
+    return (len(state.jobs) <= MOST_JOBS
+            and plain_network_s(state.jobs, world.network) <= MOST_NETWORK_S)
 
 
 def run_plain(parts: Parts) -> Parts | None:

@@ -35,6 +35,7 @@ from wattline.policies.state import (
     ACT_SPEED,
     ACT_UP,
     ACT_WAKE,
+    ASIDE,
     PAUSED,
     QUEUED,
     RUNNING,
@@ -144,7 +145,8 @@ def view_of(state: State, signals: Mapping[str, Signal]) -> View:
         power_w=float(clock.power_w),
         cap_w=float(clock.cap_w),
         idle_w=float(clock.idle_w),
-        queue=tuple(_queued(state, int(job)) for job in np.flatnonzero(live.state == QUEUED)),
+        queue=tuple(_queued(state, int(job)) for job in
+                    np.flatnonzero(np.isin(live.state, (QUEUED, ASIDE)))),
         running=tuple(_running(state, int(job)) for job in np.flatnonzero(live.state == RUNNING)),
         paused=tuple(_queued(state, int(job)) for job in np.flatnonzero(live.state == PAUSED)),
         off=int(clock.off),

@@ -11,7 +11,7 @@ import numpy as np
 
 from wattline.books.opening import units_of
 from wattline.books.record import Record, grow_log, grow_spans
-from wattline.engine.at_once import MOST_JOBS, is_wanted, run_plain
+from wattline.engine.at_once import is_little, is_wanted, run_plain
 from wattline.engine.by_class import class_energy
 from wattline.engine.compiling import Parts, compile_or_wait, may_start_processes
 from wattline.engine.counted_power import above_cap, jobs_power_w
@@ -31,7 +31,7 @@ from wattline.model.machine import Machine
 from wattline.model.run import EventLog, Outcome, Placement, Run, Schedule
 from wattline.policies.contract import Composition, cycle_s
 from wattline.policies.memory import bound, memories
-from wattline.policies.state import DONE, State, grow
+from wattline.policies.state import ASIDE, DONE, State, grow
 
 if TYPE_CHECKING:
     from wattline.policies.view import Policy
@@ -68,7 +68,7 @@ def simulate(
 
         state, record, world = prepare(jobs, machine, rules)
         started = time.perf_counter()
-        with uncompiled(len(jobs) <= MOST_JOBS):
+        with uncompiled(is_little(state, world)):
             state, record = run_python(state, record, world, policy, rules.signals, progress)
         run = collect(jobs, machine, rules, state, record, time.perf_counter() - started)
         return replace(run, policy_powers=True)
@@ -191,6 +191,7 @@ def collect(
         placement=placement,
         engine_s=engine_s,
         reservations=tuple(rules.reservations),
+        set_aside=tuple(np.flatnonzero(live["state"] == ASIDE).tolist()),
     )
 
 

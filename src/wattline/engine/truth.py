@@ -5,7 +5,10 @@ Policies decide by what they believe; these say what then happens.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from wattline.books.keeping import correct
 from wattline.books.log import NO_JOB, RATE, log_event
@@ -29,20 +32,28 @@ class AsAsked(NamedTuple):
     """A job runs at the rate and power that it was started or set to."""
 
 
+_EQUAL = np.ones(1)
+
+
 class TrueClaims(NamedTuple):
-    """Of each option of the claims what is true, and of each job how far it is from that."""
+    """Of each option of the claims what is true, and of each job how many times that it is."""
 
     true_s: Any
     true_w: Any
-    noise: Any
-    """Relative; one entry holds for all jobs."""
+    time_factor: Any
+    """One entry holds for all jobs; NaN: it runs as long as logged, whatever it was given."""
+    watts_factor: Any = _EQUAL
+    """One entry holds for all jobs."""
 
 
 class TrueTypes(NamedTuple):
-    """The type that each job really is of, whatever it is believed to be."""
+    """The type that each job really is of, whatever it is believed to be, and how many times that
+    type's power it draws."""
 
     types: Any
     kind: Any
+    watts_factor: Any = _EQUAL
+    """One entry holds for all jobs."""
 
 
 @slot(1)
@@ -83,13 +94,15 @@ def _of_table(st: State, configuration: Moldable, job: int) -> float:
 @implement(true_work_s, TrueClaims)
 @kernel_part
 def _claimed_work_s(st: State, work: TrueClaims, policy: Composition, job: int) -> float:
-    noise = work.noise[job if work.noise.size > 1 else 0]
-    return float(work.true_s[_option(st, policy.configuration, job)] * noise)
+    factor = work.time_factor[job if work.time_factor.size > 1 else 0]
+    if math.isnan(factor):
+        return float(st.jobs[job].run_s)
+    return float(work.true_s[_option(st, policy.configuration, job)] * factor)
 
 
 @slot(1)
 def _option(st: State, configuration: Any, job: int) -> int:
-    """The row of the option that a job was given."""
+    """The row of the option that a job was given; -1 where nothing is claimed of it."""
     raise AssertionError
 
 
@@ -107,8 +120,10 @@ def _answer_claimed(
     for index in range(st.clock[0].running):
         job = st.running[index]
         live = st.live[job]
-        if live.updated_s == st.clock[0].now_s:
-            power_w = answers.true_w[_option(st, policy.configuration, job)]
+        row = _option(st, policy.configuration, job)
+        if row >= 0 and live.updated_s == st.clock[0].now_s:
+            power_w = answers.true_w[row]
+            power_w *= answers.watts_factor[job if answers.watts_factor.size > 1 else 0]
             power_w *= st.clock[0].power_factor
             if abs(power_w - live.power_w) > SAME * power_w:
                 correct(st, record, world, policy, job, live.rate, power_w)
@@ -127,6 +142,7 @@ def _answer_typed(
             continue
         speed, server_w = answer_of(answers.types[answers.kind[job]], live.cap_w)
         rate, power_w = speed / live.stretch, server_w * live.units
+        power_w *= answers.watts_factor[job if answers.watts_factor.size > 1 else 0]
         if rate != live.rate or power_w != live.power_w:
             correct(st, record, world, policy, job, rate, power_w)
             changed += 1

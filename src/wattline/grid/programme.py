@@ -123,6 +123,8 @@ class BaselineTerms(Section):
 class OtherTerms(Section):
     minimum_w: Watts = Field(0.0, ge=0)
     settlement_s: Seconds = Field(3600.0, ge=SHORTEST_S)
+    product_s: Seconds = Field(3600.0, ge=60.0)
+    """Length of what is offered: one bid holds for so long."""
     telemetry_s: Seconds = Field(4.0, ge=SHORTEST_S)
     penalty: str = ""
     baseline: str = ""

@@ -14,6 +14,8 @@ from wattline.model.signal import FloatArray
 
 VIOLATION_LIMIT = 0.10
 """The share of a type's jobs whose degradation may reach the threshold."""
+MEAN_EXCESS = 0.5
+"""What a type whose mean degradation is too large adds to the sum by which constraints fail."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +35,30 @@ class TypeQuality:
     quantile: float
     """The degradation that the violation limit's share of jobs reaches."""
     limit: float = VIOLATION_LIMIT
+    by_mean: bool = False
+    """The mean degradation is judged, not the share of the jobs that reach the threshold."""
 
     @property
     def met(self) -> bool:
+        if self.by_mean:
+            return self.mean < self.threshold
         return self.violation_share <= self.limit
+
+    @property
+    def excess(self) -> float:
+        """By how much it fails, as a share."""
+        if self.by_mean:
+            return 0.0 if self.met else MEAN_EXCESS
+        return max(0.0, self.violation_share - self.limit)
+
+    @property
+    def why(self) -> str:
+        """What is wrong where it fails."""
+        if self.by_mean:
+            return (f"the mean degradation of the jobs is {self.mean:.3g}, and not below the "
+                    f"threshold {self.threshold:g}")
+        return (f"{self.violation_share:.1%} of the jobs reach the threshold {self.threshold:g}, "
+                f"{self.violation_share - self.limit:.1%} above the limit")
 
     @classmethod
     def pooled(cls, parts: Sequence[TypeQuality]) -> TypeQuality:

@@ -125,7 +125,10 @@ class Machine:
 
     @property
     def power_w_max(self) -> float:
-        """All nodes active at full speed."""
+        """Rated power: all nodes active at full speed, with all that they draw then.
+
+        A cap in per cent is of this (`model/cap_value.py`).
+        """
         return sum(group.count * group.node_class.power_w_active for group in self.groups)
 
     @cached_property

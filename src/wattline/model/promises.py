@@ -56,17 +56,31 @@ class Frequencies:
         return np.minimum(np.maximum(lowest, least), highest), highest
 
 
+@dataclass(frozen=True, eq=False)
+class PowerShares:
+    """What each job may draw: weight x requested units / units of the machine, of the cap."""
+
+    weight: FloatArray
+    """By job; not a number where it has no share, since nobody measured its application."""
+    least_w: FloatArray
+    """By job: the least that it can draw, which it may where that is more than its share."""
+    as_measured: bool = True
+    """Whether nodes draw what was measured; otherwise a job's configuration has that."""
+
+
 @dataclass(frozen=True)
 class Promises:
     """All of it; where a policy promised nothing, nothing is held against it."""
 
     keeps_cap: bool = False
-    """No job starts, and none is sped up, where the machine then draws more than the cap."""
+    """No job starts, and none is sped up, where the machine then draws more than the cap; nor does
+    the end of one take it there."""
     windows: tuple[tuple[float, float], ...] = ()
     """From when to when a lower cap is known beforehand: jobs that keep to the time they asked for
     keep it too."""
     budget: EnergyPeriods | None = None
     frequencies: Frequencies | None = None
+    shares: PowerShares | None = None
 
 
 NONE = Promises()

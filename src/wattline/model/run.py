@@ -193,6 +193,9 @@ class Run:
     reservations: tuple[Reservation, ...] = ()
     """Units and watts that were kept free of jobs, from when for how long."""
     promises: Promises = NONE
+    set_aside: tuple[int, ...] = ()
+    """Rows of jobs that waited beside the queue at the end, for a cap that has room for them; not
+    kept in folders."""
     policy_powers: bool = False
     """Whether jobs draw what a policy in Python says, whatever their nodes are made for."""
 

@@ -16,6 +16,23 @@ _SCALE = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _TIME_S = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0,
            "w": 604800.0}
 
+FACTORS: dict[str, dict[str, float]] = {
+    "time": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0, "d": 86400.0},
+    "power": {"W": 1.0, "mW": 1e-3, "kW": 1e3, "MW": 1e6},
+    "energy": {"J": 1.0, "mJ": 1e-3, "kJ": 1e3, "MJ": 1e6, "Wh": 3600.0, "kWh": 3.6e6,
+               "MWh": 3.6e9},
+    "frequency": {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9},
+    "count": {"": 1.0},
+}
+"""What one unit of a cell is in seconds, watts, joules, hertz."""
+
+_SPELLINGS = {"sec": "s", "secs": "s", "second": "s", "seconds": "s", "msec": "ms", "millis": "ms",
+              "milliseconds": "ms", "usec": "us", "microseconds": "us", "minute": "min",
+              "minutes": "min", "mins": "min", "hour": "h", "hours": "h", "hrs": "h", "days": "d",
+              "watt": "W", "watts": "W", "kilowatt": "kW", "kilowatts": "kW", "joule": "J",
+              "joules": "J"}
+"""Words that heads of columns have for units."""
+
 
 def whole_number(text: str) -> int:
     """Digits and nothing else; ValueError otherwise.
@@ -66,13 +83,6 @@ def parse_duration(text: str) -> float:
     return _finite(float(match[1]) * _TIME_S[match[2]], text)
 
 
-def power_or_share(text: str, whole_w: float) -> float:
-    """Watts from `2.5kW`, or from `80%` of a machine that can draw so much."""
-    if text.strip().endswith("%"):
-        return round(parse_fraction(text) * whole_w, 6)
-    return parse_power(text)
-
-
 def says_no_cap(text: str) -> bool:
     """Whether somebody wrote `none` for a cap; `INFINITE` is Slurm's word for the same."""
     return text.strip().lower() in ("none", "infinite")
@@ -92,6 +102,27 @@ MOST_HOSTS = 1_000_000
 def watts_of(given: float | str) -> float:
     """Watts as a number, or as people write them."""
     return parse_power(given) if isinstance(given, str) else float(given)
+
+
+def unit_in_name(name: str) -> tuple[str, str]:
+    """Return the unit that the head of a column ends in, and the quantity it is of, or two blanks.
+
+    `Power_kW`, `Elapsed [ms]` and `runtime_hours` end in a unit. Case is minded only where it tells
+    units apart: `mW` is not `MW`.
+
+    >>> unit_in_name("Power_kW"), unit_in_name("Elapsed [ms]"), unit_in_name("GPUs")
+    (('kW', 'power'), ('ms', 'time'), ('', ''))
+    """
+    ending = re.search(r"[^A-Za-z0-9]([A-Za-z]+)[)\]]?$", name.strip())
+    if not ending:
+        return "", ""
+    word = _SPELLINGS.get(ending[1].casefold(), ending[1])
+    units = [(unit, kind) for kind, factors in FACTORS.items() for unit in factors if unit]
+    same = [one for one in units if one[0] == word]
+    alike = same or [one for one in units if one[0].casefold() == word.casefold()]
+    if not alike:
+        return "", ""
+    return alike[0] if len(alike) == 1 else (ending[1], alike[0][1])
 
 
 def part_of(given: float | str) -> float:
@@ -179,6 +210,11 @@ def format_duration(time_s: float) -> str:
     return (f"{days}d " if days else "") + f"{hours:02d}:{minutes:02d}:{seconds:02d}"
 
 
+def format_span(time_s: float) -> str:
+    """Return a length of time in hours, or in minutes below one: 4 h, 30 min."""
+    return f"{time_s / 3600:g} h" if time_s >= 3600 else f"{time_s / 60:g} min"
+
+
 def _scaled(text: str, unit: str, example: str) -> float:
     match = re.fullmatch(_NUMBER + r"\s*([kMGT]?)(?:" + unit + ")?", text.strip())
     if not match:
@@ -199,7 +235,8 @@ def unit_hint(text: str, unit: str = "W") -> str:
     if not found:
         return ""
     prefix = "k" if found[2] in "kK" and found[2] else found[2].upper()
-    return f"; did you mean {found[1]}{prefix}{unit}?"
+    meant = f"{found[1]}{prefix}{unit}"
+    return "" if meant == text.strip() else f"; did you mean {meant}?"
 
 
 def _with_prefix(value: float, unit: str) -> str:

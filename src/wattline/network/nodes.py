@@ -11,6 +11,7 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
+from wattline.model.kernel import uncompiled
 from wattline.model.units import counted, fold_hosts, parse_hosts
 from wattline.network.counters import CounterReadings
 from wattline.network.placement import BoolArray, Placer, check_placement
@@ -19,6 +20,9 @@ from wattline.policies.placement.network.placements import PLACEMENTS
 
 EXAMPLES = {"traffic": "P_REQ_FLIT_0", "stalls": "N_STALL_0_0"}
 """A counter of each kind, by its short name."""
+MOST_PLAIN = 100_000
+"""Nodes on which one job is placed as plain Python: that takes tenths of a second, and compiling
+seconds."""
 NAMED = 4
 """Names that a remark shows of those that it counts."""
 
@@ -50,15 +54,18 @@ class ChosenNodes:
         }
 
 
-def choose_nodes(topology: Topology, size: int, placement: str = "level-spread", *,
+def choose_nodes(topology: Topology, size: int, placement: str | None = None, *,
                  free: str | None = None, busy: str | None = None,
                  counters: CounterReadings | None = None, sensitive: bool = True,
                  seed: int = 1) -> ChosenNodes:
     """Nodes for a job of this size among those that are free, or not busy: host lists."""
+    remarks = list(topology.remarks)
+    if placement is None:
+        placement = topology.placement
+        remarks.append(f"placement '{placement}' is taken, the default on a {topology.kind}")
     check_placement(placement, topology)
     if free is not None and busy is not None:
         raise InputError("nodes that are free and nodes that are busy are given; give one of them")
-    remarks = list(topology.remarks)
     given = PLACEMENTS[placement].kind == "data"
     if given and counters is None:
         raise InputError(f"placement '{placement}' goes by the counters of routers, and none are "
@@ -73,7 +80,8 @@ def choose_nodes(topology: Topology, size: int, placement: str = "level-spread",
     placer = Placer(topology, placement, seed, counters.readings if counters and given else None)
     placer.free[:] = _free(topology, free, busy, remarks)
     left = int(placer.free.sum())
-    nodes = placer.place(size, sensitive=sensitive)
+    with uncompiled(topology.nodes <= MOST_PLAIN):
+        nodes = placer.place(size, sensitive=sensitive)
     if not topology.hosts:
         remarks.append(f"nodes of '{topology.name}' have no names, these are their numbers; a "
                        "[network] section with hosts = \"nid[000-271]\" or the like names them")

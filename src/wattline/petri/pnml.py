@@ -33,7 +33,7 @@ def to_pnml(net: Net) -> str:
     root = ElementTree.Element("pnml", xmlns=NAMESPACE)
     element = ElementTree.SubElement(root, "net", id="net", type=GRAMMAR + _type(flat, coloured))
     _label(element, "name", net.name)
-    if net.about:
+    if net.about or coloured:  # its labels are ours: other tools' coloured nets are not read
         _tool(element, about=net.about)
     if coloured:
         values = {name: value for name, value in net.declarations.items() if _is_plain(value)}

@@ -1,7 +1,7 @@
 """Reads a net from PNML (ISO/IEC 15909-2): plain nets of any tool, coloured ones of ours.
 
-Pages are laid flat and reference nodes become what they refer to. Labels that this reader does not
-know are counted and said; none is dropped without a word.
+Pages are laid flat and reference nodes become what they refer to. What would make it another net
+and is not known here is refused (`pnml_understood`).
 """
 
 from __future__ import annotations
@@ -18,19 +18,12 @@ from wattline.model.reading import read_file
 from wattline.petri.inscriptions import Timed
 from wattline.petri.net import UNIT, Arc, ArcKind, Colour, Net, Page, Place, Point, Transition
 from wattline.petri.pnml import ARC_TYPES, TOOL
+from wattline.petri.pnml_understood import check_net, label_text, tag_of, written_here
 
 MOST_BYTES = 64 * 2**20
 MOST_DEPTH = 100
 _KINDS = {text: kind for kind, text in ARC_TYPES.items()} | {
     "read": ArcKind.TEST, "normal": ArcKind.IN}
-_KNOWN = {
-    "net": {"name", "page", "place", "transition", "arc", "toolspecific", "declaration",
-            "referencePlace", "referenceTransition", "graphics"},
-    "place": {"name", "graphics", "initialMarking", "hlinitialMarking", "type", "toolspecific"},
-    "transition": {"name", "graphics", "condition", "toolspecific"},
-    "arc": {"name", "graphics", "inscription", "hlinscription", "arctype", "type", "toolspecific"},
-}
-
 _COLOURED_TYPES = ("highlevelnet", "symmetricnet")
 _PLAIN_TYPES = ("ptnet", "pnmlcoremodel")
 
@@ -51,8 +44,8 @@ def _nets_of(path: str | Path) -> list[Element]:
         root = ElementTree.fromstring(data)
     except ElementTree.ParseError as error:
         raise InputError(f"{path}: not an XML file: {error}") from None
-    nets = [child for child in root if _tag(child) == "net"]
-    if _tag(root) != "pnml" or not nets:
+    nets = [child for child in root if tag_of(child) == "net"]
+    if tag_of(root) != "pnml" or not nets:
         raise InputError(f"{path}: no <net> within <pnml>; a PNML file has one")
     return nets
 
@@ -60,12 +53,13 @@ def _nets_of(path: str | Path) -> list[Element]:
 class _Reader:
     def __init__(self, source: str, net: Element, others: int) -> None:
         self.source, self.element = source, net
-        self.ignored: Counter[str] = Counter()
+        self.ignored = check_net(source, net)
         self.remarks = [f"{source}: {others} more <net> not read, only the first"] if others else []
         self.coloured = self._is_coloured()
         self.nodes = {"place": dict[str, Element](), "transition": dict[str, Element]()}
         self.arcs: list[Element] = []
         self.references: dict[str, str] = {}
+        self.kinds: dict[str, str] = {}
 
     def _is_coloured(self) -> bool:
         """By its type where that is of the standard, otherwise by its labels, and then said.
@@ -73,7 +67,7 @@ class _Reader:
         Tools write types of their own, most of them for place/transition nets.
         """
         kind = self.element.get("type") or ""
-        tags = {_tag(element) for element in self.element.iter()}
+        tags = {tag_of(element) for element in self.element.iter()}
         coloured = tags & {"hlinitialMarking", "hlinscription"}
         plain = tags & {"initialMarking", "inscription"}
         if coloured and plain:
@@ -81,6 +75,10 @@ class _Reader:
                                 f"of plain ones ({', '.join(sorted(plain))}); a net has one kind")
         if kind.endswith(_PLAIN_TYPES) and not coloured:
             return False
+        if (coloured or (kind.endswith(_COLOURED_TYPES) and not plain)) and not written_here(
+                self.element):
+            raise self._mistake("a coloured net that another tool wrote: its labels are not "
+                                "understood here; unfold it to a place/transition net")
         if kind.endswith(_COLOURED_TYPES) and not plain:
             return True
         self.remarks.append(
@@ -91,6 +89,9 @@ class _Reader:
     def net(self) -> Net:
         for child in self._spread(self.element, 0):
             self._sort(child)
+        for number, kind in self.kinds.items():
+            if self._referred(number) not in self.nodes[kind]:
+                raise self._mistake(f"the reference '{number[:40]}' refers to no {kind}")
         names = {kind: self._names(nodes) for kind, nodes in self.nodes.items()}
         places = tuple(self._place(element, names["place"][number])
                        for number, element in self.nodes["place"].items())
@@ -99,7 +100,7 @@ class _Reader:
         transitions = tuple(
             self._transition(element, names["transition"][number], tuple(arcs.get(number, ())))
             for number, element in self.nodes["transition"].items())
-        name = _text(self.element, "name") or Path(self.source).stem
+        name = label_text(self.source, self.element, "name") or Path(self.source).stem
         page = Page(name, places, transitions)
         about = _tool_text(self.element, "about") or f"{name}, from {Path(self.source).name}"
         remarks = self.remarks + [f"{self.source}: {count} <{what}> not used here"
@@ -110,15 +111,14 @@ class _Reader:
     def _spread(self, element: Element, depth: int) -> Iterator[Element]:
         if depth > MOST_DEPTH:
             raise self._mistake(f"pages lie more than {MOST_DEPTH} deep in one another")
-        self._count_unknown(element, "net")
         for child in element:
-            if _tag(child) == "page":
+            if tag_of(child) == "page":
                 yield from self._spread(child, depth + 1)
             else:
                 yield child
 
     def _sort(self, child: Element) -> None:
-        tag, number = _tag(child), child.get("id") or ""
+        tag, number = tag_of(child), child.get("id") or ""
         reference = tag in ("referencePlace", "referenceTransition")
         if (tag in self.nodes or reference) and (
                 not number or number in self.references or any(
@@ -127,34 +127,27 @@ class _Reader:
                                 "the only one")
         if tag in self.nodes:
             self.nodes[tag][number] = child
-            self._count_unknown(child, tag)
         elif reference:
             self.references[number] = child.get("ref") or ""
+            self.kinds[number] = "place" if tag == "referencePlace" else "transition"
         elif tag == "arc":
             self.arcs.append(child)
-            self._count_unknown(child, tag)
-
-    def _count_unknown(self, element: Element, kind: str) -> None:
-        for child in element:
-            tag = _tag(child)
-            foreign = tag == "toolspecific" and child.get("tool") != TOOL
-            if tag not in _KNOWN[kind] or foreign:
-                self.ignored[f"{tag} tool='{child.get('tool')}'" if foreign else tag] += 1
 
     def _names(self, nodes: dict[str, Element]) -> dict[str, str]:
         """Names where they are clear, else ids: tools allow two nodes of one name."""
-        wanted = {number: _text(element, "name") or number for number, element in nodes.items()}
+        wanted = {number: label_text(self.source, element, "name") or number
+                  for number, element in nodes.items()}
         often = Counter(wanted.values())
         return {number: name if often[name] == 1 else number for number, name in wanted.items()}
 
     def _place(self, element: Element, name: str) -> Place:
-        colour_name = _text(element, "type")
+        colour_name = label_text(self.source, element, "type")
         if not self.coloured or colour_name == UNIT.name:
             label = "hlinitialMarking" if self.coloured else "initialMarking"
-            text = _text(element, label) or "0"
+            text = label_text(self.source, element, label) or "0"
             return Place(name, UNIT, (self._whole(text, f"the marking of '{name}'"),),
                          at=_position(element))
-        text = _text(element, "hlinitialMarking")
+        text = label_text(self.source, element, "hlinitialMarking")
         return Place(name, Colour(colour_name or "ANY"), self._tokens(text),
                      at=_position(element))
 
@@ -184,23 +177,23 @@ class _Reader:
     def _arc(self, element: Element, out: bool, place: str, colours: dict[str, Colour]) -> Arc:
         kind = self._kind(element, out)
         if kind is ArcKind.INHIBITOR:
-            if _text(element, "inscription") not in ("", "1"):
+            if label_text(self.source, element, "inscription") not in ("", "1"):
                 raise self._mistake(f"an inhibitor arc from '{place}' with a weight; here one asks "
                                     "that the place is empty")
             return Arc(kind, place)
         if not self.coloured:
             if kind is ArcKind.ALL:
                 return Arc(kind, place, "_")
-            text = _text(element, "inscription") or "1"
+            text = label_text(self.source, element, "inscription") or "1"
             return Arc(kind, place, weight=str(self._whole(text, f"the weight at '{place}'", 1)))
-        text = _text(element, "hlinscription")
+        text = label_text(self.source, element, "hlinscription")
         if colours[place] is UNIT and kind is not ArcKind.ALL:
             return Arc(kind, place, weight=text or "1")
         return Arc(kind, place, text or "()", delay_s=_tool_text(element, "delay"))
 
     def _kind(self, element: Element, out: bool) -> ArcKind:
-        text = _text(element, "arctype") or next(
-            (child.get("value") or "" for child in element if _tag(child) == "type"), "")
+        text = label_text(self.source, element, "arctype") or next(
+            (child.get("value") or "" for child in element if tag_of(child) == "type"), "")
         if text and text not in _KINDS:
             raise self._mistake(f"an arc of the kind '{text}'; {', '.join(_KINDS)} are known")
         kind = _KINDS.get(text, ArcKind.IN)
@@ -213,14 +206,14 @@ class _Reader:
     def _transition(self, element: Element, name: str, arcs: tuple[Arc, ...]) -> Transition:
         let = [line.partition(" = ") for line in _tool_text(element, "let").splitlines()]
         priority = _tool_text(element, "priority") or "0"
-        return Transition(name, arcs, _text(element, "condition"),
+        return Transition(name, arcs, label_text(self.source, element, "condition"),
                           tuple((left, right) for left, _, right in let),
                           self._whole(priority, f"the priority of '{name}'"),
                           at=_position(element))
 
     def _declarations(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        for line in _text(self.element, "declaration").splitlines():
+        for line in label_text(self.source, self.element, "declaration").splitlines():
             name, _, value = line.partition(" = ")
             try:
                 found[name] = ast.literal_eval(value)
@@ -273,33 +266,20 @@ def _add(arcs: list[Arc], arc: Arc, unit: bool) -> None:
     arcs.append(arc)
 
 
-def _tag(element: Element) -> str:
-    return element.tag.rpartition("}")[2]
-
-
-def _text(element: Element, label: str) -> str:
-    """The text of a label; tools of old write it without <text>."""
-    for child in element:
-        if _tag(child) == label:
-            inner = next((part for part in child if _tag(part) == "text"), None)
-            return ((child if inner is None else inner).text or "").strip()
-    return ""
-
-
 def _tool_text(element: Element, name: str) -> str:
     for child in element:
-        if _tag(child) == "toolspecific" and child.get("tool") == TOOL:
+        if tag_of(child) == "toolspecific" and child.get("tool") == TOOL:
             for part in child:
-                if _tag(part) == name:
+                if tag_of(part) == name:
                     return part.text or ""
     return ""
 
 
 def _position(element: Element) -> Point:
     for child in element:
-        if _tag(child) == "graphics":
+        if tag_of(child) == "graphics":
             for part in child:
-                if _tag(part) == "position":
+                if tag_of(part) == "position":
                     try:
                         return float(part.get("x") or 0.0), float(part.get("y") or 0.0)
                     except ValueError:

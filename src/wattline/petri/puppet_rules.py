@@ -93,10 +93,13 @@ class Power(NamedTuple):
     idle: float
     full: float
     f: float
+    back: float = 0.0
+    """What running jobs at the lowest level draw less than their nodes will idle after them."""
 
     @property
     def shown(self) -> str:
-        return f"idle {self.idle:g} W, jobs {self.full:g} W, f {self.f:g}"
+        back = f", {self.back:g} W to come back" if self.back else ""
+        return f"idle {self.idle:g} W, jobs {self.full:g} W, f {self.f:g}{back}"
 
 
 class At(NamedTuple):
@@ -204,14 +207,21 @@ class Rules:
         return self.watts(p, f) - (p.idle if self.jobs_only else 0.0)
 
     def with_job(self, p: Power, job: Job) -> Power:
-        return Power(p.idle - job.js * self.idle_w, p.full + job.jp, p.f)
+        return Power(p.idle - job.js * self.idle_w, p.full + job.jp, p.f, p.back + self.back(job))
 
     def without_job(self, p: Power, job: Job) -> Power:
-        return Power(p.idle + job.js * self.idle_w, p.full - job.jp, p.f)
+        return Power(p.idle + job.js * self.idle_w, p.full - job.jp, p.f, p.back - self.back(job))
+
+    def back(self, job: Job) -> float:
+        """By how much power rises when a job ends that draws less than its nodes do idle."""
+        return max(job.js * self.idle_w - job.jp * self.share(self.levels[0]), 0.0)
 
     def fits(self, p: Power, job: Job, cap: float) -> bool:
-        """Whether the machine could stay within the cap with this job, at the lowest level."""
-        return self.within(self.counted(self.with_job(p, job), self.levels[0]), cap)
+        """Whether the machine could stay within the cap with this job, at the lowest level, and
+        with idle nodes after any of its jobs."""
+        then = self.with_job(p, job)
+        back = 0.0 if self.jobs_only else then.back
+        return self.within(self.counted(then, self.levels[0]) + back, cap)
 
     def possible(self, job: Job, highest_cap: float) -> bool:
         """Whether a job could ever start: alone on an idle machine, under the highest cap."""

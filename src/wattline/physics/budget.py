@@ -20,6 +20,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.kernel import kernel
 from wattline.model.signal import FloatArray, Signal
+from wattline.model.units import format_energy, format_power
 from wattline.physics.budget_terms import ALLOW, CHARGE_NOW, EXPIRE
 
 
@@ -63,8 +64,9 @@ class EnergyBudget:
         least = min_w * (self.end_s - self.start_s)
         if self.energy_j < least:
             raise InputError(
-                f"the energy budget of {self.energy_j:.4g} J is below the {least:.4g} J that the "
-                f"machine draws idle in this period"
+                f"the energy budget of {format_energy(self.energy_j)} is below the "
+                f"{format_energy(least)} that the machine draws idle in this period "
+                f"({format_power(min_w)})"
             )
         if not max_w > min_w:
             raise InputError("a budget needs a machine that draws more busy than idle")

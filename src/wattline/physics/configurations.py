@@ -20,6 +20,7 @@ from wattline.model.signal import FloatArray
 from wattline.physics.dimensions import kind_of, label
 
 BoolArray = npt.NDArray[np.bool_]
+MEASURED, PREDICTED, PARTLY = "measured", "predicted", "partly measured"
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,11 @@ class Configuration:
     @property
     def label(self) -> str:
         return label(self.nodes, self.settings)
+
+    @property
+    def basis(self) -> str:
+        """Whether this configuration was measured, or a model predicts it."""
+        return MEASURED if self.runs else PREDICTED
 
     def as_dict(self) -> dict[str, float]:
         found: dict[str, float] = {
@@ -87,14 +93,16 @@ class ConfigurationTable:
     """By name, in the order of the table."""
     time_s: FloatArray
     power_w: FloatArray
-    source: str = "measured"
-    """`measured` or `predicted`."""
+    source: str = MEASURED
+    """`measured`, `predicted`, or `partly measured`: then runs are 0 where it is predicted."""
     note: str = ""
     """What a user must know of these figures, where there is something."""
     of_ranks: bool = False
     """Whether `cores` are ranks of MPI: processes that a library pins, and not threads."""
     runs: Runs | None = field(default=None)
     """None where the figures are predicted, or come from where nothing is known of runs."""
+    power_scope: str = ""
+    """Of what the watts are: `devices`, `node` or `wall`; empty where nobody said."""
 
     def __post_init__(self) -> None:
         count = len(self.nodes)
@@ -123,7 +131,7 @@ class ConfigurationTable:
         cap_w: npt.ArrayLike,
         time_s: npt.ArrayLike,
         power_w: npt.ArrayLike,
-        source: str = "measured",
+        source: str = MEASURED,
         note: str = "",
         of_ranks: bool = False,
     ) -> ConfigurationTable:
@@ -140,9 +148,10 @@ class ConfigurationTable:
         time_s: npt.ArrayLike,
         power_w: npt.ArrayLike,
         *,
-        source: str = "measured",
+        source: str = MEASURED,
         note: str = "",
         of_ranks: bool = False,
+        power_scope: str = "",
     ) -> ConfigurationTable:
         """Make a table from columns; repeated configurations are reduced to their medians."""
         keys = [np.asarray(column, dtype=np.float64) for column in (nodes, *settings.values())]
@@ -161,7 +170,8 @@ class ConfigurationTable:
             source,
             note,
             of_ranks,
-            _runs(parts, times, powers) if source == "measured" else None,
+            _runs(parts, times, powers) if source == MEASURED else None,
+            power_scope,
         )
 
     def __len__(self) -> int:
@@ -186,6 +196,13 @@ class ConfigurationTable:
                              f"set by {', '.join(('nodes', *self.names))}")
         return self.settings[name]
 
+    @property
+    def measured_rows(self) -> BoolArray:
+        """Which rows are measured; the others are predicted."""
+        if self.runs is None:
+            return np.full(len(self), self.source == MEASURED)
+        return np.asarray(self.runs.count > 0)
+
     def points(self) -> FloatArray:
         """One row per configuration: nodes, then the settings."""
         return np.stack([self.nodes, *self.settings.values()], axis=1).astype(np.float64)
@@ -208,7 +225,7 @@ class ConfigurationTable:
             int(self.nodes[index]),
             {name: float(values[index]) for name, values in self.settings.items()},
             float(self.time_s[index]), float(self.power_w[index]),
-            *((int(self.source == "measured"),) if runs is None else
+            *((int(self.source == MEASURED),) if runs is None else
               (int(runs.count[index]), float(runs.time_spread[index]),
                float(runs.power_spread[index]))),
         )
@@ -221,6 +238,25 @@ class ConfigurationTable:
             time_s=self.time_s[rows].copy(), power_w=self.power_w[rows].copy(),
             runs=None if self.runs is None else self.runs.take(rows),
         )
+
+    def filled_by(self, predicted: ConfigurationTable) -> ConfigurationTable:
+        """The predicted table, with these measurements where it has the same configurations."""
+        place = {point: at for at, point in enumerate(map(tuple, self.points().tolist()))}
+        mine = [place.get(point, -1) for point in map(tuple, predicted.points().tolist())]
+        rows = np.array(mine, dtype=np.int64)
+        there = rows >= 0
+        if not there.any() or self.names != predicted.names:
+            return predicted
+        runs = self.runs
+        ones = np.ones(len(self))
+        known = (ones.astype(np.int64), ones, ones) if runs is None else (
+            runs.count, runs.time_spread, runs.power_spread)
+        return replace(
+            predicted, source=MEASURED if there.all() else PARTLY,
+            time_s=np.where(there, self.time_s[rows], predicted.time_s),
+            power_w=np.where(there, self.power_w[rows], predicted.power_w),
+            runs=Runs(np.where(there, known[0][rows], 0), np.where(there, known[1][rows], 1.0),
+                      np.where(there, known[2][rows], 1.0)))
 
     def up_to(self, nodes: int) -> ConfigurationTable:
         """Only configurations of at most this many nodes."""

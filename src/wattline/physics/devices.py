@@ -48,10 +48,18 @@ class RatedNode:
     """Why the rated maximum is not known."""
     measured_w: float = 0.0
     """The most that a node was seen to draw, which is the least that is reckoned with."""
+    losses: float = 1.0
+    """Watts where the bound is kept for each watt of a node."""
 
     @property
     def power_w_max(self) -> float:
-        return max(self.base_power_w + self.devices_w_max, self.measured_w)
+        """Where the bound is kept."""
+        return max(self.reckoned_w, self.measured_w)
+
+    @property
+    def reckoned_w(self) -> float:
+        """From the devices and the rest alone."""
+        return (self.base_power_w + self.devices_w_max) * self.losses
 
     @property
     def devices_w_max(self) -> float:
@@ -117,17 +125,18 @@ def rate_node(
     unknown = [name for name in uncapped if given.get(name, (0, None, None))[2] is None]
     found += [Device(name, given[name][0], given[name][1] or given[name][2] or 0.0,
                      given[name][2] or 0.0) for name in uncapped if name not in unknown]
+    # Counters of packages have memory too, for which there is no cap, so nothing says its most.
+    memory_w = BASE_POWER_W if "cap_w" in table.settings and table.power_scope == "devices" else 0.0
     if base_power_w is None:
+        memory_w = BASE_POWER_W
         assumed.append(f"{BASE_POWER_W:g} W beside its devices")
-    elif not base_power_w >= 0:
-        raise InputError(f"the power of a node beside its devices is {base_power_w:g} W, must not "
-                         "be negative")
+    elif memory_w:
+        assumed.append(f"{BASE_POWER_W:g} W of memory")
     why = "" if caps or found else "the table has no cap, so nothing says what a node may draw"
     if unknown:
         why = f"what a {unknown[0]} may draw is not known"
-    drawn_w = float(np.max(table.power_w / table.nodes)) if table.source == "measured" else 0.0
-    return RatedNode(tuple(found), BASE_POWER_W if base_power_w is None else base_power_w,
-                     tuple(assumed), why, drawn_w)
+    drawn_w = float(np.max(table.power_w / table.nodes, where=table.measured_rows, initial=0.0))
+    return RatedNode(tuple(found), memory_w + (base_power_w or 0.0), tuple(assumed), why, drawn_w)
 
 
 def _check_count(table: ConfigurationTable, device: str, count: int) -> None:
@@ -153,13 +162,12 @@ def node_remark(table: ConfigurationTable, node: RatedNode) -> str:
                 "--node-power-max")
     if table.names == CLASSIC:
         return ""
-    reckoned_w = node.base_power_w + node.devices_w_max
     devices = ", ".join(str(one) for one in node.devices)
     said = [f"the worst case takes {node.power_w_max:g} W for a node ({devices})"]
-    if node.measured_w > reckoned_w:
+    if node.measured_w > node.reckoned_w:
         said = [f"the worst case takes {node.power_w_max:g} W for a node, which were measured; its "
-                f"devices ({devices}) and the rest make {reckoned_w:g} W, so it has more devices "
-                "or draws more beside them"]
+                f"devices ({devices}) and the rest make {node.reckoned_w:g} W, so it has more "
+                "devices or draws more beside them"]
     if node.assumed:
         said.append(f"assumed: {', '.join(node.assumed)} (--device, --base-power, "
                     "--node-power-max)")

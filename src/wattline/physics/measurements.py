@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,15 +19,16 @@ from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.dimensions import device_of, is_cap, kind_of
 from wattline.physics.measurement_columns import (
     COLUMN_NAMES,
+    POWERS,
+    ColumnMap,
     Columns,
     find_columns,
     known_names,
     parse_map,
 )
+from wattline.physics.plausible import refuse_implausible
+from wattline.physics.power_scope import SCOPES
 from wattline.physics.repeated_runs import OtherSettings, spread_note
-
-ColumnMap = str | Path | Mapping[str, str] | Iterable[str] | None
-"""A TOML file with a table [columns], or pairs of a name and a column."""
 
 UNCAPPED = ("none", "no", "off", "inf", "max", "unlimited", "uncapped", "n/a", "na", "nan", "-")
 """What people write for the cap of a run that had none."""
@@ -35,6 +36,10 @@ AS_LISTED = "it is used as listed"
 """What is said to be done where the two powers of a table contradict each other."""
 _DIFFERS = 0.1
 """A total that is further than this from node power times nodes is no rounding."""
+_CONTRADICTED = {
+    "power_w": "that of all nodes", "node_power_w": "that of a node times the nodes",
+    "energy_j": "the energy over the time",
+}
 
 
 def read_measurements(
@@ -48,21 +53,26 @@ def read_measurements(
     """
     path = Path(path)
     header, lines = _read_lines(path)
-    mapped = parse_map(columns)
-    places = find_columns(path, header, mapped)
-    others = OtherSettings(path, header, known_names(places, header), places.settings)
+    places = find_columns(path, header, columns)
+    others = OtherSettings(path, header, known_names(places, header), places)
     alone = application or path.name.split(".")[0]
     rows: dict[str, list[tuple[float, ...]]] = {}
-    ratios: dict[str, list[float]] = {}
+    ratios: dict[str, list[dict[str, float]]] = {}
     of_ranks: set[str] = set()
-    for number, cells in lines:
+    scopes: dict[str, str] = {}
+    for number, cells in _chosen(path, header, places, lines):
         name, values = _row(path, number, header, places, cells, alone)
         for at, other in places.rivals:
             _check_equal(f"{path}, line {number}", header, cells, at, other)
         others.check(name, values[:-2], cells)
+        scope = _scope(f"{path}, line {number}", places, cells)
+        if scopes.setdefault(name, scope) != scope:
+            raise InputError(f"{path}, line {number}: the watts of '{name}' are of "
+                             f"'{scopes[name]}' in a row above and of '{scope}' here; a bound "
+                             "needs those of one")
         rows.setdefault(name, []).append(values)
-        ratios.setdefault(name, []).append(_ratio(places.at, cells, values))
-        if _counts_ranks(places.at, cells):
+        ratios.setdefault(name, []).append(_ratios(places, cells, values))
+        if _counts_ranks(places, cells):
             of_ranks.add(name)
     if not rows:
         raise InputError(f"{path}: the table has a header and no rows")
@@ -71,10 +81,44 @@ def read_measurements(
         nodes, *settings, time_s, power_w = zip(*runs, strict=True)
         table = ConfigurationTable.of(
             name, nodes, dict(zip(places.settings, settings, strict=True)), time_s, power_w,
-            of_ranks=name in of_ranks)
-        said = (_power_note(ratios[name]), spread_note(table), others.note())
+            of_ranks=name in of_ranks, power_scope=scopes[name])
+        refuse_implausible(str(path), table, places.power, header[places.at[places.power]],
+                           frozenset(places.units),
+                           alone=sum(name in places.at for name in POWERS) == 1)
+        said = (*_power_notes(places.power, ratios[name]), spread_note(table), others.note())
         tables[name] = replace(table, note="; ".join(filter(None, said)))
     return tables
+
+
+def _chosen(
+    path: Path, header: Sequence[str], places: Columns, lines: Iterator[tuple[int, list[str]]]
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows that a map chooses, all if it chooses none."""
+    seen: dict[int, set[str]] = {at: set() for at in places.where}
+    empty = True
+    for number, cells in lines:
+        if len(cells) != len(header):
+            raise InputError(f"{path}, line {number}: {len(cells)} cells, the header has "
+                             f"{len(header)}")
+        for at in places.where:
+            seen[at].add(cells[at].strip())
+        if all(_same(cells[at], wanted) for at, wanted in places.where.items()):
+            empty = False
+            yield number, cells
+    if empty and any(seen.values()):
+        chosen = " and ".join(f"{header[at]}={cell}" for at, cell in places.where.items())
+        known = "; ".join(f"{header[at]} is one of {', '.join(sorted(cells)[:20])}"
+                          for at, cells in seen.items())
+        raise InputError(f"{path}: no row has {chosen}; {known}")
+
+
+def _same(cell: str, wanted: str) -> bool:
+    if cell.strip().casefold() == wanted.casefold():
+        return True
+    try:
+        return plain_number(cell) == plain_number(wanted)
+    except ValueError:
+        return False
 
 
 def column_names(path: str | Path) -> list[str]:
@@ -155,71 +199,110 @@ def _row(
 ) -> tuple[str, tuple[float, ...]]:
     """The application of a row, and its nodes, settings, time and power."""
     where = f"{path}, line {line}"
-    if len(cells) != len(header):
-        raise InputError(f"{where}: {len(cells)} cells, the header has {len(header)}")
-    at = columns.at
-    name = cells[at["application"]].strip() if columns.has("application") else alone
-    if not name:
-        raise InputError(f"{where}: the cell '{header[at['application']]}' is empty")
-    values = [_number(where, header, at["nodes"], cells, whole=True)]
+    for at in columns.application:
+        if not cells[at].strip():
+            raise InputError(f"{where}: the cell '{header[at]}' is empty")
+    name = "/".join(cells[at].strip() for at in columns.application) or alone
+    values = [_number(where, header, columns.at["nodes"], cells, whole=True)]
     for setting in columns.settings:
         values.append(
-            _cores(where, header, at, cells, values[0]) if setting == "cores" else
-            _setting(where, header, at[setting], cells, setting))
-    for column in ("time_s", "power_w"):
-        values.append(_number(where, header, at[column], cells))
-    return name, tuple(values)
+            _cores(where, header, columns, cells, values[0]) if setting == "cores" else
+            _setting(where, header, columns, cells, setting))
+    time_s = _scaled(columns, "time_s", _number(where, header, columns.at["time_s"], cells))
+    measured = _number(where, header, columns.at[columns.power], cells)
+    return name, (*values, time_s, _power_w(columns, columns.power, measured, values[0], time_s))
 
 
-def _ratio(columns: Mapping[str, int], cells: list[str], values: tuple[float, ...]) -> float:
-    """The power of all nodes over that of a node times the nodes; 1 where a file has one alone."""
-    try:
-        node_w = float(cells[columns["node_power_w"]]) if "node_power_w" in columns else math.nan
-    except ValueError:
-        return 1.0  # a column that nothing is computed from
-    return values[-1] / (values[0] * node_w) if node_w > 0 else 1.0
+def _scaled(columns: Columns, name: str, value: float) -> float:
+    """The figure of a cell in the unit of what it is."""
+    scale = columns.units.get(name)
+    return value if scale is None else value * scale.by / scale.over
 
 
-def _power_note(ratios: list[float]) -> str:
-    """What is said of a table whose two columns of power contradict each other."""
-    off = [ratio for ratio in ratios if abs(ratio - 1.0) > _DIFFERS]
-    if not off:
-        return ""
-    return (f"in {len(off)} of {len(ratios)} measured runs the power of all nodes is not that of "
-            f"a node times the nodes ({min(off):.2g} to {max(off):.2g} times); {AS_LISTED}, so a "
-            "bound in watts may not hold")
+def _power_w(columns: Columns, name: str, value: float, nodes: float, time_s: float) -> float:
+    """The power of all nodes, from what was measured of it."""
+    value = _scaled(columns, name, value)
+    if name == "node_power_w":
+        return value * nodes
+    return value / time_s if name == "energy_j" else value
 
 
-def _counts_ranks(columns: Mapping[str, int], cells: list[str]) -> bool:
+def _scope(where: str, columns: Columns, cells: list[str]) -> str:
+    """Of what the watts of a row are, as its own cell or all of the table says."""
+    at = columns.at.get("power_scope")
+    said = "" if at is None else cells[at].strip().casefold()
+    if said not in ("", *SCOPES):
+        raise InputError(f"{where}: power_scope is '{said}', must be one of {', '.join(SCOPES)}")
+    if said and columns.power_scope not in ("", said):
+        raise InputError(f"{where}: power_scope is '{said}', and the map or the name of the column "
+                         f"of power says '{columns.power_scope}'")
+    return said or columns.power_scope
+
+
+def _ratios(columns: Columns, cells: list[str], values: tuple[float, ...]) -> dict[str, float]:
+    """The power that is used over what the other columns of power and energy make of it."""
+    found = {}
+    for name in POWERS:
+        if name == columns.power or name not in columns.at:
+            continue
+        try:
+            measured = float(cells[columns.at[name]])
+        except ValueError:
+            continue  # a column that nothing is computed from
+        other_w = _power_w(columns, name, measured, values[0], values[-2])
+        found[name] = values[-1] / other_w if other_w > 0 else 1.0
+    return found
+
+
+def _power_notes(used: str, ratios: list[dict[str, float]]) -> list[str]:
+    """What is said of a table whose columns of power and energy contradict each other."""
+    said = []
+    for name in POWERS:
+        off = [each[name] for each in ratios if abs(each.get(name, 1.0) - 1.0) > _DIFFERS]
+        if off:
+            what = ("the power of all nodes" if used == "power_w" else
+                    f"the power ({_CONTRADICTED[used]})")
+            said.append(
+                f"in {len(off)} of {len(ratios)} measured runs {what} is not "
+                f"{_CONTRADICTED[name]} ({min(off):.2g} to {max(off):.2g} times); {AS_LISTED}, so "
+                "a bound in watts may not hold")
+    return said
+
+
+def _counts_ranks(columns: Columns, cells: list[str]) -> bool:
     """Whether a row gives the ranks of all nodes and not the cores of one."""
-    at, ranks = columns.get("cores"), columns.get("ranks")
+    at, ranks = columns.at.get("cores"), columns.at.get("ranks")
     if ranks is None or at is None or not cells[ranks].strip():
         return False
     return at < 0 or not cells[at].strip()
 
 
 def _cores(
-    where: str, header: Sequence[str], columns: Mapping[str, int], cells: list[str], nodes: float
+    where: str, header: Sequence[str], columns: Columns, cells: list[str], nodes: float
 ) -> float:
     """Cores on a node, or what the ranks of all nodes make on each of them."""
-    at = columns["cores"]
+    at = columns.at["cores"]
     if _counts_ranks(columns, cells):
-        ranks = columns["ranks"]
+        ranks = columns.at["ranks"]
         total = _number(where, header, ranks, cells, whole=True)
         if total % nodes:
             raise InputError(f"{where}: {header[ranks]} is {total:g}, "
                              f"not a multiple of {nodes:g} nodes")
         return total / nodes
-    return _number(where, header, at if at >= 0 else columns["ranks"], cells, whole=True)
+    return _number(where, header, at if at >= 0 else columns.at["ranks"], cells, whole=True)
 
 
-def _setting(where: str, header: Sequence[str], at: int, cells: list[str], name: str) -> float:
+def _setting(
+    where: str, header: Sequence[str], columns: Columns, cells: list[str], name: str
+) -> float:
     """A setting of a run. Models need a number of a run without a cap too, and nothing knows it."""
+    at = columns.at[name]
     if is_cap(name) and cells[at].strip().casefold() in UNCAPPED:
         raise InputError(f"{where}: {header[at]} is '{cells[at].strip()}', must be a number above "
                          f"0; for a run without a cap write the most that a {device_of(name)} may "
                          "draw, which no run exceeds")
-    return _number(where, header, at, cells, whole=kind_of(name) == "count")
+    value = _number(where, header, at, cells, whole=kind_of(name) == "count")
+    return _scaled(columns, name, value)
 
 
 def _number(

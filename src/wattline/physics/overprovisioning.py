@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wattline.model.errors import InputError
+from wattline.model.signal import FloatArray
 from wattline.physics.configurations import Configuration, ConfigurationTable
 from wattline.physics.devices import RatedNode, rate_node
 
@@ -63,11 +64,13 @@ NAMES = ("best", "packed_max", "packed_min", "spread_max", "spread_min", "worst_
 def choose(
     table: ConfigurationTable, bound_w: float, *, node_power_w: float | None = None,
     node: RatedNode | None = None, best: Configuration | None = None,
+    unused_w: FloatArray | float = 0.0,
 ) -> ConfigurationChoice:
     """The best configuration of a table under a bound, with its alternatives.
 
     `node_power_w` is the highest power of a node; else that of its devices, `node`. `best` is given
-    where an index has found it already.
+    where an index has found it already. `unused_w` is what of each configuration's power the nodes
+    draw that it does not use.
     """
     best = best or best_under(table, bound_w)
     if best is None:
@@ -76,6 +79,7 @@ def choose(
             f"a bound of {bound_w:.12g} W is below the smallest configuration of "
             f"'{table.application}': {smallest.label} draws "
             f"{_shown_above(smallest.power_w, bound_w)} W"
+            + (" with the nodes that it leaves idle" if np.any(unused_w) else "")
         )
     kinds = {"packed_max": table.extreme(packed=True, fast=True),
              "packed_min": table.extreme(packed=True, fast=False),
@@ -89,7 +93,7 @@ def choose(
     missing = {name for name, wanted in kinds.items() if not table.set_like(wanted).any()}
     return ConfigurationChoice(
         table.application, bound_w, best, **found,
-        worst_case=None if limit_w is None else worst_case(table, bound_w, limit_w),
+        worst_case=None if limit_w is None else worst_case(table, bound_w - unused_w, limit_w),
         by_nodes=tuple(best_by_nodes(table, bound_w)),
         not_measured=frozenset(missing | ({"worst_case"} if "packed_max" in missing else set())),
         node_power_w_max=limit_w,
@@ -120,9 +124,12 @@ def canonical(
 
 
 def worst_case(
-    table: ConfigurationTable, bound_w: float, node_power_w: float
+    table: ConfigurationTable, bound_w: FloatArray | float, node_power_w: float
 ) -> Configuration | None:
-    """All of a node uncapped, on the nodes that could be powered if each drew its rated maximum."""
+    """All of a node uncapped, on the nodes that could be powered if each drew its rated maximum.
+
+    The bound may be another for each configuration.
+    """
     if not node_power_w > 0:
         raise InputError(f"the highest power of a node is {node_power_w:g} W, must be above 0")
     fits = np.flatnonzero(table.set_like(table.extreme(packed=True, fast=True))

@@ -90,9 +90,12 @@ class PowerCap:
             )
         return replace(self, reservations=(*self.reservations, wanted)).checked(limits)
 
-    def signal(self, max_w: float = math.inf) -> Signal:
-        """The cap as a step function: changes in order, less what is reserved at each time."""
-        edges = {0.0}
+    def signal(self, max_w: float = math.inf, start_s: float = 0.0) -> Signal:
+        """The cap as a step function: changes in order, less what is reserved at each time.
+
+        What is reserved is taken from the cap, or from `max_w` where there is none.
+        """
+        edges = {start_s}
         for change in self.changes:
             edges.add(change.at_s)
         for reservation in self.reservations:
@@ -104,7 +107,8 @@ class PowerCap:
             place = bisect_right(times, time_s)
             cap = changes[place - 1].watts if place else self.watts
             held = sum(r.watts for r in self.reservations if r.start_s <= time_s < r.end_s)
-            steps.append((time_s, min(cap, max_w) - held if held else cap))
+            base = max_w if math.isinf(cap) else cap
+            steps.append((time_s, base - held if held else cap))
         return Signal.from_steps(steps, "W")
 
     def _check_reservation(self, wanted: WattReservation, limits: DrawLimits, now_s: float) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -76,14 +77,19 @@ class PurchaseComparison:
 
 def compare(budget: PurchaseTerms, curve: Curve) -> PurchaseComparison:
     """Equations 4.1 to 4.7, node counts rounded down to whole nodes."""
-    n_wc = _whole(budget.power_w / budget.node_power_w_max)
-    n_lim = _whole(budget.power_w / budget.node_power_w_min)
-    c_wc = round(n_wc * budget.cost_ratio, 9)
+    n_wc, n_lim, c_wc = _counts(budget)
     n_ovp = min(n_lim, _whole(c_wc))
-    known = curve.under(budget.power_w)
-    t_ovp_s = known.time_s(n_ovp)
-    t_wc_s = known.time_s(n_wc) * (1.0 - budget.speed_ratio)
+    t_ovp_s = curve.under(budget.power_w, budget.node_power_w_min).time_s(n_ovp)
+    # Each high-end node may draw its maximum at any time, so nothing holds these back.
+    t_wc_s = curve.under(math.inf).time_s(n_wc) * (1.0 - budget.speed_ratio)
     return PurchaseComparison(n_wc, n_lim, c_wc, n_ovp, t_ovp_s, t_wc_s)
+
+
+def _counts(budget: PurchaseTerms) -> tuple[int, int, float]:
+    """High-end nodes, older ones that the budget can keep on, and what the former cost in them."""
+    n_wc = _whole(budget.power_w / budget.node_power_w_max)
+    return (n_wc, _whole(budget.power_w / budget.node_power_w_min),
+            round(n_wc * budget.cost_ratio, 9))
 
 
 class Crossing(NamedTuple):
@@ -145,8 +151,7 @@ def sweep(budget: PurchaseTerms, curve: Curve, parameter: str, points: int = 121
     }
     values = np.union1d(ranges[parameter], _steps(budget, parameter, ranges[parameter]))
     if parameter == "power_w":
-        steps_w = curve.steps_w()
-        values = np.union1d(values, steps_w[(steps_w > values[0]) & (steps_w < values[-1])])
+        values = np.union1d(values, _steps_of_times(budget, curve, values))
     gains = []
     for value in values:
         try:
@@ -172,6 +177,19 @@ def _steps(budget: PurchaseTerms, parameter: str, over: FloatArray) -> FloatArra
         if last - first < _MOST_STEPS:  # with more nodes than that, one more changes nothing
             steps.append(np.arange(first, last + 1) * width)
     return np.concatenate([np.array([]), *steps])
+
+
+def _steps_of_times(budget: PurchaseTerms, curve: Curve, values: FloatArray) -> FloatArray:
+    """Budgets at which the time on as many nodes as they buy changes, within these."""
+    found: list[FloatArray] = [np.array([])]
+    known: dict[int, FloatArray] = {}
+    for low, high in pairwise(values):
+        _, n_lim, c_wc = _counts(replace(budget, power_w=float(low)))
+        nodes = min(n_lim, _whole(c_wc))
+        if nodes not in known:
+            known[nodes] = curve.under(float(low), budget.node_power_w_min).steps_w(nodes)
+        found.append(known[nodes][(known[nodes] > low) & (known[nodes] < high)])
+    return np.concatenate(found)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ repeated runs, and their median would be the figure of a configuration that nobo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -13,25 +14,18 @@ from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.dimensions import label
+from wattline.physics.measurement_columns import OF_A_RUN, Columns
 
 Configured = tuple[float, ...]
 """Nodes and settings: what makes runs runs of one configuration."""
 
-_OF_A_RUN = frozenset((
-    "run", "run_id", "rep", "repeat", "repetition", "trial", "iteration", "seed", "host",
-    "job_id", "jobid", "date", "timestamp", "start_time", "end_time",
-    # What the published files measured beside the columns that are used, and the clock's state,
-    # which follows from the cap: the highest one of a table is that of a clock that may rise.
-    "pkg_w_per_node", "dram_w_per_node", "pkg0_w_all_nodes", "dram0_w_all_nodes",
-    "pkg1_w_all_nodes", "dram1_w_all_nodes", "energy_j", "cpu_mhz", "turbo",
-))
 _DIFFERS = 0.2
 """Runs of one configuration further apart than this are no noise of a measurement."""
 
 
 def other_columns(header: Sequence[str], known: Iterable[str]) -> list[int]:
     """The columns that may be a setting: those that nothing is known of."""
-    passed = _OF_A_RUN.union(known)
+    passed = OF_A_RUN.union(known)
     return [at for at, name in enumerate(header) if name and name not in passed]
 
 
@@ -39,17 +33,18 @@ class OtherSettings:
     """Refuses a file in which a column of unknown meaning differs between runs of a row."""
 
     def __init__(
-        self, path: Path, header: Sequence[str], known: Iterable[str], settings: Sequence[str]
+        self, path: Path, header: Sequence[str], known: Iterable[str], columns: Columns
     ) -> None:
         self._path = path
-        self._settings = settings
+        self._settings = columns.settings
+        self._application = [header[at] for at in columns.application]
         self._names = {at: header[at] for at in other_columns(header, known)}
-        self._first: dict[tuple[str, Configured, int], float] = {}
-        self._values: dict[int, set[float]] = {at: set() for at in self._names}
+        self._first: dict[tuple[str, Configured, int], float | str] = {}
+        self._values: dict[int, set[float | str]] = {at: set() for at in self._names}
 
     def check(self, application: str, run: Configured, cells: Sequence[str]) -> None:
         for at, name in self._names.items():
-            value = _number(cells[at])
+            value = _value(cells[at])
             if value is None:
                 continue
             if len(self._values[at]) < 2:
@@ -58,25 +53,45 @@ class OtherSettings:
             if value != first:
                 raise InputError(
                     f"{self._path}: runs of '{application}' as {_shown(run, self._settings)} "
-                    f"differ in the column '{name}' ({first:g} and {value:g}); if it is a "
-                    f"setting, name it with a map ({name}={name}); if not, drop the column")
+                    f"differ in the column '{name}' ({_plain(first)} and {_plain(value)}); "
+                    + self._ways(name, first, value))
 
+    def _ways(self, name: str, first: float | str, other: float | str) -> str:
+        """What can be done where runs of one configuration differ."""
+        choose = f"choose one (--where {name}={_plain(first)})"
+        if isinstance(first, str) or isinstance(other, str):
+            named = "+".join((*self._application, name))
+            return (f"{choose}, or name each apart (--map application={named}); if it only tells "
+                    f"runs apart, say so (--map run={name})")
+        return (f"if it is a setting, name it with a map ({name}={name}), or {choose}; if not, "
+                f"drop the column, or say that it tells runs apart (--map run={name})")
 
     def note(self) -> str:
         """What is said of columns that vary and are not used."""
-        varied = [name for at, name in self._names.items() if len(self._values[at]) > 1]
+        varied = {at: name for at, name in self._names.items() if len(self._values[at]) > 1}
         if not varied:
             return ""
-        return (f"{'the column' if len(varied) == 1 else 'the columns'} {', '.join(varied)} "
-                f"{'is' if len(varied) == 1 else 'are'} not used; a setting of another name is "
-                f"named with a map, like {varied[0]}={varied[0]}")
+        name, values = next((name, self._values[at]) for at, name in varied.items())
+        how = (f"rows are chosen with --where {name}={sorted(values, key=str)[0]}"
+               if any(isinstance(one, str) for one in values)
+               else f"a setting of another name is named with a map, like {name}={name}")
+        return (f"{'the column' if len(varied) == 1 else 'the columns'} "
+                f"{', '.join(varied.values())} {'is' if len(varied) == 1 else 'are'} not used; "
+                + how)
 
 
-def _number(text: str) -> float | None:
+def _plain(value: float | str) -> str:
+    return f"'{value}'" if isinstance(value, str) else f"{value:g}"
+
+
+def _value(text: str) -> float | str | None:
+    """A cell as a number, or else as its text; a blank one says nothing."""
+    text = text.strip()
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
-        return None
+        return text or None
+    return value if math.isfinite(value) else text
 
 
 def _shown(run: Configured, settings: Sequence[str]) -> str:

@@ -19,14 +19,14 @@ from wattline.physics.overprovisioning import best_by_nodes
 class Curve(Protocol):
     """What a comparison of machines asks: times at node counts, under a power budget."""
 
-    def under(self, power_w: float) -> Curve:
-        """The curve of another budget."""
+    def under(self, power_w: float, idle_w: float = 0.0) -> Curve:
+        """The curve of another budget, and of nodes that draw this when they are left idle."""
 
     def time_s(self, nodes: int) -> float:
         """The time on so many nodes of the older generation; refused where it is not known."""
 
-    def steps_w(self) -> FloatArray:
-        """Budgets at which a time changes."""
+    def steps_w(self, nodes: int) -> FloatArray:
+        """Budgets at which the time on so many nodes changes."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Scaling:
     nodes_min: int = 1
     """From which on."""
 
-    def under(self, power_w: float) -> Scaling:
+    def under(self, power_w: float, idle_w: float = 0.0) -> Scaling:
         """The line itself: it knows nothing of the budget."""
         return self
 
@@ -59,7 +59,7 @@ class Scaling:
                              "time must be above 0: the line does not hold there")
         return self.at(nodes)
 
-    def steps_w(self) -> FloatArray:
+    def steps_w(self, nodes: int) -> FloatArray:
         return np.array([])
 
 
@@ -79,10 +79,14 @@ class BestTimes:
     """The best time at each node count of a table under a budget, and between them.
 
     Times fall like powers of the node count, so between two counts a power is drawn through both.
+    Nodes that a configuration does not use draw their idle power out of the same budget.
     """
 
     table: ConfigurationTable
+    """Its watts are those of the budget."""
     power_w: float
+    idle_w: float = 0.0
+    """Of a node that is left idle."""
 
     @cached_property
     def best(self) -> tuple[Configuration, ...]:
@@ -92,22 +96,43 @@ class BestTimes:
                              f"{self.power_w:g} W")
         return found
 
-    def under(self, power_w: float) -> BestTimes:
-        return self if power_w == self.power_w else BestTimes(self.table, power_w)
+    def under(self, power_w: float, idle_w: float = 0.0) -> BestTimes:
+        if (power_w, idle_w) == (self.power_w, self.idle_w):
+            return self
+        return BestTimes(self.table, power_w, idle_w)
 
     def time_s(self, nodes: int) -> float:
         known = [one.nodes for one in self.best]
-        if not known[0] <= nodes <= known[-1]:
+        last = int(self.table.nodes.max()) if self.idle_w else known[-1]
+        if not known[0] <= nodes <= last:
             raise InputError(f"best times of '{self.table.application}' are known from {known[0]} "
-                             f"to {known[-1]} nodes, the machine would have {nodes}; measure "
+                             f"to {last} nodes, the machine would have {nodes}; measure "
                              "there, or give a line that holds there with --scaling M,B and "
                              "--nodes-valid")
-        logs = np.interp(math.log(nodes), np.log(known), np.log([one.time_s for one in self.best]))
         # Nobody has to use all nodes: a part of them may be faster under the same power.
-        return min(math.exp(logs), *(one.time_s for one in self.best if one.nodes <= nodes))
+        found = [one.time_s for one in self._with_idle(nodes)]
+        if nodes <= known[-1]:
+            logs = np.interp(math.log(nodes), np.log(known),
+                             np.log([one.time_s for one in self.best]))
+            found.append(math.exp(logs))
+        if not found:
+            raise InputError(
+                f"a machine of {nodes} nodes runs no configuration of '{self.table.application}' "
+                f"within {self.power_w:,.0f} W: those that it leaves idle draw {self.idle_w:g} W "
+                f"each, and no {nodes} nodes run within it")
+        return min(found)
 
-    def steps_w(self) -> FloatArray:
-        return np.unique(self.table.power_w)
+    def _with_idle(self, nodes: int) -> list[Configuration]:
+        """The best configurations of at most so many nodes, beside the others of them idle."""
+        if not self.idle_w:
+            return [one for one in self.best if one.nodes <= nodes]
+        fits = self.table.nodes <= nodes
+        fits &= self.table.power_w + (nodes - self.table.nodes) * self.idle_w <= self.power_w
+        return best_by_nodes(self.table.take(fits), self.power_w) if fits.any() else []
+
+    def steps_w(self, nodes: int) -> FloatArray:
+        unused = np.maximum(nodes - self.table.nodes, 0)
+        return np.unique([self.table.power_w, self.table.power_w + unused * self.idle_w])
 
 
 @dataclass(frozen=True)

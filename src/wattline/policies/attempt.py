@@ -15,6 +15,7 @@ from wattline.policies.contract import (
     planned_s,
 )
 from wattline.policies.leaders import sort_rest
+from wattline.policies.node_classes import expect_classes
 from wattline.policies.profile import add_to_profile, earliest, plan_running
 from wattline.policies.starting import start
 from wattline.policies.state import State
@@ -24,9 +25,17 @@ NO_ROOM = 4
 
 
 @kernel_part
+def configured(st: State, policy: Composition, position: int) -> bool:
+    """Choose the configuration of an entry, and the classes of node by which it is judged."""
+    may_start = configure(st, policy.configuration, policy, position)
+    expect_classes(st, policy, st.queue[position].job)
+    return may_start
+
+
+@kernel_part
 def attempt(st: State, policy: Composition, position: int) -> int:
     """Try to start the queue entry at this position; the verdict says what became of it."""
-    if not configure(st, policy.configuration, policy, position):
+    if not configured(st, policy, position):
         return WAIT
     return attempt_configured(st, policy, position)
 
@@ -105,7 +114,7 @@ def serve_around_windows(st: State, policy: Composition) -> None:
     plan_running(st)
     position = clock.queue_first
     while position < clock.queue_last:
-        may_start = configure(st, policy.configuration, policy, position)
+        may_start = configured(st, policy, position)
         entry = st.queue[position]
         duration_s = time_taken_s(st, policy, entry.job, entry.requested_s)
         if not may_start or earliest(st, clock.now_s, entry.units, duration_s) > clock.now_s:

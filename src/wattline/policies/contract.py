@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
+from wattline.model.cap_slack import fits
 from wattline.model.kernel import slot
 from wattline.policies.state import State
 
@@ -163,6 +164,18 @@ def entry_key(st: State, backfill: BackfillPolicy, policy: Composition, job: int
     return queue_key(st, policy.order, job)
 
 
+@slot(1, default=True)
+def reserves(st: State, backfill: BackfillPolicy) -> bool:
+    """Whether a job that waits for a known time gets a reservation then, and holds up nobody."""
+    return True
+
+
+@slot(1, default=True)
+def rejoined(st: State, backfill: BackfillPolicy) -> None:
+    """Told that jobs which were set aside are in the queue again."""
+    return
+
+
 # ---- power admission ------------------------------------------------------------------------
 
 
@@ -179,6 +192,24 @@ def refuses(st: State, admission: AdmissionPolicy, job: int) -> bool:
     Such a job is refused at its submission; otherwise it would block the queue for ever.
     """
     return False
+
+
+@slot(1, default=True)
+def sets_aside(st: State, admission: AdmissionPolicy) -> bool:
+    """Whether a job that the cap of now has no room for, even alone, waits beside the queue."""
+    return False
+
+
+@slot(1, default=True)
+def exceeds(st: State, admission: AdmissionPolicy, job: int, cap_w: float, idle_w: float) -> bool:
+    """Whether a job alone on a machine that draws `idle_w` without it exceeds a cap."""
+    return False
+
+
+@slot(1, default=True)
+def cap_to_come_w(st: State, admission: AdmissionPolicy) -> float:
+    """The highest cap that is known to come, or to hold now, where backfilling plans by it."""
+    return float(st.clock[0].cap_w)
 
 
 @slot(1, default=True)
@@ -224,6 +255,15 @@ def watts_of(st: State, admission: AdmissionPolicy, job: int) -> float:
 
 
 @slot(1, default=True)
+def carries(st: State, admission: AdmissionPolicy, job: int) -> bool:
+    """Whether power lets a waiting job start now on the nodes that are expected (`expect_nodes`).
+
+    Asked of machines with several classes of node, to choose among them; `admit` decides.
+    """
+    return fits(watts_of(st, admission, job), watts_available(st, admission))
+
+
+@slot(1, default=True)
 def exhausted(st: State, admission: AdmissionPolicy) -> bool:
     """Whether no job in the queue can be admitted before something changes, whichever it is."""
     return False
@@ -236,10 +276,7 @@ def planned_s(st: State, admission: AdmissionPolicy, job: int, requested_s: floa
 
 
 class Reach(NamedTuple):
-    """Bounds that hold for every job in the queue before something changes.
-
-    A decision passes over entries beyond them without a closer look; they may be wide.
-    """
+    """Bounds that hold for every job in the queue before something changes; they may be wide."""
 
     units: int
     """No job on more units than this can be admitted."""
@@ -290,8 +327,8 @@ def never_configured(st: State, configuration: ConfigurationPolicy, job: int) ->
 
 
 @slot(1, default=True)
-def chooses_watts(st: State, configuration: ConfigurationPolicy) -> bool:
-    """Whether a job's watts follow from its configuration: then `never_configured` judges them at
+def chooses_watts(st: State, configuration: ConfigurationPolicy, job: int) -> bool:
+    """Whether the job's watts follow from its configuration: then `never_configured` judges them at
     its submission, and `refuses` and `never_placed` are not asked by those of its request."""
     return False
 
@@ -320,6 +357,28 @@ def as_queued(st: State, configuration: ConfigurationPolicy) -> bool:
 @slot(1, default=True)
 def place(st: State, placement: PlacementPolicy, job: int) -> bool:
     """Choose the job's nodes and link them to it; False: no acceptable nodes are free."""
+    return True
+
+
+@slot(1, default=True)
+def expect_nodes(st: State, placement: PlacementPolicy, job: int, alone: bool) -> bool:
+    """Note what nodes of several classes a waiting job would get; False: there are too few.
+
+    `live.idle_w` is their idle power, `live.rise_w` what the job adds to that at full speed.
+    `alone`: on an idle machine. A placement that does not know its choice beforehand need not
+    answer: the job is then judged by the class on which it would raise the power most.
+    """
+    live = st.live[job]
+    least_w = float("inf")
+    most_w = -float("inf")
+    for kind in range(st.kinds.size):
+        least_w = min(least_w, st.kinds[kind].idle_w)
+        most_w = max(most_w, st.kinds[kind].active_w - st.kinds[kind].idle_w)
+    live.idle_w = live.units * least_w
+    live.rise_w = live.units * most_w
+    if live.own_watts:
+        own_w = st.jobs[job].watts if live.level >= 0 else live.watts
+        live.rise_w = own_w - live.idle_w
     return True
 
 

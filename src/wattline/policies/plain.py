@@ -56,6 +56,7 @@ class _Books:
 
     free: int
     power_w: float
+    """What the machine draws, each job at least as much as its units idle."""
     ends: list[tuple[float, int]]
     """When each running job is expected to give back how many units."""
     actions: list[Action] = field(default_factory=list)
@@ -72,7 +73,9 @@ class PlainEasy:
     def decide(self, view: View) -> list[Action]:
         queue = sorted(view.queue, key=lambda job: (self.order(job, view), job.job))
         ends = [(max(run.expected_s, view.now_s), run.units) for run in view.running]
-        books = _Books(view.free, view.power_w, ends)
+        # When a job that draws less than its idle units ends, so much power comes back.
+        back_w = sum(max(run.units * view.idle_w - run.power_w, 0.0) for run in view.running)
+        books = _Books(view.free, view.power_w + back_w, ends)
         while queue and queue[0].units <= books.free:
             if not self._within_cap(queue[0], books, view):
                 return books.actions
@@ -97,14 +100,19 @@ class PlainEasy:
                 extra -= job.units
 
     def _within_cap(self, job: QueuedJob, books: _Books, view: View) -> bool:
-        after_w = books.power_w + job.watts - job.units * view.idle_w
+        after_w = books.power_w + _above_idle_w(job.watts, job, view)
         return not self.block or after_w <= view.cap_w * (1 + TOLERANCE)
 
     def _start(self, job: QueuedJob, books: _Books, view: View) -> None:
         books.free -= job.units
-        books.power_w += job.watts - job.units * view.idle_w
+        books.power_w += _above_idle_w(job.watts, job, view)
         books.ends.append((view.now_s + job.requested_s, job.units))
         books.actions.append(Start(job.job))
+
+
+def _above_idle_w(watts: float, job: QueuedJob, view: View) -> float:
+    """What the cap must have for a job beside the idle power of its units."""
+    return max(watts - job.units * view.idle_w, 0.0)
 
 
 def _shadow(units: int, books: _Books) -> float:

@@ -15,6 +15,7 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.run import PowerBound
 from wattline.model.signal import Signal
+from wattline.physics.power_scope import NodePower
 from wattline.physics.powercap import PowerCap
 
 if TYPE_CHECKING:
@@ -118,6 +119,8 @@ class Setting:
     cap_plan: PowerCap = field(default_factory=PowerCap)
     """Changes and reservations of watts, where the cap is planned."""
     power: PowerFigures = field(default_factory=PowerFigures)
+    node_power: NodePower = field(default_factory=NodePower)
+    """By what the watts of configurations are turned into those of the cap."""
     chosen: Mapping[str, Chosen] = field(default_factory=dict)
     """What was chosen along every axis."""
     logged: dict[str, Any] = field(default_factory=dict)

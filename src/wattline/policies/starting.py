@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wattline.model.kernel import kernel, kernel_part
+from wattline.policies.committed import count_below_idle
 from wattline.policies.contract import Composition, place
 from wattline.policies.releases import insert_release
 from wattline.policies.state import (
@@ -57,6 +58,7 @@ def book_start(st: State, job: int, rate: float, power_w: float) -> None:
     clock.running += 1
     clock.running_watts += live.watts
     clock.power_w += power_w - live.idle_w
+    count_below_idle(st, job)
     insert_release(st, live.expected_s, job, live.units)
     note(st, ACT_RESUME if resumed else ACT_START, job, rate, power_w)
 

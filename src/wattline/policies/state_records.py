@@ -34,6 +34,10 @@ class Clock(Record):
     reserved: int  # held by an active reservation
     owed: int  # to an active reservation, by jobs that run on past their time
     running_watts: float  # running jobs at full speed
+    below_idle_w: float  # that comes back without a decision (committed.py)
+    sifted_cap_w: float  # for which jobs were set aside last: the highest cap known to come...
+    sifted_now_w: float  # ...the one of then...
+    sifted_units: int  # ...and the units that were off or out of order
     latency_s: float  # for so long a change of level stops every running job
     wake_s: float  # last wake-up asked for
     queue_first: int
@@ -101,6 +105,8 @@ class Live(Record):
     watts: float  # at full speed, in the configuration chosen
     power_w: float  # now
     idle_w: float  # what its units would draw if they were idle
+    rise_w: float  # of a waiting job on units of several classes: what it would draw above that
+    class_order: int  # in which it goes through the classes (node_classes.py)
     rate: float  # progress a second
     start_s: float
     end_s: float  # of the run as it stands
@@ -123,6 +129,7 @@ class Live(Record):
     completed: int  # 1: it ended because its work was done
     begun: int  # 1: its start was carried out, and it has not ended
     unconfirmed: int  # STARTING or RESUMING: asked for, and not yet seen to happen; else 0
+    below_idle_w: float  # of that in the clock
     resumed_j: float  # its joules when it was last asked to go on after a pause
 
 

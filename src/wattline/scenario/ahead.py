@@ -1,6 +1,6 @@
 """Compiles what a scenario will need while something else is compiled and run before it.
 
-A cap that is a part of the peak takes a run without one first, and in a comparison one scenario
+A cap that is a percentage of the run without one takes that first, and in a comparison one scenario
 comes after the other: each has policies of its own to compile, ten seconds on one core.
 """
 
@@ -11,12 +11,13 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from wattline.engine.at_once import MOST_JOBS
+from wattline.engine.at_once import is_short
 from wattline.engine.compiling import begin, compile_once
 from wattline.engine.simulate import made_ready
+from wattline.model.cap_value import cap_field
 from wattline.policies.contract import Composition
 from wattline.policies.setting import Chosen
-from wattline.scenario.caps import free_composition, is_part_of_peak
+from wattline.scenario.caps import free_composition, is_of_uncapped_run
 from wattline.scenario.model import Scenario
 from wattline.traces import Trace
 
@@ -31,9 +32,9 @@ def compile_run(
 
 
 def compile_all(scenario: Scenario, allow_code: bool) -> None:
-    """The same, and what finds the peak that its cap is a part of."""
+    """The same, and what runs without a cap first."""
     _begin(RUN, (scenario, None, None, allow_code))
-    if is_part_of_peak(scenario.power.cap):
+    if is_of_uncapped_run(scenario.power.cap):
         _begin(PEAK, (scenario, None, None, allow_code))
 
 
@@ -52,17 +53,18 @@ def _compile(what: str, scenario: Scenario, trace: Trace | None,
     from wattline.scenario.build import make_machine, plan, read_trace
 
     trace = trace or read_trace(scenario)
-    if len(trace.jobs) <= MOST_JOBS:
-        return  # it runs plain first, and is compiled then
-    if is_part_of_peak(scenario.power.cap):
+    if is_of_uncapped_run(scenario.power.cap):
         # Which cap it is makes no difference to the code, only that there is one.
-        watts = make_machine(scenario, trace).power_w_max
-        power = scenario.power.model_copy(update={"cap": f"{watts} W"})
+        watts = cap_field(make_machine(scenario, trace).power_w_max)
+        power = scenario.power.model_copy(update={"cap": watts})
         scenario = scenario.model_copy(update={"power": power})
     ready = plan(scenario, trace, chosen=chosen, allow_code=allow_code)
     policy = free_composition(ready.rules) if what == PEAK else ready.policy
-    if isinstance(policy, Composition):
-        compile_once(made_ready(ready.jobs, ready.machine, policy, ready.rules))
+    if not isinstance(policy, Composition):
+        return
+    parts = made_ready(ready.jobs, ready.machine, policy, ready.rules)
+    if not is_short(parts):  # else it runs plain first, and is compiled then
+        compile_once(parts)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from wattline.scenario.model import CapPlan
 from wattline.scenario.objects import Machine
 
 Cap = float | str | Path | Iterable[Mapping[str, float]] | CapPlan
-"""Watts, `"1.4MW"`, a part of the peak (0.7, `"70%"`), a file, or steps."""
+"""Watts, `"1.4MW"`, per cent (`"70%"`, `"70%peak"`, `"70%p99"`), a file, or steps."""
 
 
 def simulate(
@@ -55,7 +55,7 @@ def simulate(
     >>> trace = wl.generate("lublin", seed=1, jobs=50, nodes=100)
     >>> machine = wl.Machine(nodes=100, node_idle_w=90, node_active_w=300)
     >>> free = wl.simulate(trace, machine=machine)
-    >>> run = wl.simulate(trace, machine=machine, power=wl.Dvfs(cap="70%"), order="sjf")
+    >>> run = wl.simulate(trace, machine=machine, power=wl.Dvfs(cap="70%peak"), order="sjf")
     >>> round(run.power_w_peak / free.power_w_peak, 2) <= 0.7
     True
     """

@@ -16,18 +16,18 @@ from wattline.model.fields import name_of
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.reading import is_file
-from wattline.model.reservation import Reservation
 from wattline.model.run import PowerBound, Run
 from wattline.model.signal import Signal
 from wattline.physics.configurations import ConfigurationTable
-from wattline.policies.configuration.moldable_setup import columns_of
+from wattline.policies.configuration.moldable_setup import columns_of, unmeasured_jobs
 from wattline.policies.contract import Composition
 from wattline.policies.order.energy_share_setup import user_names
 from wattline.policies.setting import Chosen
 from wattline.scenario.budget_notes import budget_kept, budget_notes
 from wattline.scenario.budget_room import without_room
 from wattline.scenario.bundled_logs import log_path
-from wattline.scenario.caps import cap_signal, check_kept, without_cap
+from wattline.scenario.caps import cap_signal, check_kept, is_cap_file, rated_notes, without_cap
+from wattline.scenario.claims_used import claims_notes, claims_said
 from wattline.scenario.model import MOST_UNIX_S, NodeClassSection, Scenario
 from wattline.scenario.network_section import with_nodes
 from wattline.scenario.node_powers import assumed_powers, class_node_w, equal_node_w
@@ -35,6 +35,7 @@ from wattline.scenario.parameters import generator_parameters
 from wattline.scenario.policies import assumed_outside, composition_of, nature_of, setting_of
 from wattline.scenario.python_policy import load_policy, refuse_code
 from wattline.scenario.sizes import Dropped, fits, fitting, machine_size
+from wattline.scenario.times import clock_of, reservations_of
 from wattline.traces import Trace, generate, read
 from wattline.traces.raw import COUNTS
 from wattline.traces.signals import read_signal
@@ -62,6 +63,8 @@ class Plan:
     """The configurations that jobs choose from, by application, where they choose."""
     left_out: tuple[str, ...] = ()
     """Policies that were chosen and have nothing to do: a sentence each."""
+    changed: frozenset[str] = frozenset()
+    """Fields that were set beside the scenario: what of them has no effect is said."""
 
     def run(
         self, progress: Callable[[float], None] | None = None,
@@ -101,8 +104,8 @@ class Plan:
         from wattline.analysis.budget import budget_lines
         from wattline.scenario.promises import promises
         from wattline.scenario.refusals import not_run
+        from wattline.scenario.remarks import above_rated, outside_run, remarks, shares_exceeded
         from wattline.scenario.remarks import cleaned as cleaned_lines
-        from wattline.scenario.remarks import remarks
 
         cleaned = {f"cleaned_{rule.name}_jobs": float(rule.jobs)
                    for rule in self.trace.cleaning.touched}
@@ -115,18 +118,25 @@ class Plan:
         if isinstance(self.policy, Composition) and chosen == "budget":
             budget = self.policy.admission
             kept = budget_kept(budget, run, without_room(budget, run, self.rules))
+        by_claims, claims_changed = claims_notes(run, self.rules.nature.work)
+        unmeasured = unmeasured_jobs(self.policy)
         found = replace(
             run,
             scenario=self.scenario.model_dump(mode="json", exclude_none=True),
-            notes={**run.notes, **cleaned, **(budget_notes(kept) if kept else {})},
+            notes={**run.notes, **cleaned, **(budget_notes(kept) if kept else {}), **by_claims,
+                   **({"unmeasured_jobs": float(unmeasured)} if unmeasured else {})},
             budget=kept,
             bounds=self.bounds,
             promises=promises(self, run.end_s),
             configurations={} if self.tables is None else columns_of(self.tables, self.jobs),
             assumed=self.assumed,
         )
-        said = (*cleaned_lines(self.trace, run_times_used=self.tables is None), *remarks(self),
-                *not_run(self, found), *self.assumed, *budget_lines(found))
+        beyond, shares_said = shares_exceeded(found)
+        found = replace(found, notes={**found.notes, **beyond})
+        used = self.tables is None or unmeasured > 0
+        said = (*cleaned_lines(self.trace, run_times_used=used), *remarks(self),
+                *above_rated(self, found), *outside_run(self, found), *not_run(self, found),
+                *self.assumed, *shares_said, *claims_changed, *budget_lines(found))
         return replace(found, remarks=tuple(dict.fromkeys(said)))
 
 
@@ -164,7 +174,7 @@ def plan(
         trace = read_trace(scenario)
     ground = (grounds or Grounds()).of(scenario, trace, machine)
     machine, trace, jobs, dropped, assumed = ground
-    scenario = _resolved(_with_date(scenario, trace), machine)
+    scenario = _resolved(dated(scenario, trace), machine)
     _check_placement(scenario, machine)
 
     def meanwhile() -> None:
@@ -184,7 +194,9 @@ def plan(
     else:
         made, setting = composition_of(scenario, setting, chosen or {})
     rules = replace(rules, logged=setting.logged, nature=nature_of(setting))
-    assumed = (*assumed, *setting.made.assumed, *assumed_outside(setting))
+    by_claims = setting.made.claims[1] if setting.made.claims is not None else None
+    assumed = (*assumed, *rated_notes(scenario, jobs, machine), *setting.made.assumed,
+               *claims_said(by_claims, jobs), *assumed_outside(setting))
     return Plan(scenario, trace, jobs, machine, made, rules, assumed, dropped, setting.made.bounds,
                 setting.made.tables, left_out)
 
@@ -256,6 +268,7 @@ def read_trace(scenario: Scenario) -> Trace:
     trace = read(
         log_path(section.file), column_map=section.map, strict=section.strict, size=section.size,
         unit="cores" if scenario.machine.granularity == "core" else "nodes",
+        zone=section.zone or "",
     )
     if section.jobs is None or section.jobs >= len(trace.jobs):
         return trace
@@ -321,6 +334,7 @@ def make_rules(
     before_compiling: Callable[[], None] | None = None,
 ) -> Rules:
     units = units_of(machine, scenario.machine.granularity)
+    clock = clock_of(scenario, jobs)
     for index, section in enumerate(scenario.reservations):
         if section.nodes > units:
             raise InputError(f"reservations.{index}.nodes: {section.nodes} are reserved, "
@@ -330,12 +344,9 @@ def make_rules(
         overrun=scenario.policy.overrun,
         cap_counts=scenario.power.cap_counts,
         choose_nodes=name_of(scenario.policy.placement) != "counted" or len(machine.groups) > 1,
-        reservations=tuple(
-            Reservation(r.start_s, r.duration_s, r.nodes, r.watts, r.name)
-            for r in scenario.reservations
-        ),
+        reservations=reservations_of(scenario, clock),
         user_share=_user_shares(scenario, jobs),
-        signals={name: read_signal(file) for name, file in scenario.signals.items()},
+        signals={name: read_signal(file, clock) for name, file in scenario.signals.items()},
     )
     return replace(rules, cap_w=cap_signal(scenario, jobs, machine, rules, before_compiling))
 
@@ -376,7 +387,7 @@ def _resolved(scenario: Scenario, machine: Machine) -> Scenario:
         changes["trace"] = scenario.trace.model_copy(update={"file": whole})
     caps = {name: getattr(scenario.power, name) for name in ("cap", "watch_cap")}
     files = {name: str(Path(cap).resolve()) for name, cap in caps.items()
-             if isinstance(cap, str) and is_file(cap)}
+             if is_cap_file(cap)}
     if files:
         changes["power"] = scenario.power.model_copy(update=files)
     if not scenario.machine.classes:
@@ -396,7 +407,8 @@ def _in_cores(trace: Trace, machine: Machine, granularity: str) -> Trace:
                    header={**trace.header, COUNTS: "cores"})
 
 
-def _with_date(scenario: Scenario, trace: Trace) -> Scenario:
+def dated(scenario: Scenario, trace: Trace) -> Scenario:
+    """With the date of the log's second 0, where the log says it and the scenario does not."""
     start_s = trace.unix_start_s
     if scenario.trace.unix_start_s is not None or start_s is None:
         return scenario
@@ -407,9 +419,11 @@ def _with_date(scenario: Scenario, trace: Trace) -> Scenario:
 
 
 def cap_over_time(scenario: Scenario) -> Signal | None:
-    """The cap in watts, however it is written; a fraction takes a run of the jobs without a cap."""
+    """The cap in watts, however it is written; it may take a run of the jobs without a cap."""
     if scenario.twin is not None:
         return plan(scenario).rules.cap_w
     scenario, _ = without_cap(with_nodes(scenario))
-    ground = _ground(scenario, read_trace(scenario), None)
+    trace = read_trace(scenario)
+    scenario = dated(scenario, trace)
+    ground = _ground(scenario, trace, None)
     return make_rules(scenario, ground.jobs, ground.machine).cap_w

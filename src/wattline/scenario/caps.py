@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from wattline.engine.prepare import Rules
+import numpy as np
+
+from wattline.analysis.series import power_steps
+from wattline.engine.prepare import Rules, sizes_of
 from wattline.engine.simulate import simulate
-from wattline.model.errors import InputError
+from wattline.model.cap_value import RATED, Uncapped, is_cap_value, percentile_w, read_cap_value
+from wattline.model.errors import InputError, in_callers_terms
 from wattline.model.fields import name_of
 from wattline.model.jobs import JobTable
-from wattline.model.machine import MOST_POWER_W, Machine
+from wattline.model.machine import Machine
 from wattline.model.reading import is_file
-from wattline.model.signal import Signal
-from wattline.model.units import parse_fraction, parse_power, unit_hint
+from wattline.model.run import Run
+from wattline.model.run_clock import RunClock
+from wattline.model.signal import FloatArray, Signal
+from wattline.model.unit_power import unit_share
+from wattline.model.units import counted
 from wattline.physics.powercap import CapChange, DrawLimits, PowerCap, WattReservation
 from wattline.policies.contract import Composition
 from wattline.policies.going_together import KEEPERS, is_moldable
 from wattline.policies.registry import is_place, places
 from wattline.policies.regulation.none import NoRegulation
 from wattline.scenario.model import CapPlan, CapStep, Scenario
+from wattline.scenario.times import clock_of
 from wattline.traces.signals import read_cap
 
 CHOICES = (f"choose a power policy that does with --power-policy (policy.power): "
@@ -33,6 +42,9 @@ OF_JOBS = ("block", "wait", "dvfs")
 
 NO_CAP = "none"
 """Written for a cap that there is not: the one to compare others with."""
+
+
+NOR = ", nor a file, nor none"
 
 
 def without_cap(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
@@ -90,16 +102,38 @@ def _check_counts(scenario: Scenario, in_python: bool) -> None:
                          f"'requested', not with '{configure}'")
 
 
-def cap_plan(scenario: Scenario, machine: Machine) -> PowerCap:
-    """The `[power.cap]` table as a plan, checked against the machine."""
+def cap_windows(scenario: Scenario, clock: RunClock) -> tuple[WattReservation, ...]:
+    """The reservations of the `[power.cap]` table on the clock of the run."""
+    given = scenario.power.cap
+    if not isinstance(given, CapPlan):
+        return ()
+    return tuple(
+        WattReservation(clock.at(r.start_s, "power.cap.reservations.start"), r.duration_s,
+                        r.watts, r.name)
+        for r in given.reservations)
+
+
+def steps_written(scenario: Scenario, clock: RunClock) -> list[float]:
+    """When the steps of the cap that is written begin, without those that reservations make."""
+    power = scenario.power
+    given = power.watch_cap if power.cap is None else power.cap
+    if isinstance(given, CapPlan):
+        return sorted({clock.first_s, *(clock.at(each.at_s) for each in given.changes)})
+    if isinstance(given, tuple):
+        return [clock.at(each.time_s) for each in given]
+    return list(read_cap(str(given), clock).time_s) if is_cap_file(given) else []
+
+
+def cap_plan(scenario: Scenario, machine: Machine, clock: RunClock) -> PowerCap:
+    """The `[power.cap]` table as a plan on the clock of the run, checked against the machine."""
     given = scenario.power.cap
     if not isinstance(given, CapPlan):
         return PowerCap()
     plan = PowerCap(
         watts=float("inf") if given.watts is None else given.watts,
-        changes=tuple(CapChange(c.at_s, c.watts) for c in given.changes),
-        reservations=tuple(WattReservation(r.start_s, r.duration_s, r.watts, r.name)
-                           for r in given.reservations),
+        changes=tuple(CapChange(clock.at(c.at_s, "power.cap.changes.at"), c.watts)
+                      for c in given.changes),
+        reservations=cap_windows(scenario, clock),
         floor_w=given.floor_w,
         change_rate_w_per_s=given.change_rate_w_per_s,
     )
@@ -115,23 +149,24 @@ def cap_signal(
 ) -> Signal | None:
     """The cap in watts, whether it is kept or watched.
 
-    A part of the peak takes a run without a cap; `before_compiling` is called where what that needs
-    is not compiled yet.
+    A percentage of the run without a cap takes that run; `before_compiling` is called where what
+    it needs is not compiled yet.
     """
     cap, watched = scenario.power.cap, scenario.power.watch_cap
+    clock = clock_of(scenario, jobs)
 
-    def peak_w() -> float:
-        return _peak_w(jobs, machine, replace(rules, cap_w=None), before_compiling)
+    def uncapped_w(percent: float) -> float:
+        return _uncapped(jobs, machine, replace(rules, cap_w=None), percent, before_compiling)
 
     if isinstance(cap, CapPlan):
-        return cap_plan(scenario, machine).signal(machine.power_w_max)
+        return cap_plan(scenario, machine, clock).signal(machine.power_w_max, clock.first_s)
     if cap is not None:
         configure = name_of(scenario.policy.configure)
-        if is_part_of_peak(cap) and is_moldable(configure):
-            raise InputError(f"power.cap: {cap} is a part of what the jobs draw as they are, and "
-                             f"under policy.configure '{configure}' they draw what their "
-                             "configurations do; write watts, like 9kW")
-        signal = in_watts("power.cap", cap, peak_w)
+        if is_of_uncapped_run(cap) and is_moldable(configure):
+            raise InputError(f"power.cap: {cap} is of what the jobs draw as they are, and under "
+                             f"policy.configure '{configure}' they draw what their configurations "
+                             "do; write per cent of rated power (70%), or watts, like 9kW")
+        signal = in_watts("power.cap", cap, machine.power_w_max, uncapped_w, clock)
         lowest = float(signal.value.min())
         if scenario.power.cap_counts == "jobs":
             if len(machine.groups) > 1:
@@ -146,79 +181,101 @@ def cap_signal(
         return signal
     power = name_of(scenario.policy.power)
     if power in ("block", "wait", "dvfs"):
-        raise InputError(f"power.cap: the power policy '{power}' needs a cap, like 0.7, 1.4MW or "
+        raise InputError(f"power.cap: the power policy '{power}' needs a cap, like 70%, 1.4MW or "
                          "a file")
     if watched is None:
         return None
-    return in_watts("power.watch_cap", watched, peak_w)
+    return in_watts("power.watch_cap", watched, machine.power_w_max, uncapped_w, clock)
 
 
-_PEAKS: WeakKeyDictionary[JobTable, dict[Hashable, float]] = WeakKeyDictionary()
-"""Peaks of job tables that are still in use: a sweep over caps asks for one again and again."""
+_UNCAPPED: WeakKeyDictionary[JobTable, dict[Hashable, float]] = WeakKeyDictionary()
+"""Peaks and percentiles of job tables that are still in use: a sweep over caps asks for one again
+and again."""
 
 
-def _peak_w(
-    jobs: JobTable, machine: Machine, rules: Rules, before_compiling: Callable[[], None] | None
+def _uncapped(
+    jobs: JobTable, machine: Machine, rules: Rules, percent: float,
+    before_compiling: Callable[[], None] | None,
 ) -> float:
-    """What the jobs draw at most without a cap."""
-    known = _PEAKS.setdefault(jobs, {})
-    key = (machine, rules.granularity, rules.overrun, rules.choose_nodes, rules.reservations)
+    """The power of the jobs without a cap that is exceeded for the rest of the time."""
+    known = _UNCAPPED.setdefault(jobs, {})
+    key = (machine, rules.granularity, rules.overrun, rules.choose_nodes, rules.reservations,
+           percent)
     if key not in known:
-        known[key] = simulate(jobs, machine, free_composition(rules), rules,
-                              before_compiling=before_compiling).power_w_peak
+        run = simulate(jobs, machine, free_composition(rules), rules,
+                       before_compiling=before_compiling)
+        known[key] = run.power_w_peak if percent == 100.0 else _percentile_w(run, percent)
     return known[key]
 
 
-def is_part_of_peak(cap: object) -> bool:
+def _percentile_w(run: Run, percent: float) -> float:
+    steps = power_steps(run)
+    return percentile_w(steps.value, steps.length_s, percent)
+
+
+def is_of_uncapped_run(cap: object) -> bool:
     """Whether a run without a cap has to say what this one is in watts."""
-    return isinstance(cap, (float, int, str)) and not is_file(str(cap)) and is_share(cap)
+    return is_cap_value(cap) and read_cap_value(cap).of_uncapped_run  # type: ignore[arg-type]
 
 
-def is_share(cap: float | str) -> bool:
-    """Whether a cap is a part of the peak that the jobs reach without one."""
-    if isinstance(cap, str):
-        return not cap.strip().endswith("W") and _number("power.cap", cap) <= 1
-    return cap <= 1
+def rated_notes(scenario: Scenario, jobs: JobTable, machine: Machine) -> tuple[str, ...]:
+    """What rated power rests on, where the cap is a percentage of it."""
+    given = (scenario.power.cap, scenario.power.watch_cap)
+    if not any(is_cap_value(cap) and read_cap_value(cap).of == RATED  # type: ignore[arg-type]
+               for cap in given):
+        return ()
+    found = []
+    said_of_jobs = np.isnan(jobs.power_w).any() and not is_moldable(
+        name_of(scenario.policy.configure))
+    if not (scenario.machine.classes or said_of_jobs) and scenario.machine.node_active_w is None:
+        found.append("the cap is of rated power, for which a busy node is assumed to draw "
+                     f"{machine.groups[0].node_class.power_w_active:g} W; give --node-active-w")
+    unit = scenario.machine.granularity
+    unit_w, above_w = above_busy(jobs, machine, unit)
+    if above_w.size:
+        found.append(f"{counted(above_w.size, 'job')} above the {unit_w:g} W of a busy "
+                     f"{unit} that rated power counts, up to {above_w.max():.4g} W")
+    return tuple(in_callers_terms(line) for line in found)
+
+
+def above_busy(jobs: JobTable, machine: Machine, granularity: str) -> tuple[float, FloatArray]:
+    """What a busy node or core draws at most, and the watts for each of the jobs that draw more by
+    the log."""
+    unit_w = max(group.node_class.power_w_active * unit_share(group.node_class, granularity)
+                 for group in machine.groups)
+    each_w = jobs.power_w / np.maximum(sizes_of(jobs, machine, granularity), 1)
+    return unit_w, each_w[each_w > unit_w * (1.0 + 1e-9)]
+
+
+def is_cap_file(cap: object) -> bool:
+    """Whether a cap is a file that is there; what reads as a cap is one, whatever lies there."""
+    return isinstance(cap, str) and not is_cap_value(cap) and is_file(cap)
 
 
 def in_watts(
-    field: str, cap: float | str | tuple[CapStep, ...], peak_w: Callable[[], float]
+    field: str, cap: float | str | tuple[CapStep, ...], rated_w: float,
+    uncapped_w: Uncapped | None, clock: RunClock,
 ) -> Signal:
-    """A cap as a step function, however it is written; a part of the peak asks for that."""
+    """A cap as a step function on the clock of the run, however it is written."""
     if isinstance(cap, tuple):
         if not cap:
             raise InputError(f"{field}: the list of steps is empty")
-        return Signal.from_steps(((step.time_s, step.watts) for step in cap), "W")
-    in_units = False
-    if isinstance(cap, str):
-        if is_file(cap):
-            return read_cap(cap)
-        in_units = cap.strip().endswith("W")
-        cap = _number(field, cap)
-    if not 0 < cap <= MOST_POWER_W:
-        raise InputError(f"{field}: {cap:g} must be a positive number of watts, up to "
-                         f"{MOST_POWER_W:g}, or a fraction")
-    # Up to 1 a fraction of what the same jobs would draw at most without a cap.
-    return Signal.constant(cap * peak_w() if cap <= 1 and not in_units else cap, "W")
-
-
-def _number(field: str, text: str) -> float:
-    if text.strip().endswith("%"):
-        share = parse_fraction(text)
-        if not 0 < share <= 1:
-            raise InputError(f"{field}: {text} must be above 0 % and at most 100 %")
-        return share
+        steps = [(clock.at(step.time_s, field), step.watts) for step in cap]
+        for (earlier_s, _), (later_s, _) in pairwise(steps):
+            if later_s <= earlier_s:
+                raise InputError(f"{field}: its steps must rise in time; {clock.text(later_s)} "
+                                 f"comes after {clock.text(earlier_s)}")
+        return Signal.from_steps(steps, "W")
+    if is_cap_file(cap):
+        return read_cap(str(cap), clock)
     try:
-        return parse_power(text)
-    except InputError:
-        raise InputError(
-            f"{field}: '{text}' is neither watts, nor a fraction, nor a file, nor none"
-            + unit_hint(text)
-        ) from None
+        return Signal.constant(read_cap_value(cap, NOR).watts(rated_w, uncapped_w), "W")
+    except InputError as error:
+        raise InputError(f"{field}: {error}") from None
 
 
 def free_composition(rules: Rules) -> Composition:
-    """The policies under which the peak is found that a cap may be a part of."""
+    """The policies of the run without a cap that a cap may be a percentage of."""
     from wattline.policies.admission.none import NoLimit
     from wattline.policies.backfill.easy import Easy
     from wattline.policies.configuration.requested import Requested

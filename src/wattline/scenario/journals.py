@@ -33,6 +33,7 @@ from wattline.policies.state import State
 from wattline.scenario.build import Plan, plan
 from wattline.scenario.load import validate
 from wattline.scenario.model import CapPlan
+from wattline.scenario.times import clock_of
 from wattline.traces import Trace
 
 MOST_TOLD = 2000
@@ -112,8 +113,10 @@ def scenario_of(plan: Plan) -> dict[str, Any]:
     if cap is not None and scenario.power.cap is not None and not isinstance(
         scenario.power.cap, CapPlan
     ):
-        steps = [{"time_s": max(float(at_s), 0.0), "watts": float(watts)}
-                 for at_s, watts in zip(cap.time_s, cap.value, strict=True)]
+        first_s = clock_of(scenario, plan.jobs).first_s
+        steps = [{"time_s": 0.0, "watts": cap.at(first_s)},
+                 *({"time_s": float(at_s) - first_s, "watts": float(watts)}
+                   for at_s, watts in zip(cap.time_s, cap.value, strict=True) if at_s > first_s)]
         power = scenario.power.model_dump(mode="json", exclude_none=True) | {"cap": steps}
         scenario = validate(
             scenario.model_dump(mode="json", exclude_none=True) | {"power": power}, "journal")

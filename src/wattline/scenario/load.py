@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from wattline.model.cap_value import is_cap_value
 from wattline.model.errors import InputError
 from wattline.model.mistakes import first_mistake
 from wattline.model.reading import (
@@ -89,6 +90,8 @@ def beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         # is meant.
         if not isinstance(value, (str, Path)) or is_bundled(value):
             continue
+        if section == "power" and is_cap_value(value):
+            continue
         if name in _FILES or is_file(folder / value):
             result[section][name] = str(folder / value)
     parameters = result["trace"].get("parameters") if isinstance(result.get("trace"), dict) else {}
@@ -154,7 +157,7 @@ def _is_text(value: Any) -> bool:
 
 
 def changed(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields with some set: `{"power.cap": 0.7}` sets `cap` in `[power]`."""
+    """The fields with some set: `{"power.cap": "70%"}` sets `cap` in `[power]`."""
     result: dict[str, Any] = {key: _copy(value) for key, value in fields.items()}
     for name, value in changes.items():
         target = result
@@ -187,7 +190,7 @@ def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or not name:
-            raise InputError(f"'{setting}' is not a setting; write it like power.cap=0.7")
+            raise InputError(f"'{setting}' is not a setting; write it like power.cap=70%")
         field = name.strip()
         if field in changes:
             raise InputError(f"--set {field} is given twice; leave one out")

@@ -48,7 +48,8 @@ def machine_view(
     if machine is None:
         raise InputError("name a scenario or give a machine, like Machine(nodes=100, "
                          "node_idle_w=90, node_active_w=300)")
-    known = machine_in(machine)[1] if isinstance(machine, (str, Path)) else machine_from(machine)
+    known = (machine_in(machine)[1] if isinstance(machine, (str, Path))
+             else machine_from(machine, powers=name == "power"))
     if name == "power":
         bounds = {entity: watts_of(limit) for entity, limit in (limits or {}).items()}
         return power_view(known, cores=with_cores, limits_w=bounds)

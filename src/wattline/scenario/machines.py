@@ -1,4 +1,9 @@
-"""A machine that is asked about by itself: given as an object, by a run, or in a scenario file."""
+"""A machine that is asked about by itself: given as an object, by a log, or in a scenario file.
+
+Nothing stands in for a machine that nobody gave. What is asked without jobs needs its size and its
+powers; jobs of a log bring the size that the log's header says, and powers may then be assumed, as
+for a scenario. What was taken from where, and what was assumed, is said.
+"""
 
 from __future__ import annotations
 
@@ -8,27 +13,59 @@ from wattline.model.errors import InputError
 from wattline.model.machine import Machine
 from wattline.model.units import counted
 from wattline.scenario import objects
-from wattline.scenario.build import make_machine, read_trace
+from wattline.scenario.build import assumptions, make_machine, read_trace
 from wattline.scenario.caps import without_cap
 from wattline.scenario.load import load, validate
 from wattline.scenario.model import Scenario
+from wattline.traces import Trace
 
 
-def machine_from(given: Machine | objects.Machine) -> Machine:
-    """The machine, whose powers must all be given: there are no jobs to assume them for."""
+def machine_from(given: Machine | objects.Machine, *, powers: bool = True) -> Machine:
+    """The machine, where there are no jobs: nothing of it is assumed.
+
+    Without `powers` only what stands where is asked.
+    """
     if isinstance(given, Machine):
         return given
     if not isinstance(given, objects.Machine):
         raise no_machine(given)
-    fields = given.said()
-    if not given.classes:
-        missing = [name for name in ("node_idle_w", "node_active_w") if fields.get(name) is None]
-        if given.nodes is None or missing:
-            raise InputError(
-                f"the machine needs {' and '.join(missing or ['nodes'])}, like "
-                f"Machine(nodes={given.nodes or 100}, node_idle_w=90, node_active_w=300): without "
-                "a log nothing is assumed")
-    return make_machine(validate({"trace": {"generate": "lublin"}, "machine": fields}, "machine"))
+    missing = _missing(given, powers)
+    if missing:
+        like = f"--nodes {given.nodes or 100}" + ", --node-idle-w 90, --node-active-w 300" * powers
+        raise InputError(f"the machine needs {_listed(missing)}, like {like}: without a scenario "
+                         "or a log nothing is assumed")
+    return make_machine(_alone(given))
+
+
+def machine_for(given: Machine | objects.Machine, trace: Trace) -> tuple[Machine, tuple[str, ...]]:
+    """The machine that a log's jobs run on, and a line for all that is not given.
+
+    Its size comes from the log's header, powers are assumed where jobs have none of their own.
+    """
+    if isinstance(given, Machine):
+        return given, ()
+    if not isinstance(given, objects.Machine):
+        raise no_machine(given)
+    scenario = _alone(given)
+    return make_machine(scenario, trace), assumptions(scenario, trace, trace.jobs, None)
+
+
+def _missing(given: objects.Machine, powers: bool) -> list[str]:
+    if given.classes:
+        return []
+    fields: dict[str, float | None] = {"--nodes": given.nodes}
+    if powers:
+        fields |= {"--node-idle-w": given.node_idle_w, "--node-active-w": given.node_active_w}
+    return [option for option, value in fields.items() if value is None]
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _alone(given: objects.Machine) -> Scenario:
+    """A scenario that has this machine; its jobs are not asked for."""
+    return validate({"trace": {"generate": "lublin"}, "machine": given.said()}, "machine")
 
 
 def no_machine(given: object) -> InputError:

@@ -7,6 +7,7 @@ right. Numbers are SI; where a person types them, `1.4MW`, `90m` or `70%` are un
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -35,6 +36,7 @@ from wattline.model.fields import (
     Watts,
     Whole,
 )
+from wattline.model.local_time import name_of_zone
 from wattline.model.machine import MOST_CORES, MOST_NODES, MOST_SPEED, NodeClass
 from wattline.model.mistakes import shown
 from wattline.policies.declaration import REGULATION
@@ -42,6 +44,7 @@ from wattline.policies.registry import check, check_installed
 from wattline.scenario.contract_refusals import beside_contract, without_contract
 from wattline.scenario.contract_section import ContractSection
 from wattline.scenario.parameters import generator_parameters
+from wattline.scenario.times import Ahead, UnixStart
 from wattline.scenario.twin.beside import SLURM, beside_twin, without_twin
 from wattline.scenario.twin.section import TwinSection
 from wattline.traces.frames import is_table, rows_of
@@ -68,8 +71,11 @@ class TraceSection(Section):
     strict: StrictBool = False
     drop_larger: StrictBool = False
     """Jobs larger than the machine are left out; otherwise one is a mistake."""
-    unix_start_s: Number | None = Field(None, ge=0, le=MOST_UNIX_S)
-    """Unix time of second 0, where the log says it; filled in when the log is read."""
+    zone: Annotated[str, AfterValidator(name_of_zone)] | None = None
+    """Zone of times without an offset, in the log and in files beside it (prices, nodes that were
+    down): Europe/Berlin, or `local` for this machine's. UTC without it."""
+    unix_start_s: UnixStart | None = Field(None, ge=0, le=MOST_UNIX_S)
+    """Date or Unix time of second 0, where the log says none; filled in when the log is read."""
 
     @model_validator(mode="after")
     def _one_source(self) -> TraceSection:
@@ -109,6 +115,10 @@ class MachineSection(Section):
     """Without it, power.idle_fraction of node_active_w."""
     node_active_w: Watts | None = Field(None, ge=0)
     node_off_w: Watts = Field(0.0, ge=0)
+    node_base_w: Watts | None = Field(None, ge=0)
+    """Of a busy node beside the devices whose watts a table of configurations has."""
+    supply_efficiency: Fraction | None = Field(None, gt=0, le=1)
+    """What nodes get of what their power supplies take; for such tables too."""
     nodes_per_rack: Whole | None = Field(None, ge=1, le=MOST_NODES)
     """Without it, all nodes stand in one rack."""
     node_names: Annotated[str, Field(max_length=MOST_NAMES)] | None = None
@@ -158,15 +168,6 @@ class PolicySection(Section):
         if choice is not None:
             check_installed(REGULATION, choice, {"auto": "aqa"})
         return choice
-
-
-def _not_past(start_s: float) -> float:
-    if start_s < 0:
-        raise ValueError("this is in the past: the scenario's clock begins at 0 s")
-    return start_s
-
-
-Ahead = Annotated[Seconds, AfterValidator(_not_past)]
 
 
 class CapStep(Section):
@@ -227,8 +228,8 @@ class PowerSection(Section):
     """The power limit and how jobs answer to frequency."""
 
     cap: Cap = None
-    """Watts; a fraction up to 1 of the peak without a cap; a CSV file; a list of steps; a plan;
-    or `none`."""
+    """Watts; per cent of rated power (`70%`), of the peak (`70%peak`) or a percentile (`70%p99`) of
+    the run without a cap; a CSV file; a list of steps; a plan; or `none`."""
     watch_cap: WatchCap = None
     """The same without the plan: power is measured against it, and nothing keeps it."""
     cap_counts: Literal["machine", "jobs"] = "machine"
@@ -250,6 +251,8 @@ class PowerSection(Section):
         if isinstance(cap, CapPlan) and not cap.model_fields_set:
             raise ValueError('the table is empty and caps nothing; give watts, or write "none"')
         for earlier, later in pairwise(cap if isinstance(cap, tuple) else ()):
+            if isinstance(later.time_s, datetime) or isinstance(earlier.time_s, datetime):
+                continue  # compared on the clock of the run, where that is known
             if not later.time_s > earlier.time_s:
                 raise ValueError(
                     f"its steps must rise in time; {later.time_s:g} s comes after "

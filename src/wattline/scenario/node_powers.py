@@ -9,6 +9,7 @@ import numpy as np
 from wattline.model.fields import name_of
 from wattline.model.jobs import JobTable
 from wattline.model.machine import NodeClass
+from wattline.physics.power_scope import NodePower
 from wattline.policies.going_together import is_moldable
 from wattline.scenario.model import NodeClassSection, Scenario
 
@@ -29,6 +30,22 @@ def class_node_w(section: NodeClassSection) -> tuple[float, float]:
     """Idle and active power of the nodes of a class."""
     return (ASSUMED.power_w_idle if section.idle_w is None else section.idle_w,
             ASSUMED.power_w_active if section.active_w is None else section.active_w)
+
+
+def node_power(scenario: Scenario) -> NodePower:
+    """By what the watts of configurations are turned into those of the cap; idle power as far as
+    it is known."""
+    section = scenario.machine
+    known = [each.idle_w for each in section.classes if each.idle_w is not None]
+    if not section.classes and (section.node_idle_w is not None or by_fraction(scenario)):
+        known = [equal_node_w(scenario)[0]]
+    return NodePower(section.node_base_w, min(known, default=None), section.supply_efficiency)
+
+
+def by_fraction(scenario: Scenario) -> bool:
+    """Whether idle power is said as a part of active power."""
+    return (scenario.power.idle_fraction is not None
+            and scenario.machine.node_active_w is not None)
 
 
 def assumed_powers(scenario: Scenario, jobs: JobTable) -> list[str]:
@@ -64,7 +81,6 @@ def _not_given(scenario: Scenario) -> Iterator[NotGiven]:
         return
     section = scenario.machine
     idle_w, active_w = equal_node_w(scenario)
-    by_fraction = scenario.power.idle_fraction is not None and section.node_active_w is not None
     yield ("", ("--node-idle-w", "--node-active-w"),
-           None if section.node_idle_w is not None or by_fraction else idle_w,
+           None if section.node_idle_w is not None or by_fraction(scenario) else idle_w,
            active_w if section.node_active_w is None else None)

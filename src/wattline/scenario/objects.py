@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from pydantic import field_validator
 
 from wattline.model import machine
+from wattline.model.cap_value import read_cap_value
 from wattline.model.errors import InputError
 from wattline.model.given import Given
 from wattline.model.reading import is_file
@@ -28,7 +29,7 @@ from wattline.policies.order.order_setup import MultifactorParameters, WfpParame
 from wattline.policies.placement.bounded_setup import BoundedParameters
 from wattline.policies.placement.varied_setup import VariedParameters
 from wattline.policies.registry import find
-from wattline.scenario.caps import NO_CAP, is_share
+from wattline.scenario.caps import NO_CAP, NOR
 from wattline.scenario.model import Cap, MachineSection, NodeClassSection
 
 
@@ -109,19 +110,19 @@ class Power(PolicyObject):
 
 
 class Keeper(Power):
-    """A power policy with the cap that it keeps: watts, `"1.4MW"`, a part of the peak such as 0.7
-    or `"70%"`, a file, or steps."""
+    """A power policy with the cap that it keeps: watts, `"1.4MW"`, `"70%"` of rated power,
+    `"70%peak"` or `"70%p99"` of the run without a cap, a file, or steps."""
 
     cap: Cap = None
 
     @field_validator("cap")
     @classmethod
     def _readable(cls, cap: Any) -> Any:
-        if isinstance(cap, str) and cap != NO_CAP and not is_file(cap):
+        if isinstance(cap, (str, float)) and cap != NO_CAP and not is_file(str(cap)):
             try:
-                is_share(cap)
+                read_cap_value(cap, NOR)
             except InputError as error:
-                raise ValueError(str(error).removeprefix("power.cap: ")) from None
+                raise ValueError(str(error)) from None
         return cap
 
 

@@ -12,9 +12,11 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine as RunMachine
 from wattline.policies.contract import Composition
 from wattline.scenario.build import Plan
+from wattline.scenario.caps import is_of_uncapped_run
 from wattline.scenario.in_python import PolicyChoice, Source, asked
 from wattline.scenario.journals import JOBS_KNOWN, scenario_of
 from wattline.scenario.objects import Machine
+from wattline.scenario.times import clock_of
 
 
 def open_books(
@@ -54,14 +56,16 @@ def open_books(
     if not isinstance(start_s, (int, float)) or not abs(start_s) <= MOST_FIGURE:
         raise InputError(f"start_s is {start_s}, must be a number of seconds")
     given = found.scenario.power.cap
-    if str(given).endswith("%") or (isinstance(given, (int, float)) and 0 < given <= 1):
-        raise InputError(f"cap: {given} of a peak that nobody knows yet; books take watts")
+    if is_of_uncapped_run(given):
+        raise InputError(f"cap: {given} is of a run without a cap, and the jobs are not known yet; "
+                         "books take watts, or per cent of rated power (70%)")
     ready = found.plan()
     if not isinstance(ready.policy, Composition):
         raise InputError("books need a policy along the axes, not one written in Python")
     steps = ready.rules.cap_w
     warn((*ready.assumed, *_to_be_told(ready)))
-    cap_w = float("inf") if steps is None else float(steps.value[0])
+    clock = clock_of(ready.scenario, ready.jobs)
+    cap_w = float("inf") if steps is None else steps.at(clock.first_s)
     highest_w = cap_w if steps is None else float(steps.value.max())
     books = Books.open(ready.machine, ready.policy, ready.rules.terms, start_s=start_s,
                        cap_w=cap_w, cap_w_max=highest_w)

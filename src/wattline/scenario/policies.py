@@ -7,13 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from wattline.engine.truth import TrueClaims
 from wattline.engine.world import Nature
 from wattline.model.errors import InputError
 from wattline.model.fields import name_of
 from wattline.model.jobs import JobTable
+from wattline.model.local_time import zone_of
 from wattline.model.machine import Machine
 from wattline.model.signal import Signal
 from wattline.physics.powercap import WattReservation
@@ -26,6 +25,8 @@ from wattline.policies.setting import Chosen, Outside, PowerFigures, Setting
 from wattline.scenario.caps import cap_plan
 from wattline.scenario.model import Scenario
 from wattline.scenario.network_section import behaviour_of, topology_of
+from wattline.scenario.node_powers import node_power
+from wattline.scenario.times import clock_of, reservations_of
 
 if TYPE_CHECKING:
     from wattline.engine.congestion import Congestion
@@ -48,14 +49,13 @@ class Readers(Outside):
         tables were: a sentence each."""
 
     def tariff(self, file: str, start: str) -> Signal:
-        from wattline.traces.dated_tariffs import LogDates, tariff_beside
+        from wattline.traces.dated_tariffs import tariff_beside
         from wattline.traces.tariffs import read_tariff
 
         if start or not len(self.jobs):
-            return read_tariff(Path(file), start=start)
-        log = LogDates.of(float(self.jobs.submit_s[0]), float(self.jobs.submit_s[-1]),
-                          self.scenario.trace.unix_start_s)
-        found, said = tariff_beside(Path(file), log, "policy.power.start")
+            return read_tariff(Path(file), start=start, zone=zone_of(self.scenario.trace.zone).info)
+        found, said = tariff_beside(Path(file), clock_of(self.scenario, self.jobs),
+                                    "policy.power.start")
         self.assumed += said
         return found
 
@@ -112,9 +112,10 @@ def setting_of(
     logged: dict[str, Any],
 ) -> Setting:
     """What the policies of a scenario are made for."""
-    plan = cap_plan(scenario, machine)
+    clock = clock_of(scenario, jobs)
+    plan = cap_plan(scenario, machine, clock)
     planned = tuple(WattReservation(r.start_s, r.duration_s, r.watts, r.name)
-                    for r in scenario.reservations if r.watts)
+                    for r in reservations_of(scenario, clock) if r.watts)
     power = scenario.power
     return Setting(
         machine=machine, jobs=jobs, granularity=scenario.machine.granularity, cap_w=cap_w,
@@ -123,7 +124,8 @@ def setting_of(
                            core_share=power.core_share, latency_s=power.latency_s,
                            wait_s=power.wait_time_s, wait_slots=power.wait_slots,
                            jobs_only=power.cap_counts == "jobs"),
-        chosen={}, logged=logged, outside=Readers(scenario, jobs, machine, logged),
+        node_power=node_power(scenario), chosen={}, logged=logged,
+        outside=Readers(scenario, jobs, machine, logged),
     )
 
 
@@ -151,7 +153,8 @@ def nature_of(setting: Setting) -> Nature:
     nature = Nature()
     if setting.made.claims is not None:
         options = setting.made.claims[1]
-        truth = TrueClaims(options.true_s, options.true_w, np.ones(1))
+        truth = TrueClaims(options.true_s, options.true_w, options.memory.time_factor.copy(),
+                           options.memory.watts_factor.copy())
         nature = nature._replace(work=truth, answers=truth)
     if isinstance(setting.outside, Readers) and setting.outside.congestion is not None:
         nature = nature._replace(network=setting.outside.congestion)

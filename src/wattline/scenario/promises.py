@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wattline.model.promises import EnergyPeriods, Frequencies, Promises
+from wattline.model.promises import EnergyPeriods, Frequencies, PowerShares, Promises
 from wattline.physics.budget_terms import CARRIES, UNSPENT
 from wattline.policies.admission.none import NoLimit
 from wattline.policies.contract import Composition
 from wattline.scenario.budget_notes import period_edges
+from wattline.scenario.caps import cap_plan
 from wattline.scenario.model import CapPlan
+from wattline.scenario.times import clock_of
 
 if TYPE_CHECKING:
     from wattline.physics.core_power import FrequencyRange
@@ -23,8 +26,12 @@ def promises(plan: Plan, until_s: float) -> Promises:
     """What the plan's policy has to keep up to a time; a policy in Python promises nothing."""
     if not isinstance(plan.policy, Composition):
         return Promises()
+    return replace(_of_power(plan, plan.policy, until_s), shares=_shares(plan, plan.policy))
+
+
+def _of_power(plan: Plan, policy: Composition, until_s: float) -> Promises:
     limited = plan.rules.cap_w is not None and plan.scenario.power.watch_cap is None
-    admission, budget = plan.policy.admission, None
+    admission, budget = policy.admission, None
     if isinstance(admission, NoLimit):  # most runs; to import the others takes a while
         return Promises(keeps_cap=limited)
     from wattline.policies.admission.adaptive import Adaptive
@@ -40,16 +47,41 @@ def promises(plan: Plan, until_s: float) -> Promises:
                     frequencies=_frequencies(plan, ladder))
 
 
+def _shares(plan: Plan, policy: Composition) -> PowerShares | None:
+    """What a rule that gives each job a share of the power lets it draw."""
+    from wattline.policies.configuration.moldable import FIXED, Moldable
+
+    rule = policy.configuration
+    if not isinstance(rule, Moldable) or rule.rule == FIXED:
+        return None
+    from wattline.policies.placement.varied import Varied
+
+    offers = rule.offers
+    measured = offers.code >= 0
+    least_w = np.zeros(len(measured))
+    for job in np.flatnonzero(measured) if rule.least_power else ():
+        points = offers.first_point[offers.first_level[offers.code[job] : offers.code[job] + 2]]
+        rows = offers.row[points[0] : points[1]]
+        nodes = offers.row_nodes[rows]
+        given = (nodes >= offers.least[job]) & (nodes <= min(offers.most[job],
+                                                             plan.machine.node_count))
+        least_w[job] = offers.row_power_w[rows[given]].min(initial=np.inf)
+    return PowerShares(np.where(measured, offers.weight, np.nan),
+                       np.where(np.isfinite(least_w), least_w, 0.0),
+                       not isinstance(policy.placement, Varied))
+
+
 def _windows(plan: Plan) -> tuple[tuple[float, float], ...]:
     """Windows of a lower cap before whose end the cap is not changed without notice."""
     cap, jobs = plan.scenario.power.cap, plan.jobs
     if plan.rules.cap_w is None or not len(jobs):
         return ()
-    planned: list[Any] = [*plan.scenario.reservations]
+    planned: list[Any] = [*plan.rules.reservations]
     changes_s = plan.rules.cap_w.time_s
     if isinstance(cap, CapPlan):
-        planned += cap.reservations
-        changes_s = np.array([change.at_s for change in cap.changes])
+        timed = cap_plan(plan.scenario, plan.machine, clock_of(plan.scenario, jobs))
+        planned += timed.reservations
+        changes_s = np.array([change.at_s for change in timed.changes])
     sudden_s = float(changes_s[changes_s > jobs.submit_s[0]].min(initial=np.inf))
     spans = ((each.start_s, each.start_s + each.duration_s) for each in planned if each.watts)
     return tuple(sorted(span for span in spans if span[1] <= sudden_s))

@@ -11,10 +11,11 @@ import numpy.typing as npt
 from wattline.analysis.summary import energy_text
 from wattline.engine.prepare import effective_cap, units_of_procs
 from wattline.model.jobs import IntArray
-from wattline.model.units import format_power
-from wattline.policies.configuration.moldable import ADAPTIVE, FIXED, Moldable
+from wattline.model.kernel import uncompiled
+from wattline.model.units import counted, format_power
+from wattline.policies.configuration.moldable import FIXED, Moldable
 from wattline.policies.configuration.offers import Offers
-from wattline.policies.contract import Composition
+from wattline.policies.contract import Composition, sets_aside
 from wattline.scenario.build import Plan
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 
 Flags = npt.NDArray[np.bool_]
+MOST_NAMED = 20
 
 
 def not_run(plan: Plan, run: Run) -> list[str]:
@@ -43,12 +45,40 @@ def not_run(plan: Plan, run: Run) -> list[str]:
                      f"room; the first is job {held[0]['job_id']}: {needs_text(held[0])}; the "
                      "figures are of the others")
     missing = int((~ran & ~refused).sum()) - len(held)
-    if missing > 0:
-        found.append(f"{missing:,} of {len(run.jobs):,} jobs never ran (the policy, or a cap that "
-                     "no moment satisfies, never let them); "
+    aside = _set_aside(plan, run, {job["job_id"] for job in held})
+    if aside.size:
+        found.append(kept_aside(plan, aside))
+    if missing > aside.size:
+        found.append(f"{missing - aside.size:,} of {len(run.jobs):,} jobs never ran (the policy, "
+                     "or a cap that no moment satisfies, never let them); "
                      f"{_above_the_last_cap(plan, np.flatnonzero(~ran & ~refused))}"
                      "the figures are of the others")
     return found
+
+
+def _set_aside(plan: Plan, run: Run, held: set[int]) -> IntArray:
+    """Rows of the jobs that waited for a higher cap at the end, and not for joules."""
+    rows = np.array(run.set_aside, dtype=np.int64)
+    nowhere: Any = None  # policies say it whatever the state is
+    with uncompiled():
+        if not (isinstance(plan.policy, Composition)
+                and sets_aside(nowhere, plan.policy.admission)):
+            return rows[:0]
+    return rows[~np.isin(plan.jobs.job_id[rows], list(held))]
+
+
+def kept_aside(plan: Plan, rows: IntArray) -> str:
+    """The jobs by name, and what the first would need at full speed."""
+    cap = effective_cap(plan.rules)
+    last = "" if cap is None else f", {format_power(float(cap.value[-1]))},"
+    named = ", ".join(str(job) for job in plan.jobs.job_id[rows[:MOST_NAMED]])
+    more = f" and {rows.size - MOST_NAMED:,} more" if rows.size > MOST_NAMED else ""
+    one = rows.size == 1
+    return (f"{counted(rows.size, 'job')} {'was' if one else 'were'} set aside and never ran: "
+            f"alone on the machine {'it exceeds' if one else 'each exceeds'} the last cap{last} "
+            f"and a higher one would give {'it its place' if one else 'them their places'} in the "
+            f"queue back ({named}{more}); nobody waits behind {'it' if one else 'them'}; the "
+            "figures are of the others")
 
 
 def _above_the_last_cap(plan: Plan, rows: IntArray) -> str:
@@ -109,7 +139,8 @@ def _of(plan: Plan, row: int, no_room: Sequence[Mapping[str, Any]]) -> str:
     name = f"{jobs.name_of('application', code)} on " if code >= 0 else ""
     job = f"job {jobs.job_id[row]} ({name}{where})"
     policy = plan.policy
-    if isinstance(policy, Composition) and isinstance(policy.configuration, Moldable):
+    if (isinstance(policy, Composition) and isinstance(policy.configuration, Moldable)
+            and policy.configuration.offers.code[row] >= 0):
         return f"{job}: {_without_configuration(plan, policy.configuration, row, units)}"
     key = (int(jobs.job_id[row]), int(jobs.restart[row]))
     for each in no_room:
@@ -143,14 +174,8 @@ def _without_configuration(plan: Plan, rule: Moldable, row: int, units: int) -> 
         return (f"its thriftiest configuration draws {least_w:.0f} W, and "
                 f"{_room(plan, cap_w)}")
     share_w = offers.weight[row] * units / plan.machine.node_count * cap_w
-    said = (f"its thriftiest configuration draws {least_w:.0f} W, its fair share of the power is "
-            f"{share_w:.0f} W")
-    if rule.rule == ADAPTIVE:
-        limit_s = (1.0 + rule.threshold) * float(plan.jobs.requested_s[row])
-        possible = fits & (offers.row_power_w[given] <= possible_w)
-        best_s = float(offers.row_time_s[given][possible].min())
-        said += f", and even alone it takes {best_s:.4g} s where {limit_s:.4g} s are accepted"
-    return said
+    return (f"its thriftiest configuration draws {least_w:.0f} W, its fair share of the power is "
+            f"{share_w:.0f} W (policy.configure.above_share = 'least-power' runs it all the same)")
 
 
 def _room(plan: Plan, cap_w: float, busy: int = 0) -> str:

@@ -6,19 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from wattline.engine.prepare import sizes_of
+from wattline.analysis.share_audit import above_share
+from wattline.engine.congestion import Congestion
+from wattline.engine.prepare import effective_cap, sizes_of
 from wattline.model.fields import name_of
+from wattline.model.run import Run
+from wattline.model.run_clock import steps_outside
 from wattline.model.unit_power import unit_idle_w_least
-from wattline.model.units import counted, format_duration, format_power, joules_text
+from wattline.model.units import counted, format_power, joules_text
 from wattline.policies.backfill.conservative import Conservative
-from wattline.policies.configuration.moldable_setup import notes_of
+from wattline.policies.configuration.moldable_setup import notes_of, unmeasured_jobs
 from wattline.policies.configuration.offers import tables_used
 from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.scenario.build import Plan
+from wattline.scenario.caps import above_busy, cap_windows, steps_written
 from wattline.scenario.model import PowerSection, Scenario
-from wattline.scenario.unused import WATTS_UNUSED, unused
+from wattline.scenario.times import clock_of, reservations_of
+from wattline.scenario.unused import WATTS_UNUSED, implausible, unused, unused_changes
 from wattline.traces import Trace
+
+NOT_RANKED = ("network: the slow-down of jobs is too mild here, and does not rank placements as "
+              "packets do; `wattline network place JOBS --packets` ranks them")
+"""Beside every answer in which congestion slows jobs down."""
 
 
 def cleaned(trace: Trace, *, run_times_used: bool = True) -> list[str]:
@@ -42,8 +52,8 @@ def remarks(plan: Plan) -> list[str]:
         from wattline.scenario.twin.planning import TwinPlan
 
         assert isinstance(plan, TwinPlan)
-        return [*plan.told(), *_before_the_cap(plan)]
-    found = [*plan.left_out, *_fewer_jobs(plan), *_before_the_cap(plan)]
+        return plan.told()
+    found = [*plan.left_out, *_fewer_jobs(plan)]
     policy = plan.policy
     if (
         isinstance(policy, Composition)
@@ -62,26 +72,89 @@ def remarks(plan: Plan) -> list[str]:
     if plan.rules.cap_counts == "jobs":
         found.append("power.cap_counts is 'jobs': the cap is held against running jobs; idle nodes "
                      f"draw up to {format_power(plan.machine.power_w_idle)} beyond it")
-    found += unused(plan)
+    found += [*_cap_below_idle(plan), *unused(plan), *unused_changes(plan), *implausible(plan)]
     found += _of_cores(plan.scenario)
     found += _of_ledger(plan.scenario)
     if isinstance(policy, Composition) and plan.tables is not None:
         found += notes_of(plan.tables, plan.jobs)
         found += _below_idle(plan)
-        found += _of_rule(plan.scenario.policy.configure)
+        found += _of_rule(plan.scenario.policy.configure, unmeasured_jobs(policy) > 0)
         found += _rounded_down(plan, policy.configuration)
     if plan.tables is None:
         found += _jobs_below_idle(plan)
+    if isinstance(plan.rules.nature.network, Congestion):
+        found.append(NOT_RANKED)
     return found
 
 
-def _before_the_cap(plan: Plan) -> list[str]:
-    """A list or a file of steps may begin when jobs are there already."""
-    cap = plan.rules.cap_w
-    if cap is None or float(cap.time_s[0]) <= float(plan.jobs.submit_s[0]):
+def shares_exceeded(run: Run) -> tuple[dict[str, float], list[str]]:
+    """How many jobs drew more than their share of the power, as notes and in words."""
+    parts = above_share(run)
+    rows = np.flatnonzero(parts)
+    if not rows.size:
+        return {}, []
+    jobs = "1 job has" if rows.size == 1 else f"{rows.size:,} jobs have"
+    return {"above_share_jobs": float(rows.size), "above_share_most": float(parts.max())}, [
+        f"{jobs} no configuration within the share of the power and ran in the one that draws "
+        f"least (policy.configure.above_share = 'least-power'): up to {parts.max():.3g} times the "
+        f"share; the first is job {run.jobs.job_id[rows[0]]}"]
+
+
+def above_rated(plan: Plan, run: Run) -> list[str]:
+    """A line where the machine draws more than its rated power because of the powers of the log."""
+    rated_w, unit = plan.machine.power_w_max, plan.scenario.machine.granularity
+    if plan.scenario.twin is not None or plan.tables is not None:
         return []
-    return [f"power.cap: its first step is at {format_duration(float(cap.time_s[0]))}, after the "
-            "first submission; its watts hold before that too"]
+    if run.power_w_peak <= rated_w * (1.0 + 1e-9):
+        return []
+    unit_w, above_w = above_busy(plan.jobs, plan.machine, unit)
+    if not above_w.size:
+        return []
+    jobs = "1 job draws" if above_w.size == 1 else f"{above_w.size:,} jobs draw"
+    several = len(plan.machine.groups) > 1
+    return [f"the machine draws up to {format_power(run.power_w_peak)}, and its rated power is "
+            f"{format_power(rated_w)}: by the log {jobs} more than the {format_power(unit_w)} of a "
+            f"busy {unit}, up to {format_power(above_w.max())} per {unit}; are "
+            f"machine.{'classes.cores' if several else 'cores_per_node'} and "
+            f"machine.{'classes.active_w' if several else 'node_active_w'} right?"]
+
+
+def outside_run(plan: Plan, run: Run) -> list[str]:
+    """A line for each series with times before or after the run, which change nothing."""
+    clock, found = clock_of(plan.scenario, plan.jobs), []
+    if plan.rules.cap_w is not None:
+        name = "power.cap" if plan.scenario.power.watch_cap is None else "power.watch_cap"
+        found += steps_outside(name, steps_written(plan.scenario, clock), clock, run.start_s,
+                               run.end_s)
+    for name, signal in plan.rules.signals.items():
+        if not ((signal.time_s > run.start_s) & (signal.time_s < run.end_s)).any():
+            found += steps_outside(f"signals.{name}", signal.time_s, clock, run.start_s, run.end_s)
+    of_cap = [(each.start_s, each.end_s) for each in cap_windows(plan.scenario, clock)]
+    of_both = [(each.start_s, each.end_s) for each in reservations_of(plan.scenario, clock)]
+    for name, windows in (("power.cap.reservations", of_cap), ("reservations", of_both)):
+        never = [start_s for start_s, end_s in windows
+                 if end_s <= run.start_s or start_s >= run.end_s]
+        if never:
+            found.append(f"{name}: {len(never):,} of {len(windows):,} lie outside of the run and "
+                         f"have no effect; the first begins {clock.text(never[0])}")
+    return found
+
+
+def _cap_below_idle(plan: Plan) -> list[str]:
+    """Stretches in which a change or reserved watts leave less than the idle machine draws."""
+    cap, idle_w = effective_cap(plan.rules), plan.machine.power_w_idle
+    if plan.scenario.power.cap is None or cap is None or plan.rules.cap_counts == "jobs":
+        return []
+    below = np.flatnonzero(cap.value < idle_w)
+    if not below.size:
+        return []
+    clock, first = clock_of(plan.scenario, plan.jobs), int(below[0])
+    until = ("" if first + 1 == cap.time_s.size
+             else f" until {clock.text(float(cap.time_s[first + 1]))}")
+    more = f" (and at {below.size - 1:,} later steps)" if below.size > 1 else ""
+    return [f"power.cap: {cap.value[first]:,.0f} W are left from "
+            f"{clock.text(float(cap.time_s[first]))}{until}{more}, below the {idle_w:,.0f} W of "
+            "the idle machine: only a policy that switches nodes off can keep that"]
 
 
 def _fewer_jobs(plan: Plan) -> list[str]:
@@ -117,10 +190,11 @@ def _of_ledger(scenario: Scenario) -> list[str]:
             "all its clusters, faded up to its last job; users without a share count for nobody"]
 
 
-def _of_rule(choice: Any) -> list[str]:
+def _of_rule(choice: Any, some_unmeasured: bool) -> list[str]:
     """What a rule for configurations takes from elsewhere than the log, or does not take."""
     given = {"name": choice} if isinstance(choice, str) else choice
-    found = ["jobs run for the time of their configuration; the run times of the log are not used"]
+    found = ["jobs run for the time of their configuration; the run times of the log are not used"
+             + (" but of jobs without one" if some_unmeasured else "")]
     if given["name"] != "adaptive" and "threshold" in given:
         found.append(f"policy.configure.threshold has no effect on '{given['name']}'")
     if given["name"] == "fixed" and not any(
@@ -131,7 +205,10 @@ def _of_rule(choice: Any) -> list[str]:
 
 
 def _below_idle(plan: Plan) -> list[str]:
-    """Applications by whose tables a busy node draws less than an idle one of this machine."""
+    """Applications by whose tables a busy node draws less than is assumed of an idle one.
+
+    Where idle power is known, such a table is refused.
+    """
     assert plan.tables is not None
     idle_w = min(group.node_class.power_w_idle for group in plan.machine.groups)
     found = []
@@ -141,9 +218,10 @@ def _below_idle(plan: Plan) -> list[str]:
         below = int((each_w < idle_w).sum())
         if below:
             found.append(f"{name}: in {below:,} of {len(table):,} configurations a node draws less "
-                         f"({each_w.min():.3g} W at least) than the {idle_w:.3g} W of an idle one, "
-                         "so that a start lowers the power; where that is wrong, set "
-                         "machine.node_idle_w")
+                         f"({each_w.min():.3g} W at least) than the {idle_w:.3g} W assumed of "
+                         "an idle one, so that a start lowers the power; give "
+                         "machine.node_idle_w, and what a node draws beside its devices "
+                         "(machine.node_base_w)")
     return found
 
 
@@ -172,6 +250,8 @@ def _rounded_down(plan: Plan, rule: Any) -> list[str]:
     units = sizes_of(plan.jobs, plan.machine, plan.scenario.machine.granularity)
     count, first = 0, ""
     for row, code in enumerate(offers.code):
+        if code < 0:
+            continue
         rungs = offers.rung_row[offers.first_rung[code]:offers.first_rung[code + 1]]
         below = offers.row_nodes[rungs][offers.row_nodes[rungs] <= units[row]]
         if below.size and below.max() < units[row]:

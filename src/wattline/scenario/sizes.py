@@ -120,7 +120,9 @@ def _by_header_alone(nodes: int | None, procs: int | None, cores: int | None) ->
             "no nodes (MaxNodes); say how many make a node with --cores-per-node, 1 where each "
             "is a node"
         )
-    return Size(count, per_node)
+    said = ", ".join(f"{name} {value:,}" for name, value in (("MaxNodes", nodes),
+                                                             ("MaxProcs", procs)) if value)
+    return Size(count, per_node, f"{_machine(count, per_node)}, from the log's header ({said})")
 
 
 def _machine(nodes: int, cores: int) -> str:

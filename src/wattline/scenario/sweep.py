@@ -210,13 +210,13 @@ def _in_words(value: Any) -> str:
 
 
 def parse_variations(texts: Iterable[str]) -> dict[str, list[Any]]:
-    """`power.cap=0.6,0.7` as typed on the command line: the field and its values."""
+    """`power.cap=60%,70%` as typed on the command line: the field and its values."""
     found: dict[str, list[Any]] = {}
     for text in texts:
         field, equals, values = text.partition("=")
         field = field.strip()
         if not equals or not values:
-            raise InputError(f"'{text}' is no variation; write it like power.cap=0.6,0.7,0.8")
+            raise InputError(f"'{text}' is no variation; write it like power.cap=60%,70%,80%")
         if field in found:
             raise InputError(f"{field} is varied twice; give all its values at once")
         found[field] = [parse_value(value) for value in split_values(values)]

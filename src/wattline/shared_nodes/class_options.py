@@ -25,7 +25,7 @@ class ClassOptions:
     score: FloatArray
     """Lower is better."""
     claimed_s: FloatArray
-    """What is known before the job runs, which a class is chosen by."""
+    """What the job is believed to need, which a class is passed over by."""
     run_s: FloatArray
     """What the job then needs."""
     power_per_node_w: FloatArray

@@ -63,7 +63,7 @@ def starts_now(
 
     Requests are in order of submission, with times from the same clock. `drawn_w` is what the
     machine draws as measured: where that is more than its parts should, the cap has so much less
-    room. Nobody gives way: preemption is not decided from here.
+    room, until what runs has ended. Nobody gives way: preemption is not decided from here.
     """
     capped = Signal(np.array([float(requests.submit_s[0])]), np.array([cap_w]), "W") \
         if np.isfinite(cap_w) and len(requests.submit_s) else None
@@ -75,7 +75,11 @@ def starts_now(
     _arrive(books, placed, now_s)
     clock = books.clock[0]
     if capped is not None:
-        books.cap_w[0] = cap_w - max(drawn_w - float(clock.power_w), 0.0)
+        over_w = max(drawn_w - float(clock.power_w), 0.0)
+        if placed:
+            clock.power_w += over_w
+        else:
+            books.cap_w[0] -= over_w
         if books.cap_w[0] + ROUNDING_W < clock.power_w:
             return []
     _function(_decide, plain)(books, rules.priority.kind == MULTIFACTOR,

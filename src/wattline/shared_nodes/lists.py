@@ -40,7 +40,8 @@ def working_lists(
     return ints | {
         "used": np.zeros(kinds, np.int64),
         "with_cpus": np.zeros(int(machine.nodes.cpus.max(initial=0)) + 1, np.int64),
-        "mask": np.zeros(nodes, bool), "shut": np.zeros(nodes, bool),
+        "mask": np.zeros(nodes, bool), "mask_before": np.zeros(nodes, bool),
+        "shut": np.zeros(nodes, bool),
         "queue": np.zeros(entries + 1, np.int64),
         "queue_scratch": np.zeros(entries + 1, np.int64),
         # Places before the first one and behind the last, see running.py.

@@ -3,7 +3,7 @@
 sched_config.html and slurm.conf, SchedulerParameters: default_queue_depth (how many a quick pass
 looks at), partition_job_depth, bf_min_age_reserve, bf_min_prio_reserve. A job that cannot start
 holds back those behind it in its partition, and all jobs on the nodes of that partition; one that
-names its nodes holds back those nodes alone.
+names its nodes holds back those nodes alone; one that a cap has no room for nobody: set_aside.py.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from wattline.shared_nodes.reserving import (
     must_wait,
     open_nodes,
 )
+from wattline.shared_nodes.set_aside import is_set_aside
 from wattline.shared_nodes.state import BUSY, QUEUED, STARTED, UP, Books
 
 
@@ -26,17 +27,8 @@ def main_pass(st: Books, full: bool) -> bool:
     """Whether jobs gave way to one that started, so that the pass has to begin again."""
     rules = st.rules[0]
     clock = st.clock[0]
-    clock.passes += 1
-    for node in range(rules.nodes):
-        st.mask[node] = st.node_state[node] == UP
-    for partition in range(rules.partitions):
-        st.failed[partition] = 0
-        st.tried[partition] = 0
-    open_ = 0
-    for partition in range(rules.partitions):
-        open_ += 1 if st.part[partition].waiting > 0 else 0
+    open_ = _begin_pass(st)
     depth = 0
-    clock.cut_short = 0
     place = 0
     while place < clock.queue and open_ > 0:
         entry = st.queue[place]
@@ -77,9 +69,27 @@ def main_pass(st: Books, full: bool) -> bool:
             result = open_nodes(st, entry, result)
         if result == STARTED:
             clock.stale += 1
+        elif result == BUSY and is_set_aside(st, entry):
+            depth -= 1
         elif result == BUSY and _hold_back(st, entry):
             open_ -= 1
     return False
+
+
+@kernel_part
+def _begin_pass(st: Books) -> int:
+    """Open all nodes that are up, and all partitions; in how many of these jobs wait."""
+    rules = st.rules[0]
+    st.clock[0].passes += 1
+    st.clock[0].cut_short = 0
+    for node in range(rules.nodes):
+        st.mask[node] = st.node_state[node] == UP
+    open_ = 0
+    for partition in range(rules.partitions):
+        st.failed[partition] = 0
+        st.tried[partition] = 0
+        open_ += 1 if st.part[partition].waiting > 0 else 0
+    return open_
 
 
 @kernel_part

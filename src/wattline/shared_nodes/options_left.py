@@ -19,7 +19,7 @@ from wattline.shared_nodes.cap import ROUNDING_W
 from wattline.shared_nodes.machine import FloatArray
 from wattline.shared_nodes.offers import offers_now
 from wattline.shared_nodes.planned_times import JUST_AFTER_S
-from wattline.shared_nodes.power import picked_watts
+from wattline.shared_nodes.power import least_idle_w, picked_watts
 from wattline.shared_nodes.state import NEVER_S, Books
 
 NOW = -1
@@ -74,22 +74,8 @@ def _leave_fitting(st: Books, job: int) -> None:
             if st.option_left[option] == 0 and st.entry[entry].fits != 0 and (
                     offers_now(st, entry) and place_on_class(st, entry, option, NOW, 0)):
                 st.option_left[option] = 1
-                st.option_alone_w[option] = picked_watts(st, job, 0) + _least_idle_w(st)
+                st.option_alone_w[option] = picked_watts(st, job, 0) + least_idle_w(st)
     ask.node_w = own_w
-
-
-@kernel_part
-def _least_idle_w(st: Books) -> float:
-    """Idle power of the machine with the picked nodes awake and as many others asleep as may be."""
-    total_w = 0.0
-    asleep = st.rules[0].suspend_time_s >= 0.0
-    for node in range(st.rules[0].nodes):
-        if not asleep or not st.node_sleeper[node]:
-            total_w += st.node_idle_w[node]
-    for place in range(st.clock[0].picked):
-        if asleep and st.node_sleeper[st.pick[place]]:
-            total_w += st.node_idle_w[st.pick[place]]
-    return total_w
 
 
 @kernel_part

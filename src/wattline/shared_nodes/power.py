@@ -29,6 +29,17 @@ def woken_watts(st: Books) -> float:
 
 
 @kernel_part
+def least_idle_w(st: Books) -> float:
+    """Idle power of the machine with the picked nodes awake and as many others asleep as may be."""
+    total_w = st.rules[0].least_idle_w
+    asleep = st.rules[0].suspend_time_s >= 0.0
+    for place in range(st.clock[0].picked):
+        if asleep and st.node_sleeper[st.pick[place]]:
+            total_w += st.node_idle_w[st.pick[place]]
+    return float(total_w)
+
+
+@kernel_part
 def given_cpus(st: Books, job: int, node: int, cpus: int) -> int:
     """CPUs that the job holds on a node: all of an exclusive one, else whole cores."""
     if st.ask[job].exclusive != 0:

@@ -129,6 +129,8 @@ def make_books(
             machine.nodes, filled, pairs.job, entry, (class_first, class_nodes),
             (ask["by_devices"] != 0) | (options is not None))
     arrays |= _nodes(machine, rules, len(ask))
+    arrays["rules"]["least_idle_w"] = machine.nodes.idle_w[
+        ~arrays["node_sleeper"] | (rules.suspend_time_s < 0.0)].sum()
     arrays |= device_lists(machine, weight_ranks(machine, rules), len(requests.gres_choices),
                            bool(ask["by_devices"].any()))
     arrays |= member_tables(machine, found, requests)

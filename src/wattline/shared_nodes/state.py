@@ -282,6 +282,7 @@ class Books(KernelArrays):
     victims: Any
     # Scratch of a choice.
     mask: Any
+    mask_before: Any  # scratch
     avail: Any
     open_nodes: Any  # the nodes of `mask` in a try of backfill, one after the other
     shut: Any  # scratch: nodes that are held then

@@ -69,6 +69,7 @@ class RuleNumbers(Record):
     size_by_time: int
     suspend_time_s: float
     resume_timeout_s: float
+    least_idle_w: float  # of the machine, with all nodes asleep that may be
     capped: int
     cpus: int  # of all nodes
     bounded: int  # limits of parts of the machine: see bounds.py

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from wattline.model.errors import InputError
@@ -39,6 +39,26 @@ def dependency_of(text: str, where: str) -> Dependency:
     parts = re.split(r"([,?])(?![^\[]*\])", text.strip())
     found = [condition for part in parts[::2] for condition in _conditions(part, text, where)]
     return Dependency(tuple(found), "?" in parts[1::2])
+
+
+def renamed(dependency: Dependency, ids: Mapping[str, str]) -> tuple[str, list[str]]:
+    """The text of it with other ids of jobs, and those that have none.
+
+    What waits for one of these waits for nobody; where one condition is enough, it waits no more.
+    """
+    unknown = [each.job_id for each in dependency.conditions
+               if each.kind != SINGLETON and each.job_id.partition("_")[0] not in ids]
+    if unknown and dependency.any_of:
+        return "", unknown
+    said = []
+    for each in dependency.conditions:
+        job, line, task = each.job_id.partition("_")
+        if each.kind == SINGLETON:
+            said.append(SINGLETON)
+        elif job in ids:
+            late = f"+{each.delay_s / 60.0:g}" if each.delay_s else ""
+            said.append(f"{each.kind}:{ids[job]}{line}{task}{late}")
+    return ("?" if dependency.any_of else ",").join(said), unknown
 
 
 def _conditions(part: str, text: str, where: str) -> Iterator[Condition]:

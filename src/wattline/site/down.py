@@ -9,11 +9,12 @@ powered down to save power wakes for a job, and is not out.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.site.lines import hosts_of, site_text
-from wattline.site.moments import is_date, is_local, moment_s
+from wattline.site.moments import is_date, is_local, span_s
 
 _NAMES = {"node name": "node", "nodename": "node", "cluster nodes": "cluster_nodes",
           "time start": "start", "timestart": "start", "start": "start", "time end": "end",
@@ -86,7 +87,7 @@ def _saves(word: str) -> bool:
     return word in _SAVES or (word.startswith(_POWER) and word not in _HOLDS)
 
 
-def read_down(path: str | Path) -> list[Down]:
+def read_down(path: str | Path, zone: tzinfo = UTC) -> list[Down]:
     """The rows of nodes; those of the whole cluster (its registration) are passed over."""
     lines = [(number, line) for number, line in
              enumerate(site_text(path).splitlines(), start=1) if line.strip()]
@@ -104,7 +105,7 @@ def read_down(path: str | Path) -> list[Down]:
         if len(cells) < len(header):
             raise InputError(f"{where}: has {len(cells)} columns, the header {len(header)}")
         row = dict(zip(header, cells, strict=False))
-        start_s, end_s = moment_s(row["start"], where), moment_s(row["end"], where)
+        start_s, end_s = span_s(row["start"], row["end"], where, zone)
         if not row["node"].strip():
             continue
         if start_s is None:

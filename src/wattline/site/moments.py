@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 from wattline.model.errors import InputError
+from wattline.model.local_time import Moment, moment_of, stay
+from wattline.site.cells import LARGEST, Cell, is_missing
 
 _SECONDS = r"[0-9]{1,11}(\.[0-9]+)?"
 _NONE = ("", "unknown", "none")
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
+LAST_S = 253_370_764_800.0
+"""The year 9999: later times are mistakes."""
 
 
-def moment_s(text: str, where: str) -> float | None:
-    """Unix time, of a time without an offset as if it were UTC; None where there is none."""
+def moment(cell: Cell, zone: tzinfo) -> Moment | None:
+    """The time of a cell; None where it says nothing. ValueError where it is none."""
+    if is_missing(cell):
+        return None
+    if isinstance(cell, datetime):
+        return moment_of(cell, zone)
+    text = str(cell).strip()
+    if _NUMBER.fullmatch(text):
+        seconds = float(text)
+        if seconds >= LARGEST or seconds > LAST_S:
+            raise ValueError(text)
+        return Moment((seconds,)) if seconds > 0 else None
+    return moment_of(datetime.fromisoformat(text), zone)
+
+
+def moment_s(text: str, where: str, zone: tzinfo = UTC) -> float | None:
+    """Unix time, of a time without an offset as one of the zone; None where there is none."""
     word = text.strip()
     if word.lower() in _NONE:
         return None
@@ -23,7 +43,23 @@ def moment_s(text: str, where: str) -> float | None:
     except ValueError:
         raise InputError(f"{where}: '{word[:40]}' is no time; write it like "
                          "2024-01-31T12:00:00") from None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    try:
+        return moment_of(found, zone).choices[0]
+    except ValueError:
+        raise InputError(f"{where}: '{word[:40]}' lies beyond all clocks") from None
+
+
+def span_s(
+    start: str, end: str, where: str, zone: tzinfo = UTC
+) -> tuple[float | None, float | None]:
+    """Start and end, each None where there is none; of an hour that comes twice by their order."""
+    start_s, end_s = moment_s(start, where, zone), moment_s(end, where, zone)
+    if start_s is None or end_s is None:
+        return start_s, end_s
+    first, last = moment(start, zone), moment(end, zone)
+    if first is not None and last is not None:
+        start_s, end_s = stay(first, last)[:2]
+    return start_s, end_s
 
 
 def is_date(text: str) -> bool:

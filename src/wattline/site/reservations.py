@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from itertools import pairwise
 from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.site.lines import site_text
-from wattline.site.moments import is_date, is_local, moment_s
+from wattline.site.moments import is_date, is_local, span_s
 
 _NONE = ("", "(null)", "n/a")
 _BESIDE = ("Groups", "Licenses", "BurstBuffer", "Watts", "MaxStartDelay")
@@ -39,20 +40,20 @@ class Reservation:
     """Whether a time of it is a date, and not plain seconds."""
 
 
-def read_reservations(path: str | Path) -> list[Reservation]:
+def read_reservations(path: str | Path, zone: tzinfo = UTC) -> list[Reservation]:
     """Each record begins with `ReservationName=`, on one line or over several."""
     text = site_text(path)
     starts = [match.start() for match in re.finditer(r"(?m)^\s*ReservationName=", text)]
     if not starts and text.strip() and "No reservations" not in text:
         raise InputError(f"{path}: has no reservation; write it with scontrol show reservation")
-    return [_record(text[start:end], f"{path}:{text.count(chr(10), 0, start) + 1}")
+    return [_record(text[start:end], f"{path}:{text.count(chr(10), 0, start) + 1}", zone)
             for start, end in pairwise([*starts, len(text)])]
 
 
-def _record(text: str, where: str) -> Reservation:
+def _record(text: str, where: str, zone: tzinfo) -> Reservation:
     cells = {key: "" if value.lower() in _NONE else value
              for key, value in re.findall(r"(\w+)=(\S*)", text)}
-    start_s, end_s = (moment_s(cells.get(key, ""), where) for key in ("StartTime", "EndTime"))
+    start_s, end_s = span_s(cells.get("StartTime", ""), cells.get("EndTime", ""), where, zone)
     if start_s is None:
         raise InputError(f"{where}: reservation '{cells['ReservationName']}' has no StartTime")
     if end_s is not None and end_s < start_s:

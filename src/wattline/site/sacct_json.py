@@ -1,7 +1,8 @@
 """The jobs and steps of `sacct --json`, in the words of its text.
 
 Each version of Slurm writes it a little differently: numbers plain or as {set, infinite, number},
-states as a word or a list of words, ids of steps as text or as parts.
+states as a word or as a base and flags, ids of steps as text or as parts. What the text has in a
+coarser form (frequencies, processor time) is written as coarsely, so that both give one ledger.
 """
 
 from __future__ import annotations
@@ -15,6 +16,12 @@ from wattline.site.cells import Cell
 
 _STEP_NAMES = {4294967290: "interactive", 4294967291: "batch", 4294967292: "extern",
                -6: "interactive", -5: "batch", -4: "extern"}
+STATE_FLAGS = ("COMPLETING", "STAGE_OUT", "CONFIGURING", "EXPEDITING", "RESIZING", "REQUEUED",
+               "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT", "STOPPED", "REVOKED",
+               "RESV_DEL_HOLD", "SIGNALING")
+"""Flags of a state that Slurm's text prints instead of its base, the first of them that is set."""
+_SILENT_FLAGS = frozenset({"LAUNCH_FAILED", "RECONFIG_FAIL", "POWER_UP_NODE"})
+"""Flags that its text never prints."""
 
 
 def read_jobs(data: bytes | str, source: str) -> list[Any]:
@@ -34,7 +41,6 @@ def job_cells(job: Mapping[str, Any]) -> dict[str, Cell]:
     times = job["time"]
     tres = job.get("tres") if isinstance(job.get("tres"), dict) else {}
     allocated, requested = _counts(within(tres, "allocated")), _counts(within(tres, "requested"))
-    state = within(job, "state", "current") or job.get("state")
     return {
         "JobID": _label(job),
         "JobIDRaw": plain(job.get("job_id")),
@@ -46,7 +52,8 @@ def job_cells(job: Mapping[str, Any]) -> dict[str, Cell]:
         "Suspended": plain(times.get("suspended")),
         "TimelimitRaw": plain(times.get("limit")),
         "Timelimit": "UNLIMITED" if within(times, "limit", "infinite") else None,
-        "TotalCPU": _seconds(times.get("total")),
+        "TotalCPU": _processor_s(times.get("total")) or _processor_s(
+            *(within(step, "time", "total") for step in _steps(job))),
         "AllocNodes": plain(job.get("allocation_nodes")) or allocated.get("node"),
         "ReqNodes": requested.get("node"),
         "AllocCPUS": allocated.get("cpu"),
@@ -61,7 +68,7 @@ def job_cells(job: Mapping[str, Any]) -> dict[str, Cell]:
         "Partition": plain(job.get("partition")),
         "QOS": plain(job.get("qos")),
         "JobName": plain(job.get("name")),
-        "State": plain(state[0] if isinstance(state, list) and state else state),
+        "State": state_word(within(job, "state", "current") or job.get("state")),
         "Restarts": plain(job.get("restart_cnt")),
         "Dependency": plain(job.get("dependency")),
         "Eligible": plain(times.get("eligible")) or None,
@@ -75,17 +82,31 @@ def job_cells(job: Mapping[str, Any]) -> dict[str, Cell]:
 
 def step_cells(job: Mapping[str, Any]) -> list[dict[str, Cell]]:
     """The steps of a job in the same words."""
-    steps = job.get("steps")
     return [{
         "JobID": f"{_label(job)}.{_step_name(step)}",
+        "State": state_word(within(step, "state")),
         "Start": plain(within(step, "time", "start")),
         "End": plain(within(step, "time", "end")) or None,
+        "ElapsedRaw": plain(within(step, "time", "elapsed")),
+        "Suspended": plain(within(step, "time", "suspended")),
         "NodeList": plain(within(step, "nodes", "range")),
         "ConsumedEnergyRaw": plain(within(step, "statistics", "energy", "consumed")),
         "AllocTRES": tres_text(within(step, "tres", "allocated")),
-        "AveCPUFreq": plain(within(step, "statistics", "CPU", "actual_frequency")),
-        "TotalCPU": _seconds(within(step, "time", "total")),
-    } for step in (steps if isinstance(steps, list) else [])]
+        "AveCPUFreq": _short_khz(within(step, "statistics", "CPU", "actual_frequency")),
+        "TotalCPU": _processor_s(within(step, "time", "total")),
+    } for step in _steps(job)]
+
+
+def state_word(state: Any) -> str | None:
+    """The state in one word, as the text prints it.
+
+    Newer versions write a base and flags: `["PENDING", "REQUEUED"]` of a life that was requeued.
+    """
+    words = [word.upper() for word in (state if isinstance(state, list) else [state])
+             if isinstance(word, str) and word]
+    flags = [flag for flag in STATE_FLAGS if flag in words]
+    bases = [word for word in words if word not in _SILENT_FLAGS]
+    return next(iter((*flags, *bases, *words)), None)
 
 
 def within(value: Any, *keys: str) -> Any:
@@ -143,13 +164,42 @@ def _memory(required: Any) -> str | None:
     return None
 
 
-def _seconds(value: Any) -> Cell:
-    """Processor time as seconds and microseconds."""
-    whole = plain(within(value, "seconds"))
-    if not isinstance(whole, (int, float)):
+def _steps(job: Mapping[str, Any]) -> list[Any]:
+    steps = job.get("steps")
+    return steps if isinstance(steps, list) else []
+
+
+def _processor_s(*parts: Any) -> Cell:
+    """Processor time of seconds and microseconds, summed; None where nothing says it.
+
+    As the text has it: whole seconds from an hour on, milliseconds below.
+    """
+    found_us = []
+    for part in parts:
+        whole, rest = (plain(within(part, name)) for name in ("seconds", "microseconds"))
+        if isinstance(whole, (int, float)) and 0 <= whole < 2**53:
+            more = rest if isinstance(rest, (int, float)) and 0 <= rest < 2**53 else 0
+            found_us.append(int(whole) * 1_000_000 + int(more))
+    if not found_us:
         return None
-    rest = plain(within(value, "microseconds"))
-    return float(whole) + (float(rest) / 1e6 if isinstance(rest, (int, float)) else 0.0)
+    total_us = sum(found_us)
+    unit_us = 1_000_000 if total_us >= 3_600_000_000 else 1000
+    return total_us // unit_us * unit_us / 1e6
+
+
+def _short_khz(value: Any) -> Cell:
+    """A frequency in kHz as the text has it: `2.45G`."""
+    khz = plain(value)
+    return with_unit(khz, "K", 1000) if isinstance(khz, (int, float)) and khz < 2**53 else None
+
+
+def with_unit(number: float, unit: str, by: int, *, exact: bool = False) -> str:
+    """A number with Slurm's prefixes, as many as it can have, or as lose no digit but a half."""
+    place = " KMGTP".index(unit)
+    while number >= by and place < 5 and not (exact and int(number) % (by // 2)):
+        number, place = number / by, place + 1
+    digits = f"{number:.0f}" if number == int(number) else f"{number:.2f}"
+    return f"{digits}{' KMGTP'[place].strip()}" if number >= 1 else "0"
 
 
 def _known(items: Any) -> list[tuple[str, str, int]]:
@@ -164,8 +214,14 @@ def _counts(items: Any) -> dict[str, Cell]:
 
 
 def tres_text(items: Any) -> str | None:
-    """`cpu=64,energy=5760000,gres/gpu=4` as the text has it."""
+    """`cpu=64,energy=5760000,gres/gpu=4,mem=62.50G` as the text has it: sorted, memory in MB."""
     if isinstance(items, str):
         return items
-    return ",".join(f"{kind}/{name}={count}" if name else f"{kind}={count}"
-                    for kind, name, count in _known(items)) or None
+    return ",".join(sorted(
+        f"{kind}{'/' if name else ''}{name}="
+        f"{with_unit(count, 'M', 1024, exact=True) if _is_memory(kind, name) else count}"
+        for kind, name, count in _known(items))) or None
+
+
+def _is_memory(kind: str, name: str) -> bool:
+    return kind in ("mem", "bb") or name.lower() == "gpumem"

@@ -18,9 +18,18 @@ from wattline.model.errors import InputError
 from wattline.model.states import STATES
 
 SEPARATOR = "|"
+FIELDS = (
+    "JobID", "JobIDRaw", "JobName", "Cluster", "User", "Account", "Partition", "QOS", "Submit",
+    "Eligible", "Start", "End", "ElapsedRaw", "Suspended", "Timelimit", "ReqCPUS", "ReqMem",
+    "ReqTRES", "AllocTRES", "AllocCPUS", "NNodes", "NodeList", "Constraints", "State",
+    "ConsumedEnergyRaw", "TotalCPU", "AveCPUFreq", "ReqCPUFreqMin", "ReqCPUFreqMax", "Reservation",
+    "SubmitLine")
+"""All that is read of a dump by any command, for `sacct --format`."""
+COMMAND = f"sacct -a -D -P -S 2025-03-01 -E 2025-04-01 --format={','.join(FIELDS)}"
+"""Without -S and -E sacct prints the jobs of today alone."""
 NOT_ENDED = frozenset({"RUNNING", "SUSPENDED", "PENDING", "COMPLETING", "CONFIGURING", "RESIZING",
-                       "SIGNALING", "STAGE_OUT", "STOPPED", "REQUEUE_HOLD", "REQUEUE_FED",
-                       "SPECIAL_EXIT"})
+                       "EXPEDITING", "SIGNALING", "STAGE_OUT", "STOPPED", "REQUEUE_HOLD",
+                       "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"})
 STATE_WORDS = NOT_ENDED | set(STATES.values()) | {"LAUNCH_FAILED", "RECONFIG_FAIL"}
 _FREE_TEXT = ("JobName", "Constraints", "Comment", "AdminComment", "SystemComment", "WorkDir",
               "SubmitLine", "Reason", "WCKey")

@@ -16,6 +16,7 @@ from wattline.scenario.whole_fields import is_whole
 
 MOST_VALUES = 100_000
 SEED = "trace.seed"
+CAPS = ("power.cap", "power.watch_cap")
 _RANGE = {"from", "to", "step", "count"}
 
 
@@ -35,6 +36,12 @@ class Interval:
     low: float
     high: float
     whole: bool
+    unit: str = ""
+    """`%`, or `%peak` of a cap, where the numbers are per cent."""
+
+    def value(self, number: float) -> Any:
+        """One of the numbers as the field takes it."""
+        return f"{number_text(number)}{self.unit}" if self.unit else number
 
 
 def read_axis(field: str, given: Any) -> Axis | Interval:
@@ -106,20 +113,21 @@ def _rounded(field: str, values: FloatArray) -> tuple[int, ...]:
 
 
 def _per_cent(field: str, given: Mapping[str, Any]) -> Axis | Interval:
-    """`{from = "70%", to = "90%", step = "5%"}`; a search takes parts of 1."""
+    """`{from = "70%", to = "90%", step = "5%"}`, of a cap also `"70%peak"`."""
     texts = {name: value for name, value in given.items() if name != "count"}
     try:
-        numbers = {name: float(value.removesuffix("%")) for name, value in texts.items()
-                   if value.endswith("%")}
+        numbers = {name: float(value.partition("%")[0]) for name, value in texts.items()}
+        units = {"".join(value.partition("%")[1:]) for value in texts.values()}
     except (AttributeError, ValueError):
-        numbers = {}
-    if len(numbers) < len(texts):
+        numbers, units = {}, set()
+    unit = next(iter(units), "")
+    if len(units) != 1 or not unit or (unit != "%" and field not in CAPS):
         raise InputError(f"axes: {field} is a range; from, to and step are all numbers, or all per "
                          'cent like "70%"')
     found = _range(field, {**given, **numbers})
     if isinstance(found, Interval):
-        return Interval(field, found.low / 100.0, found.high / 100.0, whole=False)
-    return Axis(field, tuple(f"{number_text(value)}%" for value in found.values))
+        return Interval(field, found.low, found.high, whole=False, unit=unit)
+    return Axis(field, tuple(f"{number_text(value)}{unit}" for value in found.values))
 
 
 def number_text(value: float) -> str:

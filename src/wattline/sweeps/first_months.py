@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from wattline.model.cap_value import cap_field
 from wattline.scenario.build import Grounds, Plan
-from wattline.scenario.caps import is_part_of_peak
+from wattline.scenario.caps import is_of_uncapped_run
 from wattline.scenario.model import Scenario
 from wattline.sweeps.shelf import Shelf
 from wattline.traces import Trace
@@ -25,11 +26,11 @@ class OneTrace(Shelf):
 
 
 def as_of_whole(ready: Plan) -> Scenario:
-    """The scenario with a cap in per cent as the watts that it is by the peak of the whole log: a
-    month of it has another peak."""
+    """The scenario with a cap in per cent of the run without one as the watts that it is by the
+    whole log: a month of it has another peak."""
     scenario, cap_w = ready.scenario, ready.rules.cap_w
-    parts = {name: f"{float(cap_w.value[0])!r} W" for name in ("cap", "watch_cap")
-             if cap_w is not None and is_part_of_peak(getattr(scenario.power, name))}
+    parts = {name: cap_field(cap_w.value[0]) for name in ("cap", "watch_cap")
+             if cap_w is not None and is_of_uncapped_run(getattr(scenario.power, name))}
     return scenario.model_copy(update={"power": scenario.power.model_copy(update=parts)})
 
 

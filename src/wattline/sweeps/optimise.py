@@ -244,7 +244,8 @@ class _Search:
             "objectives": [each.text for each in self.goals],
             "constraints": [each.text for each in self.limits],
             "axes": [[axis.field, list(axis.values)] for axis in space.axes]
-            + [[each.field, each.low, each.high] for each in space.intervals],
+            + [[each.field, each.value(each.low), each.value(each.high)]
+               for each in space.intervals],
             "zip": [list(group) for group in space.together],
             "seeds": list(space.seeds), "a scenario": dict(space.base),
             "a seed of the search": self.seed, "prune": self.prune}
@@ -274,7 +275,8 @@ class _Search:
             # Optuna's choices are simple values: tables, and values of axes that go together, are
             # chosen by their place in the list.
             setting |= choices[params[choice_name(choices[0])]]
-        return setting | {each.field: params[each.field] for each in self.space.intervals}
+        return setting | {each.field: each.value(params[each.field])
+                          for each in self.space.intervals}
 
     def _chosen(self, trial: Any) -> dict[str, Any]:
         for choices in self.space.choices():

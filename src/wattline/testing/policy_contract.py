@@ -26,7 +26,7 @@ from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.jobs import JobTable
-from wattline.model.machine import Machine
+from wattline.model.machine import Machine, NodeClass
 from wattline.model.run import Run
 from wattline.model.signal import Signal
 from wattline.policies.contract import Composition
@@ -36,6 +36,7 @@ from wattline.testing.five_ways import differences
 from wattline.testing.parameters import parameters_of
 from wattline.testing.promises import (
     Key,
+    above_cap,
     delayed_heads,
     delayed_jobs,
     passed_over,
@@ -45,7 +46,21 @@ from wattline.testing.promises import (
 
 def random_jobs(seed: int, count: int, units: int) -> JobTable:
     """Small whole times and sizes, so that ties, exact fits and early ends are common."""
+    return _drawn(np.random.default_rng(seed), count, units)
+
+
+def jobs_about_idle(seed: int, count: int, units: int, node: NodeClass) -> JobTable:
+    """The same, of which each draws less than its nodes idle, as much, hardly more, or much more.
+    """
     random = np.random.default_rng(seed)
+    jobs = _drawn(random, count, units)
+    idle_w, active_w = node.power_w_idle, node.power_w_active
+    each_w = random.choice([0.1 * idle_w, 0.999 * idle_w, idle_w, 1.001 * idle_w + 0.001, active_w],
+                           count)
+    return jobs.with_columns(power_w=jobs.procs * each_w)
+
+
+def _drawn(random: np.random.Generator, count: int, units: int) -> JobTable:
     requested_s = random.integers(1, 20, count)
     size = random.integers(1, units + 1, count)
     return JobTable.build(
@@ -105,7 +120,7 @@ class PolicyContract:
     in_order = False
     """It promises what no backfilling at all does: nobody starts before one who stands before."""
     keeps_cap = False
-    """It promises what power policies do: no start takes the machine above the cap."""
+    """It promises what power policies do: no start takes the machine above the cap, and no end."""
     keeps_head = False
     """It promises what EASY does: the first in the queue never loses its reservation."""
     keeps_all = False
@@ -122,6 +137,12 @@ class PolicyContract:
     def workloads(self) -> Iterator[JobTable]:
         for seed in self.seeds:
             yield random_jobs(seed, self.jobs, self.units)
+
+    def workloads_about_idle(self) -> Iterator[JobTable]:
+        """Jobs at whose end power rises, for policies that promise to keep a cap."""
+        machine = self.ready(next(self.workloads())).machine
+        for seed in self.seeds:
+            yield jobs_about_idle(seed, self.jobs, machine.node_count, machine.groups[0].node_class)
 
     def rules(self) -> Rules:
         """Jobs are killed at their requested times: reservations rest on them."""
@@ -145,7 +166,8 @@ class PolicyContract:
         if self.cap_w is None:
             return np.ones(len(jobs), dtype=np.bool_)
         node = self.machine().groups[0].node_class
-        rise_w = jobs.procs * (node.power_w_active - node.power_w_idle)
+        own_w = np.where(np.isnan(jobs.power_w), jobs.procs * node.power_w_active, jobs.power_w)
+        rise_w = np.maximum(own_w - jobs.procs * node.power_w_idle, 0.0)
         return np.asarray(self.machine().power_w_idle + rise_w <= self.cap_w * (1 + CAP_SLACK))
 
     def left_over(self, run: Run) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -208,6 +230,14 @@ class PolicyContract:
             self.play(jobs, watched)
             times = watched.mutated_s
             assert not times, f"the policy changed its view {len(times)} times, at {times[:3]} s"
+
+    def test_the_cap_holds_at_every_event(self) -> None:
+        """At starts, ends and changes; also where jobs draw less than their nodes do idle."""
+        if not self.keeps_cap:
+            return
+        for jobs in (*self.workloads(), *self.workloads_about_idle()):
+            broken = list(above_cap(self.play(jobs)))
+            assert not broken, broken
 
     def test_the_head_of_the_queue_keeps_its_reservation(self) -> None:
         if not self.keeps_head:

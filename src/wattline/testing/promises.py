@@ -1,7 +1,7 @@
-"""What orders and backfillings promise, worked out again from a finished run.
+"""What orders, backfillings and caps promise, worked out again from a finished run.
 
 Nothing here asks the policy or the engine's books: only when jobs were submitted, started and
-ended, and what they asked for.
+ended, what they asked for, and what they drew.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from wattline.model.jobs import JobTable
-from wattline.model.run import Run
+from wattline.model.run import EventKind, Run
+from wattline.model.signal import FloatArray
 
 Key = Callable[[JobTable, int, float], float]
 """A job's place in the queue at a time: the smaller goes first, ties by row."""
@@ -93,6 +94,43 @@ def _shadow_s(run: Run, key: Key, head: int, now_s: float, *, backfilled: bool) 
         free += int(units)
         now_s = float(time_s)
     return now_s
+
+
+def above_cap(run: Run) -> Iterator[str]:
+    """Each time that the machine draws more than every cap that held since its jobs began.
+
+    Where all jobs run at full speed, the machine's is added up anew from the table: nodes without a
+    job idle, and jobs draw their own watts, or what their nodes draw when they are active.
+    """
+    if run.cap_w is None:
+        return
+    start_s, end_s = run.schedule.start_s, run.schedule.end_s
+    rises_w = _rises_w(run)
+    for now_s in np.unique(run.events.time_s)[:-1].tolist():
+        holds = np.flatnonzero((start_s <= now_s) & (end_s > now_s))
+        since_s = float(start_s[holds].min(initial=now_s))
+        held = (run.cap_w.time_s >= since_s) & (run.cap_w.time_s <= now_s)
+        allowed_w = max(run.cap_w.at(since_s), *run.cap_w.value[held].tolist(), 0.0)
+        last = int(np.searchsorted(run.events.time_s, now_s, "right")) - 1
+        drawn_w = float(run.power_w_capped[last])
+        if rises_w is not None:
+            drawn_w = run.machine.power_w_idle + float(rises_w[holds].sum())
+        if len(holds) and drawn_w > allowed_w * (1 + 1e-9) + 1e-6:
+            yield f"at {now_s:g} s the machine draws {drawn_w:g} W under a cap of {allowed_w:g} W"
+
+
+def _rises_w(run: Run) -> FloatArray | None:
+    """What each job draws above the idle power of its nodes, by the table; None where it drew
+    something else: at lower levels, in a configuration, or where units are no whole nodes."""
+    told = len(run.machine.groups) == 1 and run.units == run.machine.node_count
+    if not told or run.cap_counts == "jobs" or np.any(run.events.kind == EventKind.NODE):
+        return None
+    node, nodes = run.machine.groups[0].node_class, run.schedule.nodes
+    own_w = np.where(np.isnan(run.jobs.power_w), nodes * node.power_w_active, run.jobs.power_w)
+    drawn_j = np.where(run.ran, own_w * (run.schedule.end_s - run.schedule.start_s), 0.0)
+    if not np.allclose(drawn_j, run.schedule.energy_j, rtol=1e-9, atol=1e-6):
+        return None
+    return np.asarray(own_w - nodes * node.power_w_idle)
 
 
 def delayed_jobs(run: Run, again: Callable[[JobTable], Run]) -> Iterator[str]:

@@ -129,7 +129,8 @@ def clean(
     filled = ~known(raw.requested_s)[order]
     if filled.any():
         logged[REQUEST_FILLED] = np.where(filled, 1.0, np.nan)
-    return Trace(jobs, dict(raw.header), report, source, logged, _blamed(raw, source))
+    return Trace(jobs, dict(raw.header), report, source, logged,
+                 (*raw.remarks, *_blamed(raw, source)))
 
 
 def _blamed(raw: RawJobs, source: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from wattline.model.errors import InputError
 from wattline.model.nearest import did_you_mean
 from wattline.model.reading import MOST_TOML_BYTES, is_file, parse_toml, read_text
-from wattline.traces.convert import FACTORS
+from wattline.model.units import FACTORS
 
 TARGETS: dict[str, str] = {
     # field: what kind of quantity it is
@@ -38,6 +38,8 @@ TARGETS: dict[str, str] = {
     "cpu_freq": "text",
     "frequency_hz_min": "frequency",
     "frequency_hz_max": "frequency",
+    "nodes_min": "count",
+    "nodes_max": "count",
 }
 """What a map can fill."""
 
@@ -74,7 +76,8 @@ class ColumnMap:
     delimiter: str = ","
     columns: tuple[str, ...] = ()
     """Column names of a text table that has no header line."""
-    timezone: str = "UTC"
+    timezone: str = ""
+    """Of times that name none; empty where the map does not say it."""
     header: dict[str, str] = field(default_factory=dict)
     """What is known of the machine, such as MaxNodes."""
 
@@ -118,7 +121,7 @@ def parse_map(text: str, name: str) -> ColumnMap:
         description=_text(content, "description", "", name),
         delimiter=_delimiter(content, name),
         columns=tuple(str(column) for column in content.get("column_names", ())),
-        timezone=_zone(_text(content, "timezone", "UTC", name), name),
+        timezone=_zone(_text(content, "timezone", "", name), name),
         header={str(key): str(value) for key, value in header.items()},
     )
 
@@ -181,10 +184,11 @@ def _delimiter(content: dict[str, Any], name: str) -> str:
 
 
 def _zone(zone: str, name: str) -> str:
-    try:
-        ZoneInfo(zone)
-    except (KeyError, ValueError, OSError):
-        raise InputError(f"{name}: there is no time zone '{zone}'") from None
+    if zone:
+        try:
+            ZoneInfo(zone)
+        except (KeyError, ValueError, OSError):
+            raise InputError(f"{name}: there is no time zone '{zone}'") from None
     return zone
 
 

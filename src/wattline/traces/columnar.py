@@ -7,21 +7,22 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import numpy.typing as npt
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
+from wattline.model.local_time import Instants, Stays, stays_of, zone_of
 from wattline.model.signal import FloatArray
 from wattline.model.units import plain_number
 from wattline.site.cells import LARGEST, Cell, is_missing
 from wattline.traces import frequencies
 from wattline.traces.column_map import TARGETS, ColumnEntry, ColumnMap, built_in, load_map
-from wattline.traces.convert import Converter, slurm_state
+from wattline.traces.convert import Converter, by_the_clock, slurm_state
 from wattline.traces.raw import (
     CODES,
+    NODE_RANGE,
     OWN_COLUMNS,
     RawJobs,
     encode,
@@ -44,7 +45,9 @@ MOST_BLAMED = 3
 """Of so many rows that cannot be read it is said why."""
 
 
-def parse(data: bytes, source: str, column_map: ColumnMap | None, *, parquet: bool) -> RawJobs:
+def parse(
+    data: bytes, source: str, column_map: ColumnMap | None, *, parquet: bool, zone: str = ""
+) -> RawJobs:
     """Read a table; without a map it has to be one that we wrote."""
     columns = parquet_names(data, source) if parquet else csv_names(data, column_map, source)
     if column_map is None:
@@ -61,15 +64,17 @@ def parse(data: bytes, source: str, column_map: ColumnMap | None, *, parquet: bo
         table = read_parquet(data, wanted, source)
     else:
         table = read_csv(data, wanted, column_map, source)
-    return to_raw(table, column_map, source)
+    return to_raw(table, column_map, source, zone)
 
 
-def to_raw(table: Table, column_map: ColumnMap, source: str) -> RawJobs:
+def to_raw(table: Table, column_map: ColumnMap, source: str, zone: str = "") -> RawJobs:
     """Convert the mapped columns; rows with a cell that cannot be read are left out."""
-    reader = _Reader(table, column_map)
+    reader = _Reader(table, column_map, zone)
     count = table.line.size
-    submit_s, start_s, end_s = (reader.numbers(f"{name}_s") for name in ("submit", "start", "end"))
+    instants = [reader.instants(f"{name}_s") for name in ("submit", "start", "end")]
     run_s = reader.numbers("run_s")
+    times = stays_of(instants, run_s)
+    submit_s, start_s, end_s = times.submit_s, times.start_s, times.end_s
     run_s = np.where(np.isnan(run_s), end_s - start_s, run_s)
     wait_s = reader.numbers("wait_s")
     wait_s = np.where(np.isnan(wait_s), start_s - submit_s, wait_s)
@@ -85,10 +90,15 @@ def to_raw(table: Table, column_map: ColumnMap, source: str) -> RawJobs:
     names: dict[str, tuple[str, ...]] = dict(table.names)
     codes = {name: reader.codes(name, names) for name in CODES}
     job_id, preceding = reader.ids()
-    for target in ("requested_procs", "allocated_procs", "restart"):
+    for target in ("requested_procs", "allocated_procs", "restart", *NODE_RANGE):
         sizes = reader.numbers(target)
         reader.refuse(target, ~np.isnan(sizes) & (sizes != np.floor(sizes)))
     restart = reader.numbers("restart")
+    nodes = {name: np.where(known(reader.numbers(name)), reader.numbers(name), np.nan)
+             for name in NODE_RANGE}
+    least, most = nodes.values()
+    reader.refuse("nodes_min", (least < 1) | (most < least))
+    reader.refuse("nodes_max", most < 1)
     frequency, unclear_rows = reader.frequencies()
     good = ~reader.convert.bad
     raw = RawJobs(
@@ -99,11 +109,14 @@ def to_raw(table: Table, column_map: ColumnMap, source: str) -> RawJobs:
         preceding=preceding[good], think_s=reader.numbers("think_s")[good], names=names,
         header={**column_map.header, **table.header},
         logged={"wait_s": wait_s[good], "allocated_procs": allocated_procs[good],
-                **{name: hz[good] for name, hz in frequency.items()}},
+                **{name: hz[good] for name, hz in frequency.items()},
+                **{name: values[good] for name, values in nodes.items()
+                   if np.isfinite(values).any()}},
         restart=np.nan_to_num(restart[good]).astype(np.int64) if known(restart).any() else None,
         unreadable=tuple(sorted([*table.unreadable, *table.line[~good].tolist()])),
         bad_cells=tuple(reader.bad_cells),
         unclear_frequency=tuple(table.line[unclear_rows].tolist()),
+        remarks=_said(times, column_map, zone, source),
     )
     if count and not good.any():
         why = f": {', '.join(reader.bad_cells)}" if reader.bad_cells else ""
@@ -112,16 +125,25 @@ def to_raw(table: Table, column_map: ColumnMap, source: str) -> RawJobs:
     return raw
 
 
+def _said(times: Stays, column_map: ColumnMap, zone: str, source: str) -> tuple[str, ...]:
+    """Of the zone of its times; a map knows that of its table, which is no assumption."""
+    own = column_map.timezone
+    found = times.remarks(zone_of(own or zone), source)
+    return found[1:] if own and zone in ("", own) else found
+
+
 class _Reader:
     """Converts the columns of one table as its map says."""
 
-    def __init__(self, table: Table, column_map: ColumnMap) -> None:
+    def __init__(self, table: Table, column_map: ColumnMap, zone: str) -> None:
         self.table = table
         self.entries = column_map.entries
         self.rows = int(table.line.size)
-        self.zone = ZoneInfo(column_map.timezone)
+        self.zone = zone_of(column_map.timezone or zone)
         self.convert = Converter(self.rows)
         self.done: dict[str, FloatArray] = {}
+        self.times: dict[str, Instants] = {}
+        """Columns of dates."""
         self.bad_cells: list[str] = []
         """Where the first rows that cannot be read have what."""
 
@@ -133,9 +155,18 @@ class _Reader:
                 raise InputError(f"the column {entry.column} has dates, and {target} is none: "
                                  "dates belong to submit_s, start_s and end_s")
             before = self.convert.bad.copy()
-            self.done[target] = unknown(self.rows) if entry is None else self._convert(entry)
+            self.done[target] = unknown(self.rows) if entry is None else self._convert(
+                target, entry)
             self._blame(target, self.convert.bad & ~before)
         return self.done[target]
+
+    def instants(self, target: str) -> Instants:
+        """Times of a column, with the hour that each may be too where a clock was set back."""
+        seconds = self.numbers(target)
+        if target in self.times:
+            return self.times[target]
+        never = np.zeros(self.rows, dtype=np.bool_)
+        return Instants(seconds, seconds, never, never)
 
     def refuse(self, target: str, rows: Mask) -> None:
         """Leave out rows whose number is none for this column."""
@@ -208,14 +239,19 @@ class _Reader:
             return [entry.constant] * self.rows
         return self.table.columns[entry.column]
 
-    def _convert(self, entry: ColumnEntry) -> FloatArray:
+    def _convert(self, target: str, entry: ColumnEntry) -> FloatArray:
         cells = self._cells(entry)
         if isinstance(cells, np.ndarray):
-            return self.convert.array(cells, entry.factor)
+            found = self.convert.array(cells, entry.factor)
+            if entry.column not in self.table.local:
+                return found
+            self.times[target] = by_the_clock(found, ~np.isnan(found), self.zone.info)
+            return self.times[target].first_s
         if entry.reduce is not None:
             return self.convert.each(cells, lambda cell: _reduced(cell, entry))
         if entry.format == "timestamp":
-            return self.convert.timestamp(cells, self.zone, entry.factor)
+            self.times[target] = self.convert.instants(cells, self.zone.info, entry.factor)
+            return self.times[target].first_s
         if entry.format in ("clock", "hh:mm"):
             return self.convert.clock(cells, hours_first=entry.format == "hh:mm")
         return self.convert.each(cells, lambda cell: _plain_number(cell) * entry.factor)

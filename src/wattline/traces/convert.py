@@ -10,25 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from wattline.model.errors import InputError
+from wattline.model.local_time import Instants, meant
 from wattline.model.signal import FloatArray
 from wattline.model.states import PARTS, STATES
 from wattline.model.units import parse_duration, plain_number
 from wattline.site.cells import LARGEST, Cell, is_missing
 from wattline.traces.raw import RUNNING, UNFINISHED
 
-FACTORS: dict[str, dict[str, float]] = {
-    "time": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0, "d": 86400.0},
-    "power": {"W": 1.0, "mW": 1e-3, "kW": 1e3, "MW": 1e6},
-    "energy": {"J": 1.0, "mJ": 1e-3, "kJ": 1e3, "MJ": 1e6, "Wh": 3600.0, "kWh": 3.6e6,
-               "MWh": 3.6e9},
-    "frequency": {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9},
-    "count": {"": 1.0},
-}
-"""What one unit of a cell is in seconds, watts, joules, hertz."""
-
 SLURM_STATES = {**{name: code for code, name in STATES.items() if code not in PARTS},
                 "COMPLETING": 1, "RUNNING": RUNNING, "SUSPENDED": RUNNING, "PENDING": UNFINISHED}
 """The status of each state of Slurm's."""
+_UNREADABLE = (ValueError, OverflowError, InputError, TypeError)
 
 class Converter:
     """Converts columns of equal length and remembers the rows that could not be read."""
@@ -50,7 +42,7 @@ class Converter:
                 continue
             try:
                 value = convert(cell)
-            except (ValueError, OverflowError, InputError, TypeError):
+            except _UNREADABLE:
                 self.bad[row] = True
                 continue
             # NaN: a list with nothing in it.
@@ -65,11 +57,21 @@ class Converter:
         """Durations like 1-02:03:04; `hours_first` reads two fields as hours and minutes."""
         return self.each(cells, lambda cell: _clock(cell, hours_first))
 
-    def timestamp(
+    def instants(
         self, cells: Sequence[Cell], zone: tzinfo = UTC, factor: float = 1.0
-    ) -> FloatArray:
+    ) -> Instants:
         """Seconds since 1970 from ISO text, datetimes, or numbers of a unit."""
-        return self.each(cells, lambda cell: _timestamp(cell, zone, factor))
+        clock_s = np.full(len(cells), np.nan)
+        local = np.zeros(len(cells), dtype=np.bool_)
+        for row, cell in enumerate(cells):
+            if is_missing(cell):
+                continue
+            try:
+                clock_s[row], local[row] = _timestamp(cell, factor)
+            except _UNREADABLE:
+                self.bad[row] = True
+        self.bad |= np.abs(clock_s) >= LARGEST
+        return by_the_clock(clock_s, local, zone)
 
 
 def slurm_state(cell: Cell) -> int:
@@ -92,11 +94,23 @@ def _clock(cell: Cell, hours_first: bool) -> float:
     return parse_duration(cell)
 
 
-def _timestamp(cell: Cell, zone: tzinfo, factor: float) -> float:
+def by_the_clock(
+    clock_s: FloatArray, local: npt.NDArray[np.bool_], zone: tzinfo
+) -> Instants:
+    """The times of a column of which some rows are seconds of a local clock."""
+    first_s, later_s, shifted = clock_s.copy(), clock_s.copy(), np.zeros_like(local)
+    first_s[local], later_s[local], shifted[local] = meant(clock_s[local], zone)
+    return Instants(first_s, later_s, local, shifted)
+
+
+def _timestamp(cell: Cell, factor: float) -> tuple[float, bool]:
+    """Seconds since 1970, or by a local clock, and whether it is the latter."""
     if isinstance(cell, str):
         if "-" not in cell[1:]:
-            return _number(cell) * factor
+            return _number(cell) * factor, False
         cell = datetime.fromisoformat(cell.strip())
-    if isinstance(cell, datetime):
-        return (cell if cell.tzinfo else cell.replace(tzinfo=zone)).timestamp()
-    return _number(cell) * factor
+    if not isinstance(cell, datetime):
+        return _number(cell) * factor, False
+    if cell.tzinfo is not None:
+        return cell.timestamp(), False
+    return cell.replace(tzinfo=UTC).timestamp(), True

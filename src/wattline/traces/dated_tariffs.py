@@ -6,49 +6,28 @@ One rule for everything that lays a table beside a log: budgets, accounts, advic
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from wattline.model.errors import InputError
+from wattline.model.run_clock import NoDates, RunClock
 from wattline.model.signal import Signal
 from wattline.traces.rates import end_of, is_flat
-from wattline.traces.tariffs import FIRST_UNIX_S, NoDates, read_tariff
+from wattline.traces.tariffs import read_tariff
 
 Read = Callable[..., Signal]
 """Reads a figure or a table; its option `unix` asks for Unix times."""
 
 
-@dataclass(frozen=True)
-class LogDates:
-    """The first and the last submission on the log's clock, and where that clock stands at 0."""
-
-    first_s: float
-    last_s: float
-    epoch_s: float | None
-    """Unix time of second 0; None where nobody knows its dates."""
-
-    @property
-    def has_unix_clock(self) -> bool:
-        """Whether its seconds are Unix times."""
-        return self.epoch_s == 0.0
-
-    @classmethod
-    def of(cls, first_s: float, last_s: float, unix_start_s: float | None) -> LogDates:
-        """Large seconds are Unix times themselves, and logs without a date say 1970."""
-        epoch_s = 0.0 if first_s >= FIRST_UNIX_S else unix_start_s or None
-        return cls(first_s, last_s, epoch_s)
-
-
 def tariff_beside(
-    path: Path, log: LogDates, otherwise: str
+    path: Path, log: RunClock, otherwise: str
 ) -> tuple[Signal, tuple[str, ...]]:
     """`rate_beside` for a table alone, of prices or of intensities, that `otherwise` moves."""
     return rate_beside(str(path), lambda _, **how: read_tariff(path, **how), log, otherwise)
 
 
 def rate_beside(
-    text: str, read: Read, log: LogDates, otherwise: str = ""
+    text: str, read: Read, log: RunClock, otherwise: str = ""
 ) -> tuple[Signal, tuple[str, ...]]:
     """A figure, or a table from the first submission on, and how the dates of both were joined.
 
@@ -58,7 +37,7 @@ def rate_beside(
     """
     moved = f"; {otherwise} says otherwise" if otherwise else ""
     try:
-        dated = read(text, unix=True)
+        dated = read(text, unix=True, zone=log.zone)
     except NoDates:
         if log.has_unix_clock:
             raise
@@ -85,8 +64,8 @@ def rate_beside(
         raise InputError(f"{text}: begins at {_date(begin_s)}, after the beginning of {said}; add "
                          f"what holds before{told}")
     return shifted(dated, -first_unix_s), (
-        f"{text}: read by the dates of the log, as UTC where they name no offset: the first "
-        f"submission is at {_date(first_unix_s)}",)
+        f"{text}: read by the dates of the log, as {log.zone} where they name no offset: the "
+        f"first submission is at {_date(first_unix_s)}",)
 
 
 def shifted(rate: Signal, by_s: float) -> Signal:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from datetime import UTC, tzinfo
 from pathlib import Path
 
 from wattline.model.errors import InputError
@@ -24,11 +25,12 @@ _ONE = re.compile(rf"(?P<before>{_CURRENCY})?\s*(?P<number>[-+.\deE]+?)\s*(?P<si
 _GRAMS = re.compile(r"(?P<number>[-+.\deE]+?)\s*(?:g(?:co2)?(?:\s*/\s*kwh)?)?", re.IGNORECASE)
 
 
-def price_from(text: str, *, start: str = "", unix: bool = False) -> Signal:
+def price_from(text: str, *, start: str = "", unix: bool = False,
+               zone: tzinfo = UTC) -> Signal:
     """A price per joule; a table begins at its first row, at the date `start`, or at Unix second 0.
     """
     if _is_table(text):
-        table = read_tariff(Path(text), start=start, unix=unix)
+        table = read_tariff(Path(text), start=start, unix=unix, zone=zone)
         if table.unit == _GRAMS_PER_J:
             raise InputError(f"--price: {text} has carbon intensities; give it with --carbon")
         return table
@@ -48,10 +50,11 @@ def price_from(text: str, *, start: str = "", unix: bool = False) -> Signal:
     return Signal.constant(number / per_j, f"{sign}/J")
 
 
-def carbon_from(text: str, *, start: str = "", unix: bool = False) -> Signal:
+def carbon_from(text: str, *, start: str = "", unix: bool = False,
+               zone: tzinfo = UTC) -> Signal:
     """Grams per joule, in the same way."""
     if _is_table(text):
-        table = read_tariff(Path(text), start=start, unix=unix)
+        table = read_tariff(Path(text), start=start, unix=unix, zone=zone)
         if table.unit != _GRAMS_PER_J:
             raise InputError(f"--carbon: {text} has prices; give it with --price")
         return table

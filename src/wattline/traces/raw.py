@@ -25,6 +25,8 @@ OWN_COLUMNS = {"submit_s", "run_s", "procs"}
 """A table with these columns is one that we wrote; it needs no map."""
 COUNTS = "Counts"
 """In a header: whether sizes of jobs are `nodes` or `cores`, where the log says which."""
+NODE_RANGE = ("nodes_min", "nodes_max")
+"""Columns of jobs that ask for a range of nodes, of which a policy may choose."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +58,8 @@ class RawJobs:
     """Of these in tables, which cell of which row is to blame: a few words each."""
     unclear_frequency: tuple[int, ...] = ()
     """Lines of jobs that ask for a frequency that cannot be understood."""
+    remarks: tuple[str, ...] = ()
+    """What else must be known of how it was read, a sentence each."""
 
     def __len__(self) -> int:
         return len(self.line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +21,8 @@ FORMATS = ("swf", "sacct", "sacct-json", "csv", "parquet")
 SUFFIXES = {".swf": "swf", ".parquet": "parquet", ".pq": "parquet", ".json": "sacct-json",
              ".csv": "csv"}
 
+_SWF_HEADER = re.compile(rb";\s*[A-Za-z]+:\s")
+
 
 def read(
     path: str | Path,
@@ -30,11 +33,13 @@ def read(
     size: Size = "requested",
     unit: Unit = "nodes",
     machine_procs: int | None = None,
+    zone: str = "",
 ) -> Trace:
     """Read a job log; the format is found by the file's name and content unless it is given.
 
     `size` says which size counts where the log has two, `unit` what a Slurm log's sizes are,
-    `machine_procs` how large the machine is, so that larger jobs are dropped.
+    `machine_procs` how large the machine is, so that larger jobs are dropped. Times without an
+    offset are of `zone` ("Europe/Berlin", "local"), UTC without it.
 
     >>> import wattline as wl
     >>> from tempfile import TemporaryDirectory
@@ -55,7 +60,7 @@ def read(
         raise InputError("'-' is no file; what another program prints is read as /dev/stdin")
     data = read_bytes(path).removeprefix(codecs.BOM_UTF8)  # some tools begin a text with it
     format = format or sniff(data, path, column_map is not None)
-    raw = _parse(data, path, format, column_map, unit)
+    raw = _parse(data, path, format, column_map, unit, zone)
     del data  # A large log is held only once at a time.
     return clean(raw, str(path), strict=strict, size=size, machine_procs=machine_procs)
 
@@ -81,16 +86,18 @@ def sniff(data: bytes, path: Path, mapped: bool = False) -> str:
     first = data[:65536].lstrip().split(b"\n", 1)[0]
     if first.startswith(b"{"):
         return "sacct-json"
-    if mapped:
+    named = SUFFIXES.get(Path(inner_name(path)).suffix)
+    if mapped and named != "swf" and not _SWF_HEADER.match(first):
         return "csv"
     if first.count(b"|") >= 2 and not first.startswith(b";"):
         return "sacct"
     otherwise = "csv" if b"," in first and not first.startswith(b";") else "swf"
-    return SUFFIXES.get(Path(inner_name(path)).suffix, otherwise)
+    return named or otherwise
 
 
 def _parse(
-    data: bytes, path: Path, format: str, column_map: str | Path | None, unit: Unit
+    data: bytes, path: Path, format: str, column_map: str | Path | None, unit: Unit,
+    zone: str,
 ) -> RawJobs:
     source = str(path)
     if format != "parquet" and b"\0" in data:
@@ -101,7 +108,7 @@ def _parse(
         from wattline.traces.column_map import load_map
 
         chosen = None if column_map is None else load_map(column_map)
-        return columnar.parse(data, source, chosen, parquet=format == "parquet")
+        return columnar.parse(data, source, chosen, parquet=format == "parquet", zone=zone)
     if column_map is not None:
         raise InputError(f"{source}: a column map is for CSV and Parquet tables, not for {format}")
     if format == "swf":
@@ -109,5 +116,5 @@ def _parse(
     from wattline.traces import slurm
 
     if format == "sacct":
-        return slurm.parse_text(data, source, unit)
-    return slurm.parse_json(data, source, unit)
+        return slurm.parse_text(data, source, unit, zone)
+    return slurm.parse_json(data, source, unit, zone)

@@ -10,16 +10,18 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
+from wattline.model.local_time import Zone, stays_of, zone_of
 from wattline.model.signal import FloatArray
 from wattline.model.states import STATES
 from wattline.site.cells import Cell, is_missing
 from wattline.site.sacct_json import job_cells, read_jobs, step_cells
-from wattline.site.sacct_text import SEPARATOR, read_records
+from wattline.site.sacct_text import COMMAND, SEPARATOR, read_records
 from wattline.site.slurm_energy import Step, joules, step_joules, tres_joules
 from wattline.traces.convert import Converter, slurm_state
 from wattline.traces.frequencies import frequencies, unclear
 from wattline.traces.gres import gres
 from wattline.traces.raw import COUNTS, UNFINISHED, RawJobs, encode, known, unknown
+from wattline.traces.sharing import sharing
 
 _NEEDED = {"JobID", "Submit", "State"}
 LARGEST_ID = 2**32 - 1
@@ -36,14 +38,14 @@ class _Records:
     """The cells of each step, and the row of the job before it."""
 
 
-def parse_text(data: bytes, source: str, unit: str = "nodes") -> RawJobs:
+def parse_text(data: bytes, source: str, unit: str = "nodes", zone: str = "") -> RawJobs:
     """The output of `sacct --parsable2` (or -p), with its line of column names."""
     text = data.decode("utf-8", "replace")
     columns = [name.strip() for name in text.partition("\n")[0].split(SEPARATOR)]
     missing = _NEEDED - set(columns)
     if missing:
-        raise InputError(f"{source}:1: lacks the column {', '.join(sorted(missing))}; run sacct "
-                         "--parsable2 with these columns and without --noheader")
+        raise InputError(f"{source}:1: lacks the column {', '.join(sorted(missing))}; run, "
+                         f"without --noheader, {COMMAND}")
     found = read_records(text, source)
     records = _Records(cells={column: [] for column in columns})
     for number, row in found.rows:
@@ -53,10 +55,11 @@ def parse_text(data: bytes, source: str, unit: str = "nodes") -> RawJobs:
             records.line.append(number)
             for column, cell in row.items():
                 records.cells[column].append(cell)
-    return _to_raw(records, source, unit, sorted([*found.unreadable, *found.inside]))
+    return _to_raw(records, source, unit, zone_of(zone),
+                   sorted([*found.unreadable, *found.inside]))
 
 
-def parse_json(data: bytes, source: str, unit: str = "nodes") -> RawJobs:
+def parse_json(data: bytes, source: str, unit: str = "nodes", zone: str = "") -> RawJobs:
     """The output of `sacct --json`; a job's number in the list stands for its line."""
     jobs = read_jobs(data, source)
     records = _Records()
@@ -69,10 +72,12 @@ def parse_json(data: bytes, source: str, unit: str = "nodes") -> RawJobs:
         for column, cell in job_cells(job).items():
             records.cells.setdefault(column, []).append(cell)
         records.steps += [(len(records.line) - 1, cells) for cells in step_cells(job)]
-    return _to_raw(records, source, unit, unreadable)
+    return _to_raw(records, source, unit, zone_of(zone), unreadable)
 
 
-def _to_raw(records: _Records, source: str, unit: str, unreadable: Sequence[int]) -> RawJobs:
+def _to_raw(
+    records: _Records, source: str, unit: str, zone: Zone, unreadable: Sequence[int]
+) -> RawJobs:
     count = len(records.line)
     if not count and not unreadable:
         raise InputError(f"{source}: has no jobs")
@@ -87,19 +92,23 @@ def _to_raw(records: _Records, source: str, unit: str, unreadable: Sequence[int]
                 values = np.where(np.isnan(values), conversion(cells[column]), values)
         return values
 
-    submit_s = first(convert.timestamp, "Submit")
-    start_s = first(convert.timestamp, "Start")
     run_s = first(convert.number, "ElapsedRaw")
     run_s = np.where(np.isnan(run_s), first(convert.clock, "Elapsed"), run_s)
-    run_s = np.where(np.isnan(run_s), first(convert.timestamp, "End") - start_s, run_s)
+    times = stays_of((convert.instants(cells.get(name, [None] * count), zone.info)
+                      for name in ("Submit", "Start", "End")), run_s)
+    submit_s, start_s, end_s = times.submit_s, times.start_s, times.end_s
+    run_s = np.where(np.isnan(run_s), end_s - start_s, run_s)
     limit_s = first(lambda column: convert.number(column, 60.0), "TimelimitRaw")
     limit_s = np.where(np.isnan(limit_s), first(convert.clock, "Timelimit"), limit_s)
     allocated, requested = (first(convert.number, *columns) for columns in _size_columns(unit))
-    energy_j = _energy(records, convert, start_s)
+    if unit == "nodes":  # ReqNodes is the fewest: 1 of a job that asked for tasks alone
+        requested = np.fmax(requested, allocated)
+    energy_j = _energy(records, convert, start_s, zone)
     with np.errstate(divide="ignore", invalid="ignore"):
         power_w = np.where(known(run_s) & known(energy_j), energy_j / run_s, np.nan)
     job_id, preceding = _ids(cells, count)
     codes, names = _codes(cells, count)
+    devices = gres(cells, count, source)
     good = ~convert.bad
     return RawJobs(
         line=np.array(records.line, dtype=np.int64)[good], job_id=job_id[good],
@@ -110,10 +119,12 @@ def _to_raw(records: _Records, source: str, unit: str, unreadable: Sequence[int]
         header={"Note": "Read from sacct", COUNTS: unit},
         logged={"wait_s": (start_s - submit_s)[good], "allocated_procs": allocated[good],
                 **{name: values[good] for name, values in
-                   (frequencies(cells, count) | gres(cells, count, source)).items()}},
+                   (frequencies(cells, count) | devices).items()}},
         energy_j=energy_j[good], restart=_lives(job_id, start_s)[good],
         unreadable=tuple(sorted([*unreadable, *np.array(records.line)[~good].tolist()])),
         unclear_frequency=tuple(int(records.line[row]) for row in unclear(cells, count)),
+        remarks=(*times.remarks(zone, source),
+                 *sharing(cells, start_s, end_s, run_s, devices, source, unit)),
     )
 
 
@@ -124,7 +135,9 @@ def _size_columns(unit: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return ("AllocCPUS", "NCPUS"), ("ReqCPUS",)
 
 
-def _energy(records: _Records, convert: Converter, start_s: FloatArray) -> FloatArray:
+def _energy(
+    records: _Records, convert: Converter, start_s: FloatArray, zone: Zone
+) -> FloatArray:
     """What the job's own row says, in its TRES or by itself, else what its steps measured."""
     cells = records.cells
     nothing: list[Cell] = [None] * len(start_s)
@@ -132,18 +145,21 @@ def _energy(records: _Records, convert: Converter, start_s: FloatArray) -> Float
     own = convert.each(cells.get("ConsumedEnergyRaw", nothing), joules)
     energy_j = np.where(known(tres), tres, own)
     jobs = [str(cell) for cell in cells.get("JobID", nothing)]
-    steps = np.array(step_joules(_steps(records), jobs, start_s.tolist()))
+    steps = np.array(step_joules(_steps(records, zone), jobs, start_s.tolist()))
     return np.where(known(energy_j), energy_j, steps)
 
 
-def _steps(records: _Records) -> list[Step]:
+def _steps(records: _Records, zone: Zone) -> list[Step]:
     """The steps with what they measured; a cell that cannot be read says nothing."""
     convert = Converter(len(records.steps))
 
     def column(name: str) -> list[Cell]:
         return [cells.get(name) for _, cells in records.steps]
 
-    start_s, end_s = convert.timestamp(column("Start")), convert.timestamp(column("End"))
+    run_s = convert.number(column("ElapsedRaw"))
+    found = stays_of((convert.instants(column(name), zone.info)
+                      for name in ("Submit", "Start", "End")), run_s)
+    start_s, end_s = found.start_s, found.end_s
     energy_j = convert.each(column("ConsumedEnergyRaw"), joules)
     return [
         Step(str(cells["JobID"]).partition(".")[0], row, float(start_s[at]), float(end_s[at]),

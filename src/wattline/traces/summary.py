@@ -62,6 +62,7 @@ def summarise(trace: Trace, machine_procs: int | None = None) -> dict[str, Any]:
         },
         "header": dict(trace.header),
         "cleaning": cleaning(trace),
+        "remarks": list(trace.remarks),
     }
 
 

@@ -16,7 +16,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.traces.frequencies import COLUMNS as FREQUENCIES
-from wattline.traces.raw import RawJobs, no_code, refuse_negative_power, unknown
+from wattline.traces.raw import NODE_RANGE, RawJobs, no_code, refuse_negative_power, unknown
 
 FIELDS = 18
 LARGE = 200_000
@@ -213,7 +213,7 @@ def _raw(lines: Lines, header: Header, source: str) -> RawJobs:
     field = extra.pop("power_w", 0)
     status = whole(extra.get("status", 11))
     restart = whole(extra["restart"]) if "restart" in extra else None
-    extra = {name: place for name, place in extra.items() if name in FREQUENCIES}
+    extra = {name: place for name, place in extra.items() if name in (*FREQUENCIES, *NODE_RANGE)}
     if field:
         refuse_negative_power(values[field - 1], lines.line, source)
         power_w = optional(field)

@@ -41,6 +41,8 @@ class Table:
     """Columns of points in time, which are seconds since 1970 here."""
     counts: str = "line"
     """What `line` numbers: lines of a file, or rows of a table, both from 1 on."""
+    local: frozenset[str] = frozenset()
+    """Columns of points in time that are seconds of a clock of no zone."""
 
 
 def csv_names(data: bytes, column_map: ColumnMap | None, source: str) -> list[str]:
@@ -129,8 +131,9 @@ def read_parquet(data: bytes, wanted: list[str], source: str) -> Table:
         check_parquet(data, source, len(wanted))
         table = parquet.read_table(pa.BufferReader(data), columns=wanted)
         columns = {name: _cells(table.column(name)) for name in wanted}
-        dates = frozenset(name for name in wanted
-                          if pa.types.is_timestamp(table.schema.field(name).type))
+        kinds = {name: table.schema.field(name).type for name in wanted}
+        dates = frozenset(name for name in wanted if pa.types.is_timestamp(kinds[name]))
+        local = frozenset(name for name in dates if kinds[name].tz is None)
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
         raise InputError(f"{source}: cannot be read as Parquet ({str(error).splitlines()[0]})"
                          ) from None
@@ -138,7 +141,7 @@ def read_parquet(data: bytes, wanted: list[str], source: str) -> Table:
         raise InputError(f"{source}: the table has no rows")
     line: npt.NDArray[np.int64] = np.arange(1, table.num_rows + 1, dtype=np.int64)
     own = _own_metadata((table.schema.metadata or {}).get(METADATA, b""))
-    return Table(columns, line, (), own[0], own[1], dates, "row")
+    return Table(columns, line, (), own[0], own[1], dates, "row", local)
 
 
 def _cells(column: Any) -> Cells:

@@ -11,11 +11,12 @@ from __future__ import annotations
 import csv
 import math
 import re
-from datetime import UTC, datetime
+from datetime import UTC, tzinfo
 from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.reading import log_text, separator, with_point
+from wattline.model.run_clock import UNIX_FROM_S, NoDates, time_in_cell, unix_s
 from wattline.model.signal import Signal
 from wattline.model.units import plain_number
 from wattline.traces.files import read_bytes
@@ -25,27 +26,22 @@ NO_CURRENCY = "in units of the price"
 J_PER_KWH = 3.6e6
 _TIMES = ("time_s", "datetime", "time")
 _SCALES = {"/mwh": 1 / (1000 * J_PER_KWH), "/kwh": 1 / J_PER_KWH, "/j": 1.0}
-FIRST_UNIX_S = 1e8
-"""From 1973 on: no log counts so many seconds before its first job, unless it has Unix times."""
-
-
-class NoDates(InputError):
-    """A table whose times are seconds, where its dates are needed."""
-
 
 def read_tariff(
-    path: Path, *, column: str = "", start: str = "", unix: bool = False
+    path: Path, *, column: str = "", start: str = "", unix: bool = False, zone: tzinfo = UTC
 ) -> Signal:
     """A step function of cost or grams per joule from a table; `column` is part of its name.
 
     It begins at its first row, or at the date `start`; with `unix` it counts Unix seconds.
+    Dates without an offset are of the `zone`, unless the head of their column says UTC.
     """
     rows = _read_rows(path)
     header = [name.strip() for name in rows[0]]
     time_at = _find_time(header, path)
     value_at = _find_value(header, column, path)
     scale, unit = _scale(header[value_at], path)
-    origin = _moment(start, path, 0) if start else 0.0 if unix else None
+    zone = UTC if "(utc" in header[time_at].lower() else zone
+    origin = _moment(start, path, 0, zone) if start else 0.0 if unix else None
     steps: dict[float, float] = {}
     for number, row in enumerate(rows[1:], 2):
         if not row:
@@ -55,7 +51,7 @@ def read_tariff(
         if any(row[len(header):]):
             raise InputError(f"{path}: line {number}: has more cells than the header; where a "
                              "comma is the decimal point, part cells by semicolons")
-        moment = _moment(row[time_at], path, number)
+        moment = _moment(row[time_at], path, number, zone)
         origin = moment if origin is None else origin
         value = scale * _number(row[value_at], path, number)
         if steps.setdefault(moment - origin, value) != value:
@@ -64,7 +60,7 @@ def read_tariff(
     times_s = list(steps)
     if start and (times_s[-1] < 0 or times_s[0] > 0):
         raise InputError(f"{path}: {start} lies outside of its times")
-    if unix and times_s[0] < FIRST_UNIX_S:
+    if unix and times_s[0] < UNIX_FROM_S:
         raise NoDates(f"{path}: its times are no dates, and the log counts Unix seconds; say "
                       "with --price-start at which of them the log's second 0 lies")
     return Signal.from_steps(steps.items(), unit)
@@ -118,24 +114,15 @@ def currency_of(tariff: Signal | None) -> str | None:
     return None if tariff is None else tariff.unit.removesuffix("/J") or None
 
 
-def _moment(text: str, path: Path, line: int) -> float:
-    cleaned = text.strip()
+def _moment(text: str, path: Path, line: int, zone: tzinfo) -> float:
     where = f"{path}: line {line}: " if line else ""
     try:
-        seconds = plain_number(cleaned)
+        found = unix_s(time_in_cell(text), zone)
     except ValueError:
-        pass
-    else:
-        if not math.isfinite(seconds):
-            raise InputError(f"{where}'{text}' is no time; write seconds or 2023-01-31T05:00:00")
-        return seconds
-    try:
-        moment = datetime.fromisoformat(cleaned)
-    except ValueError:
-        raise InputError(f"{where}'{text}' is no time; write 2023-01-31T05:00:00") from None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return moment.timestamp()
+        found = math.nan
+    if not math.isfinite(found):
+        raise InputError(f"{where}'{text}' is no time; write seconds or 2023-01-31T05:00:00")
+    return found
 
 
 def _number(text: str, path: Path, line: int) -> float:

@@ -19,7 +19,7 @@ from wattline.model.signal import FloatArray
 from wattline.model.states import FAILED_CODE, LAST_SWF_CODE
 from wattline.traces.files import compress, inner_name
 from wattline.traces.frequencies import COLUMNS as FREQUENCIES
-from wattline.traces.raw import CODES
+from wattline.traces.raw import CODES, NODE_RANGE
 from wattline.traces.swf import EXTRA_FIELDS, NAME_DIRECTIVES
 from wattline.traces.trace import Trace
 
@@ -71,7 +71,7 @@ def swf_text(trace: Trace) -> bytes:
     header = dict(trace.header)
     extra: dict[str, FloatArray | IntArray] = {
         "power_w": jobs.power_w,
-        **{name: trace.logged.get(name, nothing) for name in FREQUENCIES},
+        **{name: trace.logged.get(name, nothing) for name in (*FREQUENCIES, *NODE_RANGE)},
     }
     extra = {name: values for name, values in extra.items() if not np.isnan(values).all()}
     whole = {"status": jobs.status} if (jobs.status > LAST_SWF_CODE).any() else {}
@@ -117,7 +117,7 @@ def parquet_bytes(trace: Trace) -> bytes:
 def _own_columns(trace: Trace) -> dict[str, Any]:
     columns = {name: getattr(trace.jobs, name) for name in COLUMNS}
     columns["after_job"] = _predecessors(trace.jobs)
-    for name in ("wait_s", "allocated_procs", *FREQUENCIES):
+    for name in ("wait_s", "allocated_procs", *FREQUENCIES, *NODE_RANGE):
         if name in trace.logged:
             columns[name] = trace.logged[name]
     return columns

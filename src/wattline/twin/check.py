@@ -19,6 +19,7 @@ from wattline.scenario.load import load
 from wattline.scenario.model import Scenario
 from wattline.scenario.twin.asked import NEVER_ENDS_S, Counter, Log
 from wattline.scenario.twin.planning import TwinPlan, not_run_reasons, of_several
+from wattline.twin.complete import FEWEST_JOBS, Stretch, complete_stretch
 from wattline.twin.figures import (
     Series,
     busy_part,
@@ -64,7 +65,10 @@ class TwinCheck:
     jobs: int
     """Of the log."""
     compared: int
-    """Jobs that started in both; in the simulation, where the log has no starts."""
+    """Jobs that started in both; in the simulation, where the log has no starts. Of a log that is
+    complete for a stretch only, those that were submitted in it."""
+    stretch: Mapping[str, Any]
+    """`first_s` and `last_s` of the log that the figures are of, and what is missing beside it."""
     mean_wait_s: Mapping[str, float | None]
     by: Mapping[str, Mapping[str, Mapping[str, Any]]]
     error: float | None
@@ -100,7 +104,7 @@ class TwinCheck:
                    for key, rows in self.by.items()},
             "error": self.error, "moving_average_error": self.moving_average_error,
             "not_modelled": list(self.not_modelled), "window_s": self.window_s,
-            "compared": self.compared, "never_ran": self.never_ran,
+            "compared": self.compared, "stretch": dict(self.stretch), "never_ran": self.never_ran,
             "never_ran_reasons": dict(self.never_ran_reasons),
             "killed_at_limit": self.killed_at_limit,
             "utilisation": dict(self.utilisation),
@@ -190,7 +194,11 @@ def _compared(
     logged_s = np.array([job.start_s for job in site.log.jobs]) - jobs.submit_s
     simulated_s = run.schedule.start_s - jobs.submit_s
     has_log = site.log.has_starts
+    used = _Logged.of(ready, run) if has_log else None
+    stretch = None if used is None else used.stretch
     both = run.ran & (np.isfinite(logged_s) if has_log else True)
+    if stretch is not None:
+        both &= stretch.has(jobs.submit_s)
     means = {"simulated": mean(simulated_s[both]),
              "logged": mean(logged_s[both]) if has_log else None}
     series = series_of(jobs.submit_s[both], simulated_s[both],
@@ -205,9 +213,9 @@ def _compared(
     moving = moving_average_error(series)
     killed = _killed_at_limit(site.log, run)
     return TwinCheck(
-        ready.scenario.name, len(jobs), int(both.sum()), means,
+        ready.scenario.name, len(jobs), int(both.sum()), _told_of(stretch, used, jobs), means,
         _by(jobs, run, simulated_s, logged_s if has_log else None, both), error, moving,
-        series.window_s, _utilisation(ready, run), errors,
+        series.window_s, _utilisation(ready, run, used), errors,
         {"phase_s": list(shifts), "mean_wait_s": spread,
          "least": min((each for each in spread if each is not None), default=None),
          "most": max((each for each in spread if each is not None), default=None)},
@@ -256,29 +264,61 @@ def _name(jobs: JobTable, key: str, code: int) -> str:
     return jobs.name_of(BY[key], code) if code >= 0 else "none"
 
 
-def _utilisation(ready: TwinPlan, run: Run) -> dict[str, float | None]:
-    """CPU-seconds in use over those there were, from the first submission to the last end.
+@dataclass(frozen=True, eq=False)
+class _Logged:
+    """What each job of the log had, and in which stretch the log is complete."""
+
+    start_s: FloatArray
+    end_s: FloatArray
+    """NaN: it still ran when the log was taken."""
+    paused_s: FloatArray
+    cpus: FloatArray
+    stretch: Stretch | None
+
+    @classmethod
+    def of(cls, ready: TwinPlan, run: Run) -> _Logged:
+        site = ready.site
+        assert site is not None
+        start_s, end_s, paused_s = (np.array([getattr(job, name) for job in site.log.jobs])
+                                    for name in ("start_s", "end_s", "suspended_s"))
+        cpus = np.array([job.cpus for job in site.log.jobs], dtype=float)
+        cpus = np.where(cpus > 0, cpus, np.where(run.ran, run.schedule.nodes, _asked_cpus(ready)))
+        return cls(start_s, end_s, paused_s, cpus, complete_stretch(
+            ready.jobs.submit_s, start_s, end_s, cpus, site.log.unix_start_s))
+
+
+def _told_of(stretch: Stretch | None, used: _Logged | None, jobs: JobTable) -> dict[str, Any]:
+    """The stretch for `to_dict`; of a log without one the whole, and why."""
+    if stretch is not None:
+        return {"first_s": stretch.first_s, "last_s": stretch.last_s,
+                "jobs": int(stretch.has(jobs.submit_s).sum()), "edges": list(stretch.edges)}
+    edges = [] if used is None or len(jobs) < FEWEST_JOBS else [
+        "no stretch of the log is complete: jobs that ran when it begins or ends are missing, and "
+        "the figures are of all of it"]
+    return {"first_s": None, "last_s": None, "jobs": len(jobs), "edges": edges}
+
+
+def _utilisation(ready: TwinPlan, run: Run, used: _Logged | None) -> dict[str, float | None]:
+    """CPU-seconds in use over those there were, in the stretch in which the log is complete; where
+    there is none, from the first submission to the last end.
 
     The log's are of all jobs that it has a start of, also of those that never ran in the twin.
     Jobs that still ran when the log was taken go on to their limits in the simulation, which the
     log cannot know: with such jobs both count to the last time that the log has.
     """
-    site = ready.site
-    assert site is not None
-    first_s = float(ready.jobs.submit_s.min())
-    if not site.log.has_starts:
+    first_s, last_s = float(ready.jobs.submit_s.min()), None
+    if used is None:
         return {"simulated": busy_part(run, first_s), "logged": None}
-    start_s, end_s, paused_s = (np.array([getattr(job, name) for job in site.log.jobs])
-                                for name in ("start_s", "end_s", "suspended_s"))
-    last_s = None
+    end_s = used.end_s
     if np.isnan(end_s).any():
-        last_s = float(np.nanmax(np.concatenate((start_s, end_s))))
+        last_s = float(np.nanmax(np.concatenate((used.start_s, end_s))))
         end_s = np.where(np.isnan(end_s), last_s, end_s)
-    cpus = np.array([job.cpus for job in site.log.jobs])
-    cpus = np.where(cpus > 0, cpus, np.where(run.ran, run.schedule.nodes, _asked_cpus(ready)))
-    had = np.isfinite(start_s)
+    if used.stretch is not None:
+        first_s, last_s = used.stretch.first_s, used.stretch.last_s
+    had = np.isfinite(used.start_s)
     return {"simulated": busy_part(run, first_s, last_s), "logged": cpu_seconds(
-        start_s[had], end_s[had], paused_s[had], cpus[had], run.units, first_s, last_s)}
+        used.start_s[had], end_s[had], used.paused_s[had], used.cpus[had], run.units, first_s,
+        last_s)}
 
 
 def _asked_cpus(ready: TwinPlan) -> FloatArray:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from wattline.analysis.summary import time_text
-from wattline.model.jobs import IntArray
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
 
@@ -72,14 +71,18 @@ def moving_average_error(series: Series) -> float | None:
     return float(distance_s.mean() / series.logged_s[known].mean())
 
 
-def cpu_seconds(start_s: FloatArray, end_s: FloatArray, suspended_s: FloatArray, cpus: IntArray,
+def cpu_seconds(start_s: FloatArray, end_s: FloatArray, suspended_s: FloatArray, cpus: FloatArray,
                 units: int, first_s: float, last_s: float | None = None) -> float | None:
     """The part of all CPUs in use from a time to the last end, or to a time."""
     if last_s is None:
         last_s = float(end_s.max()) if end_s.size else first_s
     if not start_s.size or not last_s > first_s:
         return None
-    used_s = end_s - start_s - suspended_s
+    inside_s = np.maximum(np.minimum(end_s, last_s) - np.maximum(start_s, first_s), 0.0)
+    # When within its run a job was suspended is not known: at all times alike.
+    ran_s = end_s - start_s
+    used_s = inside_s * (1.0 - np.divide(suspended_s, ran_s, out=np.zeros_like(ran_s),
+                                         where=ran_s > 0))
     return float(np.dot(used_s, cpus) / (units * (last_s - first_s)))
 
 

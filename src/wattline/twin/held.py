@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 from wattline.model.errors import InputError
+from wattline.model.local_time import zone_of
 from wattline.scenario.build import plan
 from wattline.scenario.load import load
 from wattline.scenario.model import Scenario
 from wattline.scenario.twin.planning import TwinPlan
+from wattline.scenario.twin.site import Site
 from wattline.twin.judging import TwinJudgement, judge
+from wattline.twin.loop_phases import Phase, phases_between, phases_of
 from wattline.twin.make import Twin
-from wattline.twin.real_runs import RealRun, read_runs
+from wattline.twin.real_runs import RealRun, job_names, read_runs
 
 PHASES = 20
-GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
-MINUTE_S = 60.0
-RECORD = "replay.json"
-"""What `wattline testbed replay` writes beside its runs."""
+LATE_S = 10.0
+"""Later than this beside the others no script submits a job, even on a busy machine."""
 
 
 def judge_twin(
     twin: str | Path | Scenario | Twin, runs: str | Path, *, phases: int = PHASES,
-    by: Sequence[str] = ("account", "tasks", "asks"),
+    by: Sequence[str] = ("account", "tasks", "asks"), zone: str = "",
     progress: Callable[[float], None] | None = None,
 ) -> TwinJudgement:
     """Hold a twin to several runs of a real Slurm over the same submissions.
 
     `runs` is a folder with a CSV per run (as `wattline testbed replay` writes them) or a text of
     `sacct -P` per run. A real Slurm's loops count from the start of slurmctld, so the twin is
-    simulated with so many `phases` of them: within the times that the folder's replay.json says,
-    else over a whole PriorityCalcPeriod. Nothing is fitted.
+    simulated with so many `phases` of them: each run's own where a log of its slurmctld is beside
+    it, within the times that the folder's replay.json says, else over a whole PriorityCalcPeriod.
+    Nothing is fitted. Times of runs and logs without an offset are of `zone`, else of the twin's.
 
     >>> import wattline as wl
     >>> wl.judge_twin("twin.toml", "runs/")  # doctest: +SKIP
@@ -43,17 +45,38 @@ def judge_twin(
     """
     if not 1 <= phases <= 1000:
         raise InputError(f"phases is {phases}, must be from 1 to 1000")
-    real = read_runs(Path(runs))
     scenario = twin.scenario if isinstance(twin, Twin) else twin
     ready = plan(scenario if isinstance(scenario, Scenario) else load(scenario))
     if not isinstance(ready, TwinPlan):
         raise InputError(f"{ready.scenario.name}: has no [twin]; `wattline twin make` makes one")
+    clock = zone_of(zone or ready.scenario.trace.zone).info
+    real = read_runs(Path(runs), clock)
+    places, known_by = phases_of(Path(runs), real, float(ready.jobs.submit_s.min()),
+                                 ready.slurm.priority.calc_period_s, phases, clock)
     simulated = []
-    for found in simulated_phases(ready, *_begins(Path(runs), ready), phases):
-        simulated.append(found)
+    for place in places:
+        simulated.append(_simulated(ready, place))
         if progress is not None:
             progress(len(simulated) / phases)
-    return judge(_named_as_in(simulated[0], real), simulated, by=by)
+    named = _named_as_in(simulated[0], real)
+    again = _submitted_again(named, simulated[0])
+    found = judge(named, simulated, by=by, without=set(again))
+    return replace(found, phases_known=known_by, submitted_again=again)
+
+
+def _submitted_again(runs: Sequence[RealRun], simulated: RealRun) -> tuple[str, ...]:
+    """Jobs that a run says were submitted later than the twin has them, unlike the others.
+
+    That is how a text of `sacct` without -D has a requeue: its Submit is that of the requeue, so
+    that what the job waited before is not known.
+    """
+    due_s = simulated.submit_s
+    found: dict[str, None] = {}
+    for run in runs:
+        late_s = {job: at_s - due_s[job] for job, at_s in run.submit_s.items() if job in due_s}
+        usual_s = median(late_s.values()) if late_s else 0.0
+        found |= dict.fromkeys(job for job, late in late_s.items() if late - usual_s > LATE_S)
+    return tuple(sorted(found))
 
 
 def simulated_phases(
@@ -61,50 +84,54 @@ def simulated_phases(
 ) -> Iterator[RealRun]:
     """The twin with its loops at so many places: submissions begin evenly between two times after
     the start of slurmctld."""
-    for number in range(phases):
-        after_s = least_after_s + (most_after_s - least_after_s) * (number + 0.5) / phases
-        yield _simulated(ready, after_s, MINUTE_S * (number * GOLDEN % 1.0))
+    for place in phases_between(least_after_s, most_after_s, phases):
+        yield _simulated(ready, place)
 
 
-def _begins(folder: Path, ready: TwinPlan) -> tuple[float, float]:
-    """The least and the most seconds from the start of slurmctld to the first submission."""
-    low_s, high_s = 0.0, ready.slurm.priority.calc_period_s
-    try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        known = [float(run["begin_after_slurmctld_s"]) for run in record["runs"]]
-        low_s, high_s = min(known), max(known)
-    except OSError:
-        pass
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{folder / RECORD} cannot be read: {error}") from None
-    return low_s, high_s
-
-
-def _simulated(ready: TwinPlan, after_s: float, unix_s: float) -> RealRun:
-    """One phase: the loops began so long before the submissions, at this second of a minute."""
+def _simulated(ready: TwinPlan, place: Phase) -> RealRun:
+    """One phase: the loops began so long before the twin's first moment."""
     assert ready.site is not None
     period_s = ready.slurm.priority.calc_period_s
-    rules = replace(ready.slurm, unix_start_s=unix_s)
-    found = replace(ready, slurm=rules).simulated(-after_s % period_s)
-    names = ready.site.made.requests.job_ids
-    start_s = dict(zip(names, found.schedule.start_s.tolist(), strict=True))
-    submit_s = dict(zip(names, ready.jobs.submit_s.tolist(), strict=True))
+    rules = replace(ready.slurm, unix_start_s=place.unix_s)
+    found = replace(ready, slurm=rules).simulated(-place.after_s % period_s)
+    names = _names(ready.site)
+    submit_s: dict[str, float] = {}
+    start_s: dict[str, float] = {}
+    for name, submitted_s, began_s, ran in zip(
+            names, ready.jobs.submit_s.tolist(), found.schedule.start_s.tolist(),
+            found.ran.tolist(), strict=True):  # the lives of a job in their order
+        submit_s.setdefault(name, submitted_s)
+        start_s[name] = began_s if ran else math.nan
     first_s = min(submit_s.values())
-    ran = [name for name, here in zip(names, found.ran.tolist(), strict=True) if here]
-    return RealRun(f"{after_s:g}", {name: start_s[name] - first_s for name in ran},
-               {name: start_s[name] - submit_s[name] for name in ran},
-               tuple(name for name in names if name not in set(ran)), {})
+    ran_all = [name for name in submit_s if not math.isnan(start_s[name])]
+    return RealRun(f"{place.after_s:g}", {name: start_s[name] - first_s for name in ran_all},
+                   {name: start_s[name] - submit_s[name] for name in ran_all},
+                   tuple(name for name in submit_s if math.isnan(start_s[name])), {})
+
+
+def _names(site: Site) -> list[str]:
+    """What its jobs are called: by the ids of submissions, or, of accounting, as those of runs."""
+    if not site.log.has_starts:
+        return list(site.made.requests.job_ids)
+    numbers = [job.job_id.partition("/")[0] for job in site.log.jobs]
+    return job_names([job.name or job.job_id for job in site.log.jobs], numbers)
 
 
 def _named_as_in(simulated: RealRun, runs: Sequence[RealRun]) -> list[RealRun]:
-    """Runs with the twin's names: job 1001 is `jobid_01001` of .events, task 11_2 is itself."""
+    """Runs with the twin's names: job 1001 is `jobid_01001` of .events, part 12+1 `sim_12+1`."""
     known = {*simulated.start_s, *simulated.unstarted}
 
     def call(name: str) -> str:
         if name in known:
             return name
-        ends = (re.search(r"[0-9]{1,15}_[0-9]{1,15}$", name), re.search(r"[0-9]{1,15}$", name))
-        found = ["_".join(str(int(part)) for part in end[0].split("_")) for end in ends if end]
+        ends = (re.search(r"[0-9]{1,15}[_+][0-9]{1,15}$", name), re.search(r"[0-9]{1,15}$", name))
+        found = [re.sub("[0-9]+", lambda part: str(int(part[0])), end[0]) for end in ends if end]
         return next((each for each in found if each in known), (found or [name])[-1])
 
-    return [run.renamed(call) for run in runs]
+    return [run.renamed(run.event_ids.__getitem__ if _is_all(run.event_ids, known) else call)
+            for run in runs]
+
+
+def _is_all(event_ids: Mapping[str, str], known: set[str]) -> bool:
+    """Whether a run's submissions are all of the file, so that its ids are those of the file."""
+    return bool(event_ids) and set(event_ids.values()) == known and not set(event_ids) <= known

@@ -7,7 +7,7 @@ of single jobs pass where they are no further from the runs than the runs are fr
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
@@ -85,6 +85,10 @@ class TwinJudgement(Shown):
     """Over all runs and phases together."""
     left_out: tuple[str, ...]
     """Jobs that did not start in every run and every phase; they are in no figure."""
+    phases_known: str = ""
+    """From what the places of slurmctld's loops are known."""
+    submitted_again: tuple[str, ...] = ()
+    """Jobs that a run has submitted later than the twin has, as at a requeue; in no figure."""
 
     @property
     def starts_pass(self) -> bool:
@@ -104,14 +108,18 @@ class TwinJudgement(Shown):
             "starts": {"between_runs": asdict(self.between_runs),
                        "widest_runs": asdict(self.widest_runs), "to_twin": asdict(self.to_twin),
                        "passes": self.starts_pass},
-            "left_out": list(self.left_out)}
+            "left_out": list(self.left_out), "phases_known": self.phases_known,
+            "submitted_again": list(self.submitted_again)}
 
 
 def judge(
     runs: Sequence[RealRun], twins: Sequence[RealRun], *,
-    by: Sequence[str] = ("account", "tasks", "asks"),
+    by: Sequence[str] = ("account", "tasks", "asks"), without: Collection[str] = (),
 ) -> TwinJudgement:
-    """Hold simulated runs (one per phase) against real ones; groups are those of the first run."""
+    """Hold simulated runs (one per phase) against real ones; groups are those of the first run.
+
+    Jobs of `without` are in no figure.
+    """
     if len(runs) < 2 or not twins:
         raise InputError(f"{len(runs)} real runs and {len(twins)} simulated ones: a judgement "
                          "needs two and one")
@@ -119,9 +127,13 @@ def judge(
     if unknown:
         raise InputError(f"jobs cannot be grouped by {unknown[0]}; there are: {', '.join(GROUPS)}")
     named = sorted({job for run in (*runs, *twins) for job in (*run.start_s, *run.unstarted)})
-    jobs = [job for job in named if all(job in run.start_s for run in (*runs, *twins))]
-    if not jobs:
+    ran = [job for job in named if all(job in run.start_s for run in (*runs, *twins))]
+    jobs = [job for job in ran if job not in without]
+    if not ran:
         raise InputError("no job started in every run: are the names of the jobs the same?")
+    if not jobs:
+        raise InputError("no job was submitted in the runs when the twin has it: are the runs of "
+                         "these submissions?")
     real, simulated = _starts(runs, jobs), _starts(twins, jobs)
     apart = [np.abs(one - other) for one, other in combinations(real, 2)]
     return TwinJudgement(
@@ -130,7 +142,7 @@ def judge(
         Distance(max(_distance(each).median_s for each in apart),
                  max(_distance(each).p90_s for each in apart)),
         _distance(np.abs(real[:, None, :] - simulated[None, :, :]).ravel()),
-        tuple(job for job in named if job not in set(jobs)))
+        tuple(job for job in named if job not in {*jobs, *without}))
 
 
 def _waits(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from wattline.model.errors import InputError, warn
 from wattline.model.files import replacing
+from wattline.model.local_time import name_of_zone
 from wattline.scenario.load import validate
 from wattline.scenario.model import Scenario
+from wattline.scenario.twin.fitted_watts import fitted_watts
 from wattline.scenario.twin.foreseen import foreseen
 from wattline.scenario.twin.from_table import is_table
 from wattline.scenario.twin.planning import site_of
@@ -104,13 +106,15 @@ def make_twin(
     down: str | Path | None = None, reservations: str | Path | None = None,
     idle_w: float | str | None = None, cpu_w: float | str | None = None,
     gpu_w: float | str | None = None, out: str | Path | None = None, name: str | None = None,
+    zone: str = "",
 ) -> Twin:
     """A scenario whose machine schedules like the Slurm of these files.
 
     The jobs come from `sacct` (`sacct -P` or `--json`, or a table in Parquet or CSV) or `events`
     (submissions). `assoc` is a dump, a script or a table of sacctmgr, `down` what `sacctmgr show
     event -P` prints, `reservations` what `scontrol show reservation` does. Watts are of an idle
-    node, of each CPU and of each GPU in use. With `out` the scenario is written there.
+    node, of each CPU and of each GPU in use. Times without an offset are of `zone`
+    ("Europe/Berlin", "local"), UTC without it. With `out` the scenario is written there.
 
     >>> import wattline as wl
     >>> from tempfile import TemporaryDirectory
@@ -137,9 +141,14 @@ def make_twin(
     section["log"] = "table" if table else named[0]
     section |= {key: value for key, value in zip(_POWERS, (idle_w, cpu_w, gpu_w), strict=True)
                 if value is not None}
-    fields: dict[str, Any] = {"trace": {"file": str(log.resolve())}, "twin": section,
-                              "policy": {"backfill": "slurm"}}
+    jobs = {"file": str(log.resolve()), **({"zone": name_of_zone(zone)} if zone else {})}
+    fields: dict[str, Any] = {"trace": jobs, "twin": section, "policy": {"backfill": "slurm"}}
     site = site_of(validate({"name": "twin", **fields}, "make_twin()"))
+    fitted = fitted_watts(site, cpu_w=section.get("cpu_w"), gpu_w=section.get("gpu_w"))
+    if fitted.fields:
+        section |= fitted.fields
+        site = site_of(validate({"name": "twin", **fields}, "make_twin()"))
+    site = replace(site, lists=replace(site.lists, assumed=(*site.lists.assumed, *fitted.said)))
     fields = {"name": name or site.machine.cluster[:200] or "twin", **fields}
     lists = {key: list(getattr(site.lists, key))
              for key in ("understood", "assumed", "not_modelled")}
@@ -196,12 +205,25 @@ def _text(fields: Mapping[str, Any], comments: Iterable[str], folder: Path | Non
     for section in ("trace", "policy", "twin"):
         lines += ["", f"[{section}]"]
         for key, value in fields[section].items():
-            if isinstance(value, list):
+            if key == "power":
+                continue  # tables come behind what stands in the section itself
+            if isinstance(value, dict):
+                lines.append(f"{key} = {_table(value)}")
+            elif isinstance(value, list):
                 lines += [f"{key} = [", *(f"  {_value(each)}," for each in value), "]"]
             else:
                 shown = _from(folder, value) if key in ("file", *FILES) else value
                 lines.append(f"{key} = {_value(shown)}")
+    for each in fields["twin"].get("power", ()):
+        lines += ["", "[[twin.power]]"]
+        lines += [f"{key} = {_table(value) if isinstance(value, dict) else _value(value)}"
+                  for key, value in each.items()]
     return "\n".join(lines) + "\n"
+
+
+def _table(fields: Mapping[str, float]) -> str:
+    return "{ " + ", ".join(f"{_value(key)} = {_value(value)}"
+                            for key, value in fields.items()) + " }"
 
 
 def _from(folder: Path | None, file: str) -> str:

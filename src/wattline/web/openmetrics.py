@@ -54,13 +54,21 @@ METRICS: tuple[Metric, ...] = (
     Metric("wattline_viewers", "gauge", "", "Open live pages."),
     Metric("wattline_build", "info", "", "Version and source."),
 )
+OF_THE_MOMENT = frozenset((
+    "wattline_power_watts", "wattline_power_cap_watts", "wattline_power_target_watts",
+    "wattline_power_measured", "wattline_part_power_watts", "wattline_nodes_busy",
+    "wattline_jobs_running", "wattline_jobs_queued"))
+"""What has no sample while the source is silent: a dead controller is no flat, healthy line."""
 MOST = 100
 Samples = Iterable[tuple[Mapping[str, str], float | None]]
 
 
 def exposition(source: Source, viewers: int) -> str:
     """All metrics as text; one without a value now has no sample."""
-    values = dict(_samples(source, viewers))
+    now = source.now()
+    values = dict(_samples(source, now, viewers))
+    if now.stale_s > 0:
+        values = {name: found for name, found in values.items() if name not in OF_THE_MOMENT}
     lines = []
     for metric in METRICS:
         lines += [f"# TYPE {metric.name} {metric.kind}"]
@@ -73,8 +81,8 @@ def exposition(source: Source, viewers: int) -> str:
     return "\n".join([*lines, "# EOF\n"])
 
 
-def _samples(source: Source, viewers: int) -> Iterator[tuple[str, Samples]]:
-    now, about = source.now(), source.about()
+def _samples(source: Source, now: Now, viewers: int) -> Iterator[tuple[str, Samples]]:
+    about = source.about()
     yield from _of_now(now)
     yield "wattline_energy_joules", [({}, source.energy_j())]
     yield "wattline_jobs_finished", [

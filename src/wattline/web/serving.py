@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.progress import Advance, silent
 from wattline.model.units import parse_duration
-from wattline.web.settings import STALE_AFTER_S, Settings
+from wattline.web.settings import HEADER_S, STALE_AFTER_S, Settings
 
 if TYPE_CHECKING:
     from wattline.web.beat import Beat
+    from wattline.web.security.connections import LimitedListener
     from wattline.web.sources.shape import Source
 
 SERVED = ("demo", "run", "live", "config", "speed", "at", "price", "carbon")
@@ -39,8 +40,9 @@ def serve(
 
     `speed` is how many seconds of the machine pass per second, `at` where a run stands; `price` and
     `carbon` are per kWh, or tables of them over time. Beyond loopback it needs TLS and `tokens`, or
-    the address of a `proxy`. `journal` is where operators' actions are written, and `stale` after
-    how long a source counts as silent. `say` hears where it listens and who may come.
+    the address of a `proxy`; `operators` are users whom the proxy names, or of this machine where
+    the live one is served on loopback. `journal` is where operators' actions are written, and
+    `stale` after how long a source counts as silent. `say` hears where it listens and who may come.
 
     >>> import wattline as wl
     >>> try:
@@ -53,8 +55,8 @@ def serve(
         host=host, port=port, certificate=_path(tls_cert), key=_path(tls_key),
         tokens=_path(tokens), proxy=proxy, user_header=user_header, operators=tuple(operators),
         names=tuple(names), stale_after_s=_seconds("stale", stale), warm=warm,
-        journal=_path(journal))
-    uvicorn = _uvicorn()
+        journal=_path(journal), real=live)
+    _uvicorn()
     from wattline.web.security.exposure import refuse_exposed, said_at_start
 
     refuse_exposed(settings)
@@ -73,15 +75,34 @@ def serve(
         shown = f"[{host}]" if ":" in host else host
         say(f"{scheme}://{shown}:{listener.getsockname()[1]}/ (Ctrl-C ends it)")
         say(said_at_start(settings))
-        server = uvicorn.Server(uvicorn.Config(
-            app, log_level="warning", access_log=False, server_header=False,
-            use_colors=False,
-            proxy_headers=False,  # anybody on this machine could say to be the proxy
-            timeout_graceful_shutdown=1, ssl_certfile=settings.certificate,
-            ssl_keyfile=settings.key))
-        server.shutdown = _letting_go(server.shutdown, app.state.beat)
+        server = limited_server(app, settings, listener)
         with suppress(KeyboardInterrupt):  # its usual end, not an interruption
             server.run([listener])
+
+
+def limited_server(
+    app: Any, settings: Settings, listener: LimitedListener, *, files: int | None = None,
+    header_s: float = HEADER_S,
+) -> Any:
+    """A uvicorn server on this socket, with ceilings on connections and on the time of a header."""
+    from wattline.web.security.connections import (
+        ConnectionLimits,
+        protocol_for,
+        raise_file_limit,
+    )
+    from wattline.web.security.exposure import is_proxy
+
+    uvicorn = _uvicorn()
+    listener.limits = ConnectionLimits(
+        raise_file_limit() if files is None else files, header_s=header_s,
+        exempt=lambda address: is_proxy(settings, address))
+    server = uvicorn.Server(uvicorn.Config(
+        app, http=protocol_for(listener.limits), ws="none", log_level="warning",
+        access_log=False, server_header=False, use_colors=False,
+        proxy_headers=False,  # anybody on this machine could say to be the proxy
+        timeout_graceful_shutdown=1, ssl_certfile=settings.certificate, ssl_keyfile=settings.key))
+    server.shutdown = _letting_go(server.shutdown, app.state.beat)
+    return server
 
 
 def open_source(
@@ -160,11 +181,13 @@ def _refuse_files(
             reader(str(given))
 
 
-def _listening(settings: Settings) -> socket.socket:
+def _listening(settings: Settings) -> LimitedListener:
     """The port, taken before anything slow is done: one that is in use is found out at once."""
+    from wattline.web.security.connections import LimitedListener
+
     try:
         family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-        listener = socket.socket(family)
+        listener = LimitedListener(family)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((settings.host.strip("[]"), settings.port))
         listener.listen(2048)

@@ -9,6 +9,8 @@ BEAT_S = 1.0
 HELD_S = 1.5
 """How long a moment is shown at most where no beat ends it."""
 STALE_AFTER_S = 10.0
+HEADER_S = 10.0
+"""Until the header of a request is whole, the TLS handshake before it included."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +27,11 @@ class Settings:
     """The address of the reverse proxy that says who comes, and may come from elsewhere."""
     user_header: str = "X-Remote-User"
     operators: tuple[str, ...] = ()
-    """Users that the proxy names who may change the machine."""
+    """Users who may change the machine: whom the proxy names, or of this machine."""
     names: tuple[str, ...] = ()
     """Host names under which people reach the server, beside its address."""
+    real: bool = False
+    """Whether what is served is a real machine: then nobody operates it who is not named."""
     rated: bool = True
     """Whether a client may ask only so often."""
     warm: bool = False

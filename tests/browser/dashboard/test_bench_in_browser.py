@@ -14,7 +14,7 @@ from tests.support.dashboard import Dashboard
 from wattline.benchmarks import _web_browser as in_browser
 
 pytestmark = pytest.mark.browser
-WEEK = {"trace": {"file": "bundled:week.swf"}, "machine": {"nodes": 64}, "power": {"cap": 0.7},
+WEEK = {"trace": {"file": "bundled:week.swf"}, "machine": {"nodes": 64}, "power": {"cap": "70%"},
         "policy": {"power": "dvfs"}}
 
 

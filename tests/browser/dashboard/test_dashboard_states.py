@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.browser.conftest import Looking
@@ -95,4 +96,64 @@ def test_an_address_without_a_page_is_said_with_a_way_on(
     assert f"There is no page #/{address}" in seen.page.locator("main").inner_text()
     seen.page.get_by_role("link", name="Go to Now").click()
     loaded(seen, "now")
+    assert seen.wrong == []
+
+
+BY_HAND = """
+window.EventSource = class extends EventTarget {
+  constructor() { super(); window.beats = this; }
+  close() {}
+  tell(now) { this.dispatchEvent(new MessageEvent("now", { data: JSON.stringify(now) })); }
+};
+"""
+"""Beats come when the test says so."""
+
+
+def by_hand(served: Dashboard, visit: Visit, page: str) -> tuple[Looking, dict[str, Any]]:
+    """A page whose beats the test gives, and the figures of one."""
+    seen = visit(served, "plan/bid")
+    seen.page.add_init_script(BY_HAND)
+    seen.page.goto("about:blank")
+    seen.page.goto(f"{served.address}#/{page}")
+    return seen, httpx.get(f"{served.address}api/now").json()
+
+
+def beat(seen: Looking, now: dict[str, Any], **changes: Any) -> None:
+    seen.page.evaluate("now => window.beats.tell(now)", now | changes)
+
+
+def test_power_is_not_drawn_on_while_the_source_is_silent(
+    served: Dashboard, visit: Visit
+) -> None:
+    seen, now = by_hand(served, visit, "now")
+    last_s = now["time_s"]
+    answering(seen, "history?*", 200, {
+        "time_s": [last_s - 2, last_s - 1], "power_w": [50e3, 51e3], "cap_w": [70e3, 70e3],
+        "target_w": None, "queued": [0, 0]})
+    seen.page.reload()
+    seen.page.locator(".chart .summary").first.wait_for()
+    seen.page.get_by_role("button", name="1 h").first.click()
+    for second in range(12):  # the last word was at second 4, which is known from second 10 on
+        beat(seen, now, time_s=last_s + second, power_w=52e3,
+             stale_s=second - 4.0 if second >= 10 else 0.0)
+    seen.page.get_by_role("button", name="Table").first.click()
+    rows = seen.page.get_by_role("region", name="Power, as a table").locator("tbody tr")
+    power = [row.locator("td").first.inner_text() for row in rows.all()]
+    assert power == ["50 kW", "51 kW"] + ["52 kW"] * 5 + ["–"] * 7
+    assert seen.wrong == []
+
+
+@pytest.mark.parametrize("page", ["jobs", "job"])
+def test_figures_that_stand_still_say_as_of_when(
+    served: Dashboard, visit: Visit, page: str
+) -> None:
+    found = httpx.get(f"{served.address}api/jobs?state=running&limit=1").json()
+    running = found["jobs"][0]["id"]
+    seen, now = by_hand(served, visit, f"job/{running}" if page == "job" else "jobs?state=running")
+    loaded(seen, page)
+    said = seen.page.locator(".asof")
+    beat(seen, now, time_s=now["time_s"] + 90_000)
+    soon(said.inner_text, lambda text: text.startswith("As of "))
+    with seen.page.expect_request("**/api/jobs*" if page == "jobs" else "**/api/jobs/*"):
+        said.get_by_role("button", name="Refresh").click()
     assert seen.wrong == []

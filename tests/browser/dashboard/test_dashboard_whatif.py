@@ -35,7 +35,7 @@ def test_a_cap_is_dragged_and_the_question_is_shared_and_taken_home(
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Scenario (TOML)").click()
     scenario = tomllib.loads(waiting.value.path().read_text(encoding="utf-8"))
-    assert scenario["power"]["cap"] == 0.6
+    assert scenario["power"]["cap"] == "60%"
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Notebook").click()
     assert json.loads(waiting.value.path().read_text(encoding="utf-8"))["cells"]
@@ -87,7 +87,7 @@ def test_a_question_that_is_overtaken_is_given_up(served: Dashboard, visit: Visi
     given_up: list[str] = []
     seen.page.on("requestfailed", lambda asked: given_up.append(asked.post_data))
     # A question that takes long: it is never answered.
-    seen.page.route("**/api/whatif", lambda route: '"cap":0.5' in route.request.post_data
+    seen.page.route("**/api/whatif", lambda route: '"cap":"50%"' in route.request.post_data
                     or route.continue_())
     slider = seen.page.get_by_role("slider")
     with seen.page.expect_request("**/api/whatif"):
@@ -95,7 +95,33 @@ def test_a_question_that_is_overtaken_is_given_up(served: Dashboard, visit: Visi
     slider.fill("90")
     seen.page.get_by_text("cap of 90 %").wait_for(timeout=SLOW_MS)
     soon(lambda: (seen.page.title(), len(given_up))[1], lambda count: count == 1)
-    assert '"cap":0.5' in given_up[0]
+    assert '"cap":"50%"' in given_up[0]
+
+
+def test_while_the_cap_is_dragged_answers_follow_and_what_is_old_looks_old(
+    served: Dashboard, visit: Visit
+) -> None:
+    seen = visit(served, "whatif")
+    page = seen.page
+    page.get_by_text("cap of 70 %").wait_for(timeout=SLOW_MS)
+    until(seen, "() => document.querySelector('[data-stale]') === null")
+    asked: list[str] = []
+    page.on("request", lambda one: one.url.endswith("/api/whatif") and asked.append(
+        str(one.post_data)))
+    slider = page.get_by_role("slider")
+    summary = page.locator(".chart .summary").first
+    before = summary.inner_text()
+    slider.fill("69")
+    assert page.locator('[data-stale="true"]').count() == 1  # at once, before any answer
+    assert summary.inner_text() != before  # the cap line has moved
+    for percent in range(68, 47, -1):
+        slider.fill(str(percent))
+        page.wait_for_timeout(100)
+    page.get_by_text("cap of 48 %").wait_for(timeout=SLOW_MS)
+    until(seen, "() => document.querySelector('[data-stale]') === null")
+    assert len(asked) >= 3, asked
+    assert '"cap":"48%"' in asked[-1]
+    assert seen.wrong == []
 
 
 def test_a_log_of_ones_own_is_uploaded_and_asked(served: Dashboard, visit: Visit) -> None:
@@ -129,3 +155,15 @@ def test_a_plan_shows_the_fastest_configuration_and_a_mistake_in_words(
     seen.page.get_by_role("link", name="Place on a network").click()
     seen.page.locator(".placed").wait_for(timeout=SLOW_MS)
     assert "share links fairly" in seen.page.locator(".assumed").text_content()
+
+
+def test_what_the_per_cent_are_of_is_chosen_beside_the_slider(served: Dashboard, visit: Visit
+                                                              ) -> None:
+    seen = visit(served, "whatif")
+    page = seen.page
+    page.get_by_text("cap of 70 %").wait_for(timeout=SLOW_MS)
+    with page.expect_request("**/api/whatif") as asked:
+        page.get_by_label("Per cent of").select_option("peak")
+    assert '"cap":"70%peak"' in str(asked.value.post_data)
+    page.get_by_text("cap of 70 % of peak").wait_for(timeout=SLOW_MS)
+    assert seen.wrong == []

@@ -1,6 +1,7 @@
 """The tightest cap that can be borne, on a machine small enough to know it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from wattline.advice.limits import Figures, Limits
 from wattline.cli.main import cli
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
+from wattline.scenario.build import Plan
 from wattline.scenario.load import validate
 from wattline.traces import Trace
 
@@ -53,6 +55,42 @@ def test_the_answer_keeps_the_limit_and_the_next_cap_below_does_not():
         below = [each for each in choice.tried if each.cap_w < choice.cap_w]
         assert not below[-1].kept
         assert choice.cap_w - below[-1].cap_w <= 0.002 * found.peak_w
+
+
+def about_idle(count=40, seed=3):
+    """Jobs that draw less than idle nodes (100 W), as much, hardly more, and more."""
+    random = np.random.default_rng(seed)
+    jobs = trace(count, seed).jobs
+    each_w = random.choice([5.0, 60.0, 100.0, 101.0, 300.0], count)
+    return Trace(jobs.with_columns(power_w=jobs.procs * each_w), source="made")
+
+
+def test_no_cap_is_recommended_that_its_own_run_exceeded():
+    found = advise_cap(scenario(), Limits(wait="+50%"), trace=about_idle(),
+                       policies=["block", "dvfs"])
+    for choice in found.choices:
+        given = scenario().model_dump(exclude_unset=True) | {
+            "power": {"cap": choice.cap_w}, "policy": {"power": choice.policy}}
+        run = wl.simulate(validate(given, "again"), trace=about_idle())
+        assert run.time_above_cap_s == 0.0
+        assert run.check() == []
+
+
+def test_a_cap_that_a_run_exceeds_is_not_kept(monkeypatch):
+    """Whatever is wrong with runs under caps below 2 kW, none of them is advised."""
+    run_of = Plan.run
+
+    def exceeding(plan):
+        run = run_of(plan)
+        exceeded = run.cap_w is not None and run.cap_w.at(0.0) < 2000.0
+        return replace(run, time_above_cap_s=600.0) if exceeded else run
+
+    monkeypatch.setattr(Plan, "run", exceeding)
+    (choice,) = advise_cap(scenario(), Limits(wait="1d"), trace=trace(20),
+                           policies=["dvfs"]).choices
+    assert 2000.0 <= choice.cap_w < 2010.0
+    assert choice.remark == "a little lower the run is above it for 600 s"
+    assert all("cap" in each.broken for each in choice.tried if each.cap_w < 2000.0)
 
 
 def test_a_lower_cap_that_keeps_the_limit_is_found_below_one_that_breaks_it():
@@ -107,6 +145,7 @@ def test_the_command_prints_every_policy(tmp_path):
     for each in answer["policies"].values():
         assert each["share_of_peak"] == pytest.approx(each["cap_w"] / answer["peak_w"])
         assert each["wait_ratio"] <= 1.2 + 1e-9
+    assert answer["wanted"].startswith("an operator wants watts where jobs cannot be slowed down")
     assert picture.read_text().startswith("<?xml")
 
 
@@ -241,7 +280,7 @@ def test_the_remarks_say_that_figures_are_of_the_jobs_that_are_left():
 
 def test_reserved_watts_count_under_every_cap_that_is_tried():
     made = scenario().model_dump() | {"reservations": [
-        {"start_s": 0.0, "duration_s": 1500.0, "watts": 800.0}]}
+        {"start_s": 0.0, "duration_s": 1280.0, "watts": 800.0}]}
     found = advise_cap(validate(made, "small"), Limits(wait="+200%"), policies=["block"],
                        trace=trace())
     assert [line for line in found.remarks if "no effect" in line] == []
@@ -256,3 +295,65 @@ def test_reserved_watts_count_under_every_cap_that_is_tried():
 def test_a_bare_number_is_shown_with_its_unit(limits, said):
     shown = Limits(**limits).described()
     assert [f"{name} {text}" for name, text in shown.items()] == [said, "refused 0"]
+
+
+def _twin(folder):
+    (folder / "slurm.conf").write_text(
+        "ClusterName=two\nNodeName=n[1-2] CPUs=8 RealMemory=8000\n"
+        "PartitionName=all Nodes=n[1-2] Default=YES MaxTime=60\n")
+    (folder / "log.events").write_text("".join(
+        f"-dt {10 * at} -e submit_batch_job | -J j_{at} -n 8 -t 10 -sim-walltime 100 x.sh\n"
+        for at in range(1, 5)))
+    wl.make_twin(folder / "slurm.conf", events=folder / "log.events", out=folder / "twin.toml")
+    return str(folder / "twin.toml")
+
+
+@pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+def test_policies_that_do_not_go_with_shared_nodes_are_left_out_by_name(tmp_path):
+    twin = _twin(tmp_path)
+    found = wl.advise_cap(twin, wait="+300%")
+    assert [choice.policy for choice in found.choices] == ["block"]
+    assert found.choices[0].cap_w is not None
+    assert list(found.left_out) == ["wait", "dvfs", "watts", "adaptive"]
+    assert "sets jobs of whole nodes aside" in found.left_out["wait"]
+    shown = CliRunner().invoke(cli, ["advise", "cap", twin, "--wait", "+300%"])
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.count("note: left out: ") == 4
+    told = json.loads(CliRunner().invoke(
+        cli, ["advise", "cap", twin, "--wait", "+300%", "--json"]).stdout)
+    assert (list(told["policies"]), list(told["left_out"])) == (["block"], list(found.left_out))
+    assert (told["wanted"], "an operator wants" in shown.output) == ("", False)
+
+
+def test_which_policy_an_operator_wants_is_said_where_a_published_one_is_among_several():
+    machine = wl.Machine(nodes=10, node_idle_w=100, node_active_w=300)
+    several = wl.advise_cap(trace(12), wait="+20%", machine=machine, policies=["watts", "block"])
+    assert several.wanted in several._repr_html_()
+    assert several.to_dict()["wanted"] == several.wanted != ""
+    one = wl.advise_cap(trace(12), wait="+20%", machine=machine, policies=["block"])
+    assert one.to_dict()["wanted"] == ""
+
+
+@pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+@pytest.mark.parametrize("named", [["wait"], ["block", "wait"], ["watts", "block"]])
+def test_a_policy_asked_for_by_name_is_refused_before_anything_runs(tmp_path, monkeypatch, named):
+    twin = _twin(tmp_path)
+    monkeypatch.setattr("wattline.scenario.build.Plan.run", lambda self: pytest.fail("it ran"))
+    with pytest.raises(InputError, match=r"policy\.power"):
+        wl.advise_cap(twin, wait="+300%", policies=named)
+
+
+@pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+def test_what_one_policy_found_is_kept_where_another_fails_later(monkeypatch):
+    find = _Search.find
+
+    def fails(self, *given):
+        if self.policy == "wait":
+            raise InputError("small: it fails in the middle")
+        return find(self, *given)
+
+    monkeypatch.setattr(_Search, "find", fails)
+    found = advise_cap(scenario(), Limits(wait="+50%"), policies=["block", "wait"],
+                       trace=trace(10))
+    assert [choice.policy for choice in found.choices] == ["block"]
+    assert dict(found.left_out) == {"wait": "it fails in the middle"}

@@ -113,7 +113,7 @@ def test_the_best_keeps_the_limits_and_refuses_no_more_than_others() -> None:
     ({"at": "50%", "candidates": ["speed=3"]}, "neither a policy"),
     ({"at": "50%", "objective": "joules"}, "no figure 'joules'"),
     ({"at": "50%", "limits": ["energy_j"]}, "is no constraint"),
-    ({"at": "2024-02-01"}, "does not say when it began"),
+    ({"at": "2024-02-01"}, "the run has no dates"),
     ({"at": "soon"}, "soon"),
     ({"at": "50%", "horizon": 0}, "above 0"),
     ({"at": "50%", "samples": 0}, "1 to 100,000"),
@@ -293,14 +293,15 @@ def test_a_candidate_has_tables_and_lists_as_an_axis_has_them() -> None:
 
 
 @pytest.mark.parametrize(("at", "seconds"), [("01:30:00", 5400.0), ("90m", 5400.0),
-                                             ("1-02:00:00", None), ("01:30:00Z", None)])
+                                             ("1-02:00:00", 93600.0), ("2026-07-08", None),
+                                             ("01:30:00Z", None)])
 def test_hours_and_minutes_are_no_date(at: str, seconds: float | None) -> None:
     jobs = wl.JobTable.build(submit_s=[0.0, 9000.0], run_s=[10.0, 10.0], procs=[1, 1])
     ready = planned(jobs, {"machine": MACHINE}, False)
     if seconds is not None:
         assert instant_s(at, ready) == seconds
     else:
-        with pytest.raises(wl.InputError, match="is a date"):
+        with pytest.raises(wl.InputError, match=r"is a date, and the run has no|is not a time"):
             instant_s(at, ready)
 
 
@@ -310,6 +311,16 @@ def test_time_above_the_cap_has_a_column_where_there_is_any() -> None:
                     for candidate in ("power=block cap=12kW", "sjf"))
     assert "above the cap" in above
     assert "above the cap" not in below
+
+
+def test_an_instant_of_a_log_with_unix_times() -> None:
+    jobs = wl.JobTable.build(submit_s=[1783504800.0, 1783594800.0], run_s=[10.0, 10.0],
+                             procs=[1, 1])
+    ready = planned(jobs, {"machine": MACHINE}, False)
+    for at in ("6h", 21600, "2026-07-08T16:00:00", "2026-07-08T18:00+02:00", 1783526400.0, "24%"):
+        assert instant_s(at, ready) == 1783526400.0
+    with pytest.raises(wl.InputError, match=r"at: 2026-07-07 is .*, before the first submission"):
+        instant_s("2026-07-07", ready)
 
 
 def test_an_instant_after_the_last_submission_is_said() -> None:

@@ -177,8 +177,8 @@ def test_the_command_prints_what_python_gives(stood: tuple[Path, float]) -> None
     (["--live", "--at", "5d"], "leave out SCENARIO, --trace and --at"),
     (["--live", "--order", "sjf"], "policy.order cannot be set"),
     (["--live", "--arrivals", "hindsight"], "nobody knows yet"),
-    (["--live", "--act"], "go with --follow"),
-    (["--history", "x.swf", "--at", "5d"], "--history is for the live machine"),
+    (["--live", "--act"], "--act needs --follow: one look changes nothing"),
+    (["--history", "x.swf", "--at", "5d"], "--history needs --live"),
     (["--live", "--candidates", "fastest"], "is no policy"),
     (["--live", "--follow", "0s"], "above 0"),
 ])

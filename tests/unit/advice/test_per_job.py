@@ -138,7 +138,7 @@ def test_a_run_that_is_done_is_not_changed(folders, words, said, capsys):
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (("--per-job",), "compares two runs"), (("--plot", "x.png"), "goes with --per-job"),
+    (("--per-job",), "compares two runs"), (("--plot", "x.png"), "--plot needs --per-job"),
     (("--per-job", "--plot", "x.txt"), "is not a picture"),
 ])
 def test_one_run_is_not_enough(folders, words, said, capsys):

@@ -13,7 +13,7 @@ import wattline as wl
 from wattline.advice.futures.rates import Clock, rate_on
 from wattline.cli.main import cli
 from wattline.model.errors import InputError
-from wattline.traces.dated_tariffs import LogDates
+from wattline.model.run_clock import RunClock
 from wattline.traces.rates import carbon_from, price_from
 
 WEEK_S = 1772409600.0
@@ -29,7 +29,7 @@ def table(tmp_path: Path, text: str) -> str:
 
 def at(now_s: float, unix_start_s: float | None = None, first_s: float = 0.0) -> Clock:
     """An instant of a log that goes on until 40 s after its first submission."""
-    return Clock(now_s, LogDates.of(first_s, first_s + 40.0, unix_start_s))
+    return Clock(now_s, RunClock.of(first_s, first_s + 40.0, unix_start_s))
 
 
 def test_each_draw_pays_for_the_hours_in_which_it_runs(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_a_configuration_is_chosen_among_those_that_the_nodes_in_order_can_run()
     import warnings
     import wattline as wl
     from wattline.books import NodesDown, Submitted
-    machine = wl.Machine(nodes=10, node_idle_w=90, node_active_w=300)
+    machine = wl.Machine(nodes=10, node_idle_w=80, node_active_w=300)
     result = []
     for down in (0, 1):
         with warnings.catch_warnings():

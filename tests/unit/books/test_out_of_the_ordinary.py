@@ -163,12 +163,31 @@ def test_a_journal_holds_the_cap_that_the_books_began_with() -> None:
 def test_jobs_choose_configurations_where_no_log_is_known(rule: str) -> None:
     from wattline.books import Submitted
 
-    books = wl.open_books(machine=MACHINE, configure=rule, power="watts", cap="3kW")
-    decided = books.step(0.0, [Submitted("a", 8, 3600.0, application="BT-MZ"),
-                               Submitted("b", 2, 3600.0, application="nothing known")])
-    assert [(each.kind, each.job) for each in decided] == [("start", "a")]
-    assert decided[0].control.cores
-    assert "nothing known" in books.refused[0].reason
+    for unknown, started in (("refuse", ["a"]), ("traditional", ["a", "b"])):
+        books = wl.open_books(machine=wl.Machine(nodes=40, node_idle_w=80), power="watts",
+                              cap="9kW", configure={"name": rule, "unknown": unknown})
+        decided = books.step(0.0, [Submitted("a", 8, 3600.0, application="BT-MZ"),
+                                   Submitted("b", 1, 3600.0, application="nothing known")])
+        assert [each.job for each in decided if each.kind == "start"] == started
+        assert decided[0].control.cores
+        assert [each.control.cores for each in decided[1:]] == [None] * (len(started) - 1)
+        assert ["nothing known" in each.reason for each in books.refused] == [True] * (
+            2 - len(started))
+
+
+def test_a_table_that_draws_less_than_idle_nodes_stops_no_books() -> None:
+    """Jobs of that application run as requested; those of others in their configurations."""
+    from wattline.books import Submitted
+
+    with pytest.warns(wl.WattlineWarning, match="'NAS-CG' as .* less than its .* not measured"):
+        books = wl.open_books(machine=wl.Machine(nodes=40, node_idle_w=80), power="watts",
+                              cap="9kW", configure="naive")
+    low, own = books.step(0.0, [Submitted("a", 8, 3600.0, application="NAS-CG"),
+                                Submitted("b", 8, 3600.0, application="BT-MZ")])
+    assert (low.control.cores, own.control.cores is not None) == (None, True)
+    with pytest.raises(wl.InputError, match=r"less than its .* nodes idle"):
+        wl.open_books(machine=wl.Machine(nodes=40, node_idle_w=250), power="watts", cap="19kW",
+                      configure="naive")
 
 
 def test_what_of_a_scenario_lies_ahead_is_said() -> None:
@@ -178,8 +197,8 @@ def test_what_of_a_scenario_lies_ahead_is_said() -> None:
 
 @pytest.mark.parametrize(("given", "said"), [
     ({"start_s": float("nan")}, "start_s"), ({"start_s": 1e300}, "start_s"),
-    ({"start_s": "x"}, "start_s"), ({"cap": "80%", "power": "block"}, "take watts"),
-    ({"cap": 0.8, "power": "block"}, "take watts"),
+    ({"start_s": "x"}, "start_s"), ({"cap": "80%peak", "power": "block"}, "take watts"),
+    ({"cap": 0.8, "power": "block"}, "write 80% of rated power"),
     ({"cap": -5, "power": "block"}, "must be a positive number of watts"),
 ])
 def test_books_that_cannot_begin_are_refused(given, said: str) -> None:

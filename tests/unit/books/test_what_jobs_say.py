@@ -133,9 +133,12 @@ def test_a_change_of_the_request_leaves_the_end_that_a_claim_gave() -> None:
     from tests.support.choices import planned
     from wattline.books import Books, Changed, Started, Submitted
     ready = planned("configure.claims")
+    live = ready.policy.configuration._replace(limit=1.2)  # a log's jobs keep their request
+    policy = ready.policy._replace(configuration=live, placement=(
+        ready.policy.placement._replace(claims=live)))
     seen = []
     for requested_s in (None, 100.0, 1000.0):
-        books = Books.open(ready.machine, ready.policy, ready.rules.terms, cap_w=3500.0,
+        books = Books.open(ready.machine, policy, ready.rules.terms, cap_w=3500.0,
                            cap_w_max=3500.0)
         books.step(0.0, [Submitted("a", 6, 500.0, application="EP.A", codes={"application": 0})])
         books.step(0.0, [Started("a")])

@@ -189,7 +189,8 @@ def test_prices_that_cannot_be_used_are_one_line(run_dir, words, said, capsys):
 
 
 def test_a_budget_takes_one_price_too(capsys):
-    words = ("energy", "plan", "--energy", "10kWh", "--period", "1d", "--nodes", "2", "--json")
+    words = ("energy", "plan", "--energy", "10kWh", "--period", "1d", "--nodes", "2",
+             "--node-idle-w", "90", "--node-active-w", "300", "--json")
     flat = json.loads(ok(capsys, *words, "--price", "0.5EUR"))
     assert flat["currency"] == "EUR"
     assert flat["cost"] == pytest.approx(flat["cost_flat"])

@@ -31,12 +31,16 @@ def test_a_small_table_is_fitted_and_not_checked(tmp_path, size):
     said = CliRunner().invoke(cli, asked, catch_exceptions=False)
     assert said.exit_code == 0
     found = json.loads(said.stdout)
-    assert f"its model, of all {size} of them, is not checked" in found["not_checked"]["small"]
+    how = "not checked" if size == 4 else "checked by cross-validation alone"
+    assert f"its model, of all {size} of them, is {how}" in found["not_checked"]["small"]
+    assert (found["models"]["small"] is None) == (size == 4)
     assert found["not_checked"]["small"] in said.stderr
     assert (found["time_error"], found["power_error"], found["applications"]) == (None, None, {})
     assert load_models(model)["small"].trained_on == size
     plain = CliRunner().invoke(cli, asked[:-1], catch_exceptions=False)
-    assert plain.stdout == "1 model fitted, none of them checked\n"
+    first, _, errors = plain.stdout.partition("\n")
+    assert first == "1 model fitted, none of them checked on a part left out"
+    assert ("by cross-validation" in errors) == (size > 4)
 
 
 def test_nothing_to_check_and_nothing_to_write_is_an_error(tmp_path, capsys):
@@ -113,7 +117,7 @@ def test_an_endless_axis_is_refused(capsys):
 )
 def test_options_that_a_suggestion_would_ignore_are_refused(capsys, ignored):
     message = refused(capsys, *SUGGEST, *ignored)
-    assert message.endswith("would have no effect with --suggest; leave it out\n")
+    assert "does not go with --suggest: no model is fitted there" in message
     assert ignored[0] in message or "--output" in message
 
 

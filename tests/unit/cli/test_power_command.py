@@ -26,11 +26,12 @@ def scenario(tmp_path):
 
 
 def test_the_documents_figures(capsys):
-    out = ok(capsys, "power", "show")
+    words = ("power", "show", "--nodes", 5040, "--node-idle-w", 112, "--node-active-w", 352)
+    out = ok(capsys, *words)
     assert out.strip() == (
         "MinWatts=564480 CurrentWatts=564480 PowerCap=INFINITE PowerFloor=0 PowerChangeRate=0 "
         "AdjustedMaxWatts=1774080 MaxWatts=1774080")
-    found = json.loads(ok(capsys, "power", "show", "--json"))
+    found = json.loads(ok(capsys, *words, "--json"))
     assert (found["MinWatts"], found["MaxWatts"], found["PowerCap"]) == (564480, 1774080, None)
 
 
@@ -81,7 +82,9 @@ def test_a_cap_is_taken_away_by_name(scenario, capsys, word):
         (("set", "--cap", "50kW"), "all its nodes off"),
         (("set", "--floor", "2MW"), "above what the machine can draw"),
         (("set",), "nothing to set"),
-        (("set", "--cap", "lots"), "not understood"),
+        (("set", "--cap", "lots"), "neither watts nor per cent"),
+        (("set", "--cap", "0.7"), "may be a fraction, per cent or watts; write 70% of rated"),
+        (("set", "--cap", "70%peak"), "there is no such run here; write per cent of rated power"),
         (("set", "--cap", "1MW", "--at", "1m", "--now", "5m"), "in the past"),
         (("set", "--cap", "500kW", "--floor", "600kW"), "below the floor"),
     ],
@@ -201,7 +204,7 @@ def test_the_answer_says_what_the_machine_draws_off(tmp_path, capsys):
 SHARED_CAP = COMMENTED.replace("CAP\n", "[power]\ncap = CAP\n")
 
 
-@pytest.mark.parametrize("cap", ['"50%"', "0.5", '"0.5"'])
+@pytest.mark.parametrize("cap", ['"50%peak"', '"50%p99"'])
 def test_a_cap_as_a_part_of_the_peak_is_worked_out(tmp_path, capsys, cap):
     path = tmp_path / "s.toml"
     path.write_text(SHARED_CAP.replace("CAP", cap).replace("node_idle_w = 100",
@@ -213,7 +216,7 @@ def test_a_cap_as_a_part_of_the_peak_is_worked_out(tmp_path, capsys, cap):
     assert again["PowerCap"] == pytest.approx(found["PowerCap"] - 100)
 
 
-@pytest.mark.parametrize("cap", ['"50%"', "0.5", '"cap.csv"', '"15kW"'])
+@pytest.mark.parametrize("cap", ['"50%"', '"70%peak"', '"cap.csv"', '"15kW"'])
 def test_any_cap_can_be_replaced(tmp_path, capsys, cap):
     path = tmp_path / "s.toml"
     path.write_text(SHARED_CAP.replace("CAP", cap))
@@ -282,8 +285,8 @@ def test_a_cap_below_idle_is_shown_and_replaced_without_the_jobs(tmp_path, capsy
 
 
 @pytest.mark.parametrize(("cap", "reason"), [
-    ('"gone.csv"', "'gone.csv' is neither watts, nor a fraction, nor a file"),
-    ('"80%"', "gone.swf"),
+    ('"gone.csv"', "'gone.csv' is neither watts nor per cent, nor a file"),
+    ('"80%peak"', "gone.swf"),
     ('"120%"', "120%"),
 ])
 def test_a_cap_that_cannot_be_worked_out_is_one_line(tmp_path, capsys, cap, reason):
@@ -307,3 +310,23 @@ def test_no_cap_by_name_is_shown_as_none(tmp_path, capsys):
     without.write_text(path.read_text().replace('[power]\ncap = "none"\n', ""))
     shown = [json.loads(ok(capsys, "power", "show", str(one), "--json")) for one in (path, without)]
     assert shown[0] == shown[1]
+
+
+def test_times_are_dates_where_the_scenario_says_when_it_begins(tmp_path, capsys):
+    path = tmp_path / "s.toml"
+    path.write_text(SCENARIO.replace("[trace]", '[trace]\nunix_start_s = "2026-07-08"').replace(
+        "[policy]", '[power.cap]\nwatts = 1700000\n'
+                    'changes = [{at = "2026-07-09T12:00:00", watts = 1500000}]\n[policy]'))
+    ok(capsys, "power", "reserve", path, "--start", "2026-07-10", "--duration", "2h", "--watts",
+       "100kW")
+    ok(capsys, "power", "set", path, "--cap", "1600kW", "--at", "2026-07-11T00:00:00+02:00")
+    for at, watts in (("0", 1.7e6), ("36h", 1.5e6), ("2026-07-09T11:59:59", 1.7e6),
+                      ("2026-07-10T01:00", 1.4e6), ("2-22:00:00", 1.6e6)):
+        shown = json.loads(ok(capsys, "power", "show", path, "--at", at, "--json"))
+        assert shown["PowerCap"] == watts, at
+
+
+def test_dates_without_a_run_that_has_them_are_refused(scenario, capsys):
+    found = call(capsys, "power", "set", scenario, "--cap", "1.5MW", "--at", "2026-07-09")
+    assert "--at: 2026-07-09T00:00:00 is a date, and the run has no dates" in str(found)
+    assert scenario.read_text() == SCENARIO

@@ -78,7 +78,7 @@ def test_compare_gives_ratios_and_a_report(log, tmp_path):
         (["simulate", "--trace", "missing.swf"], "missing.swf"),
         (["simulate", "--trace", "{log}", "--order", "best"], "fcfs"),
         (["simulate", "--trace", "{log}", "--power-policy", "block"], "power.cap"),
-        (["simulate", "--trace", "{log}", "--cap", "0.1", "--power-policy", "block"], "idle power"),
+        (["simulate", "--trace", "{log}", "--cap", "10%", "--power-policy", "block"], "idle power"),
         (["simulate", "--trace", "{log}", "--cap", "nonsense", "--power-policy", "block"],
          "nonsense"),
         (["simulate", "--trace", "{log}", "--alpha", "7"], "power.alpha"),

@@ -38,13 +38,17 @@ class FakeFleet:
     now_s: float = 0.0
     caps_w: dict[str, float] = field(default_factory=dict)
     orders: list[int] = field(default_factory=list)
+    without_knobs: set[str] = field(default_factory=set)
+    """Nodes that obey no order; others do at once."""
+    obeyed: dict[str, int] = field(default_factory=dict)
 
     def reports(self) -> list[NodeReport]:
-        return [NodeReport(name, self.now_s, watts, 0.0, math.inf)
+        return [NodeReport(name, self.now_s, watts, 0.0, math.inf, self.obeyed.get(name, 0))
                 for name, watts in self.power_w.items()]
 
     def cap(self, order: int, caps_w, lease_s: float) -> None:
         self.orders.append(order)
+        self.obeyed |= {name: order for name in self.power_w if name not in self.without_knobs}
         self.caps_w = dict(caps_w)
 
     def restore(self, nodes=None) -> None:

@@ -32,7 +32,7 @@ LARGE = BedJob(2, 0.0, 4.0, 60.0, 2, 300.0)
 
 @pytest.mark.parametrize("lowered", [False, True])
 @pytest.mark.parametrize("own", [False, True])
-@pytest.mark.parametrize(("watts", "refused"), [(100.0, True), (359.0, True), (360.0, False)])
+@pytest.mark.parametrize(("watts", "refused"), [(150.0, True), (359.0, True), (360.0, False)])
 def test_a_cap_below_the_idle_machine_is_refused_with_the_figure_before_a_bed_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lowered: bool, own: bool, watts: float,
     refused: bool

@@ -107,3 +107,12 @@ def test_one_that_waits_and_then_names_its_nodes_is_decided_anew(claimed: SiteCo
         here.cycle()
     assert slurm.settings["1"] == "wattline: class=big threads=8"
     assert slurm.jobs["1"].node_list == ("n2",)
+
+
+def test_a_job_that_no_claim_knows_runs_as_if_there_were_none(claimed: SiteConfig) -> None:
+    slurm = Parted()
+    slurm.submit("1", name="unheard", partition="odd")
+    with serving(claimed, act=True, slurm=slurm) as here:
+        here.cycle()
+    assert slurm.starts == ["1"]
+    assert slurm.jobs["1"].node_list[0] in {"n2", "n3"}

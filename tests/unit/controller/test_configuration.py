@@ -22,7 +22,7 @@ def test_a_site_is_read(tmp_path: Path) -> None:
     file.write_text(GOOD + 'slurm_conf = "etc/slurm.conf"\n[policy]\nbackfill = "none"\n')
     site = read_configuration(file)
     assert site.node_names == ["cn1-gpu-01", "cn1-gpu-02", "cn1-cpu-01"]
-    assert (site.cap, site.policy.backfill, site.policy.power) == (1200.0, "none", "block")
+    assert (site.cap, site.policy.backfill, site.policy.power) == (1200.0, "none", "watts")
     assert site.slurm_conf == str(tmp_path / "etc/slurm.conf")
     assert site.folder == str(tmp_path / "wattline-controller")
 

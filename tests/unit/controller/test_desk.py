@@ -129,13 +129,13 @@ def test_the_cap_that_is_shown_is_the_one_that_was_set_also_with_nodes_that_take
 ) -> None:
     config = ("--config", str(going.file))
     live_order(going.file, "set_cap", watts=1200.0)
-    monkeypatch.setattr(desk, "RESTING", "")  # by an order instead of by nodes that Slurm drains
+    monkeypatch.setattr(desk, "KEPT", ())  # by an order instead of by nodes that Slurm drains
     live_order(going.file, "reserve", name=NAME, duration_s=3600.0, watts=90.0)
     assert live_status(going.file)["cap_w"] == 1110.0
     assert status_of("power", "show", "--live", *config) == 0
     said = capsys.readouterr().out
     assert "PowerCap=1200 " in said
-    assert "90 W of the cap are drawn by nodes that take no jobs: 1,110 W are left" in said
+    assert "90 W of the cap are drawn by nodes that take no jobs or boot: 1,110 W are left" in said
 
 
 def test_a_cap_that_is_set_holds_in_the_books_and_in_the_journal(going: Site) -> None:
@@ -160,7 +160,7 @@ def test_a_journal_with_orders_in_it_replays(site: Site) -> None:
         site.slurm.jobs["8"] = pending("8", 1)
     journal = read_journal("".join(site.lines), "test")
     books = open_books(machine=Machine(nodes=8, node_idle_w=90, node_active_w=300), cap=1500,
-                       power="block", placement="first-fit", start_s=journal.head["start_s"])
+                       power="watts", placement="first-fit", start_s=journal.head["start_s"])
     replayed = replay(books, journal.entries())
     assert replayed.equal
     assert replayed.books.state.clock[0].cap_w == 800.0
@@ -399,7 +399,7 @@ def test_the_commands_act_on_the_live_machine_only_with_live(
     assert status_of("claims", "list", "--live", *config, "--json") == 0
     assert json.loads(capsys.readouterr().out) == {"applications": []}
     for words, said in (
-        (("power", "show", *config), "give --live too"),
+        (("power", "show", *config), "--config needs --live"),
         (("power", "show", "week.toml", "--live"), "leave out SCENARIO"),
         (("power", "set", "--live", *config, "--cap", "1kW", "--at", "1h"), "--at does not go"),
         (("power", "set", "--live", *config, "--cap", "1kW", "--at", "0"), "--at does not go"),

@@ -254,6 +254,7 @@ def test_commands_that_are_missing_are_named(
 
 @pytest.mark.parametrize(("old", "new", "said"), [
     ("cap = 600", "cap = 100", "100 W is below the idle power of the machine (180 W)"),
+    ("cap = 600", 'cap = "100W"', "100 W is below the idle power of the machine (180 W)"),
     ("cap = 600", 'cap = 600\n[policy]\npower = "blok"', "there is no 'blok'"),
     ("cap = 600", 'cap = 600\nscenario = "nowhere.toml"', "nowhere.toml")])
 def test_a_site_with_which_no_controller_would_start_is_not_in_order(

@@ -80,8 +80,8 @@ def test_a_site_whose_agents_all_report(broker: Broker) -> None:
     with reporting(broker, "n1"), reporting(broker, "n2"):
         found = agent_checks(site_of(broker), 20.0)
     assert [check.name for check in found] == [
-        "order key", "broker", "broker keys", "agents", "clocks of agents"]
-    assert [check.mend for check in found] == [""] * 5
+        "order key", "broker", "broker keys", "agents", "safe caps", "clocks of agents"]
+    assert [check.mend for check in found] == [""] * 6
     assert all(check.ok for check in found)
     assert found[3].found == "2 of 2 nodes report"
 
@@ -96,6 +96,20 @@ def test_safe_caps_that_do_not_keep_the_cap_are_named(
     assert ("within the cap of 1,000 W" if kept else "add up to 1,002 W, above the cap"
             ) in found.found
     assert kept or "lower `safe`" in found.mend
+
+
+@pytest.mark.parametrize(("cap", "kept"), [(600.0, True), (599.0, False)])
+def test_nodes_without_knobs_count_with_what_they_draw_busy(
+    broker: Broker, cap: float, kept: bool
+) -> None:
+    """As `agent keys` writes the files: idle they draw 180 W, which no job has to."""
+    with reporting(broker, "n1"), reporting(broker, "n2"):
+        found = by_name(site_of(broker).model_copy(update={"cap": cap}))["safe caps"]
+        mixed = by_name(site_of(broker, "n[1-3]"))["safe caps"]
+    assert found.ok == kept
+    assert "no agent has knobs; 2 nodes with jobs draw 600 W" in found.found
+    assert kept or "limits.knobs" in found.mend
+    assert "3 nodes with jobs draw 900 W, within the cap of 1,000 W" in mixed.found
 
 
 def test_agents_that_are_silent_are_named_with_what_was_heard_of_them(broker: Broker) -> None:

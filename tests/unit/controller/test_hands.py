@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.controller.fakes import FakeSlurm
 
-from wattline.books import Control, Decision, Measured
+from wattline.books import Books, Control, Decision, Measured
 from wattline.controller.controller import Controller
 from wattline.controller.told import Told
 from wattline.controller.watching import Watcher
@@ -86,10 +86,25 @@ def test_what_claims_choose_is_said_by_the_name_of_the_class() -> None:
     assert here.hands.caps.nodes_w == {}
 
 
+def moldable_books(**more: str) -> Books:
+    machine = Machine(nodes=2, node_idle_w=60, node_active_w=300)
+    return open_books(machine=machine, cap=600.0, power="watts", placement="first-fit",
+                      configure={"name": "naive", **more})
+
+
+def test_a_job_that_nobody_measured_starts_as_it_was_requested() -> None:
+    job = SlurmJob("7", 7, 0, "PENDING", 2, 2, 300.0, math.nan, math.nan, 0.0, name="x")
+    here = Controller(moldable_books(), FakeSlurm([job]), Watcher(["n1", "n2"], molds=True),
+                      act=True, clock=lambda: 0.0)
+    said, = here.cycle().remarks
+    assert said.startswith("job 7: 'x' has no table of configurations")
+    started = [told for told in here.slurm.told if told[0] == "start"]
+    assert [told[1] for told in started] == ["7"]
+    assert here.books.state.live[0].watts == 2 * 300.0
+
+
 def test_a_job_that_the_books_do_not_take_says_why() -> None:
-    machine = Machine(nodes=2, node_idle_w=90, node_active_w=300)
-    books = open_books(machine=machine, cap=600.0, power="watts", configure="naive",
-                       placement="first-fit")
+    books = moldable_books(unknown="refuse")
     job = SlurmJob("7", 7, 0, "PENDING", 1, 1, 300.0, math.nan, math.nan, 0.0, name="x")
     here = Controller(books, FakeSlurm([job]), Watcher(["n1", "n2"], molds=True), act=True,
                       clock=lambda: 0.0)

@@ -117,10 +117,14 @@ def test_a_job_that_is_queued_again_is_decided_booked_and_capped_anew(
                                 priority=9)
         if not killed:
             second_life(here, fleet, two, caps, booked_w)
+            assert two.jobs["2"].licenses == first
     if killed:
         with at_work(slowing, two) as (here, fleet):
             second_life(here, fleet, two, caps, booked_w)
-    assert two.jobs["2"].licenses == first
+            assert two.jobs["2"].licenses == first
+    # Of two that claim 600 W each under 1,000 W the slowed one lends the rest, until a stop.
+    assert first == {"watts": 348}
+    assert two.jobs["2"].licenses == (own_watts or first)
 
 
 def second_life(here: Controller, fleet: FakeFleet, two: Starting, caps: dict[str, float],

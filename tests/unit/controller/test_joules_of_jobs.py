@@ -570,3 +570,31 @@ def test_a_job_that_gives_nodes_back_has_what_they_drew_until_then(
     wanted_j = 1000.0 * len(stays_on) + 400.0 * (3 - len(stays_on))
     assert life_of(writer).energy_j == pytest.approx(wanted_j)
     assert life_of(writer).nodes == 3
+
+
+@pytest.mark.parametrize("looks", [True, False])
+def test_a_run_that_slurm_forgot_to_have_started_ends_with_the_look_that_shows_it(
+    writer, looks: bool
+) -> None:
+    """It began at 10.4, waits at 14.5 as if it never had (same number, restarts, submission), its
+    node marks an end at 232 when the next run is to begin, and that one runs from 250 to 280."""
+    found = Gathering("c")
+    found.hear(drawn(*range(0, 300, 2)))
+    found.hear(drawn(10.4, job="begin 7"))
+    found.look([job()], T + 10.6)
+    if looks:
+        found.look([job("PENDING", start_s=math.nan)], T + 14.5)
+    writer.enter(found.batch({}), T + 20)
+    found.hear(drawn(232.0, job="end 7"))
+    found.hear(drawn(250.4, job="begin 7"))
+    found.look([job(start_s=T + 250)], T + 250.6)
+    found.hear(drawn(280.4, job="end 7"))
+    found.look([job("COMPLETED", start_s=T + 250, end_s=T + 280)], T + 281.0)
+    writer.enter(found.batch({}), T + 290)
+    writer.enter(Batch(), T + 400)
+    first, second = life_of(writer), life_of(writer, T + 250)
+    assert first.state == "RUNAWAY"
+    assert first.end_s - T == pytest.approx(14.5 if looks else 10.6)
+    # Of the second between the readings at 10 and 12 a part is the job's.
+    assert first.energy_j == pytest.approx(100 * 4.1 + 400 if looks else 50.0, rel=0.2)
+    assert (second.state, second.energy_j) == ("COMPLETED", pytest.approx(3000.0))

@@ -13,6 +13,7 @@ from tests.unit.controller.fakes import FakeFleet, FakeSlurm
 from wattline.controller.keeping_cap import CapKeeper, shared
 from wattline.controller.metering import Meters
 from wattline.controller.node_power import NodePower
+from wattline.controller.suspended_jobs import jobs_aside
 from wattline.controller.told import Told
 from wattline.controller.watching import Watcher
 from wattline.live.slurm.commands import SlurmError
@@ -136,7 +137,42 @@ def test_nodes_of_a_class_come_down_to_a_least_of_their_own() -> None:
     assert [told[0] for told in site.slurm.told if told[0] != "explain"] == ["suspend"]
     site.cap_w = 270.0
     site.keep(31.0)
-    assert site.slurm.told[-1] == ("resume", "1")
+    assert site.slurm.told[-2] == ("resume", "1")
+
+
+def test_nodes_that_do_not_obey_are_not_called_lowered_and_others_come_down_for_them() -> None:
+    site = Site(cap_w=500.0)
+    site.fleet.without_knobs = {"n1"}
+    for second in range(40):
+        site.fleet.power_w["n2"] = min(300.0, site.fleet.caps_w.get("n2", math.inf))
+        site.keep(float(second))
+    assert site.keeper.throttled == {"n2"}
+    assert 190.0 < site.fleet.caps_w["n2"] <= 200.0
+    site.fleet.power_w["n2"] = 300.0
+    site.fleet.without_knobs = {"n1", "n2"}
+    site.keeper.remarks.clear()
+    for second in range(40, 60):
+        site.keep(float(second))
+    assert site.keeper.throttled == set()
+    assert any("cannot be kept" in said for said in site.keeper.remarks)
+    assert not any("nodes lowered" in said for said in site.keeper.remarks)
+    site.fleet.without_knobs = set()
+    for second in range(60, 72):
+        site.keep(float(second))
+    assert site.keeper.throttled == {"n1", "n2"}
+
+
+@pytest.mark.parametrize(("drawn_w", "told"), [(150.0, []), (300.0, [("suspend", "1")])])
+def test_where_no_node_obeys_a_job_steps_aside_for_what_is_drawn_and_not_for_a_claim(
+    drawn_w: float, told: list[tuple[str, str]]
+) -> None:
+    """Two jobs of 300 W by what they say, under a cap of 500 W."""
+    site = Site("suspend", cap_w=500.0)
+    site.fleet.without_knobs = {"n1", "n2"}
+    site.fleet.power_w = {"n1": drawn_w, "n2": drawn_w}
+    for second in range(9):
+        site.keep(float(second))
+    assert [each[:2] for each in site.slurm.told if each[0] != "explain"] == told
 
 
 def test_while_slurm_is_busy_no_job_steps_aside_and_caps_come_down_all_the_same() -> None:
@@ -197,7 +233,7 @@ def test_where_caps_are_not_enough_the_job_that_came_last_steps_aside_and_comes_
     site.keep(12.0)
     site.cap_w = 600.0
     site.keep(13.0)
-    assert site.slurm.told[-1] == ("resume", "1")
+    assert site.slurm.told[-2] == ("resume", "1")
     assert not site.watcher.told["1"].aside
 
 
@@ -304,7 +340,7 @@ def test_the_lowest_priority_goes_first_and_comes_back_last() -> None:
     site.keep(11.5)
     assert site.slurm.told[0] == ("suspend", "0")
     site.watcher.told["1"].aside = True
-    assert [told.label for told in site.keeper._aside()] == ["1", "0"]
+    assert [told.label for told in jobs_aside(site.watcher)] == ["1", "0"]
 
 
 def test_a_dry_run_orders_nothing_and_says_what_it_would() -> None:
@@ -349,5 +385,6 @@ def test_a_stop_leaves_a_job_aside_where_it_would_break_the_cap(
     site.watcher.told["1"].suspended = site.watcher.told["1"].aside = True
     site.keeper.meters.hear(9.0)
     site.keeper.leave(10.0)
-    assert site.slurm.told == ([("resume", "1")] if resumed else [])
+    assert [told[:2] for told in site.slurm.told if told[0] != "explain"] == (
+        [("resume", "1")] if resumed else [])
     assert any("job 1 stays suspended" in line for line in site.keeper.remarks) != resumed

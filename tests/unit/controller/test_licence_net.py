@@ -76,12 +76,12 @@ def test_between_looks_a_cap_that_stays_costs_no_command(slurm: Scontrol) -> Non
     assert slurm.calls == before
 
 
-def test_too_few_licences_for_jobs_that_are_to_run_are_said_once(slurm: Scontrol) -> None:
+def test_fewer_licences_than_the_cap_leaves_watts_are_said_once(slurm: Scontrol) -> None:
     net = LicenceNet(slurm)  # type: ignore[arg-type]
     for watts in (2400.0, 2401.0, 2500.0, 2300.0):
         net.say_too_few(watts)
     said, = net.remarks
-    assert "hold 2,401 licences called watts and Slurm has 2,400" in said
+    assert "the cap is 2,401 W and Slurm has 2,400 licences called watts" in said
 
 
 def test_what_is_left_is_what_slurm_says(slurm: Scontrol) -> None:

@@ -9,9 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from wattline.controller.licences import allowed_w, decided_w, unattended_w
+from wattline.controller.licences import allowed_w, unattended_w
 from wattline.controller.node_power import NodePower
-from wattline.controller.told import Told
 from wattline.live.slurm.reading import SlurmJob
 
 
@@ -131,21 +130,6 @@ def test_while_nobody_looks_jobs_without_licences_count_as_usual() -> None:
     bare = replace(job("1", "RUNNING", 2, 500), licenses={})
     over = replace(bare, state="COMPLETED")
     assert unattended_w([bare, over], alike([bare], 6, 300.0), 1300.0) == 1300 - 4 * 90 - 2 * 300
-
-
-def told(label: str, watts: int, *, running: bool = True) -> Told:
-    return Told(label, 2, 60.0, float(watts), (0, 1), running,
-                row=job(label, "RUNNING", 2, watts))
-
-
-def test_where_the_books_start_jobs_these_find_their_licences_however_slow_they_run() -> None:
-    """Three jobs say 480 W each and are slowed to 421 W: the books start the third of them."""
-    three = [told(label, 480) for label in "123"]
-    assert decided_w(three, 1263.0, 1300.0) == 1440.0
-    assert decided_w([*three, told("4", 480, running=False)], 1263.0, 1300.0) == 1440.0
-    assert decided_w(three[:2], 1140.0, 1300.0) == 1300.0
-    # A cap that was lowered below what is drawn: nothing begins until it is kept.
-    assert decided_w(three, 1263.0, 1200.0) == 1200.0
 
 
 MIXED = NodePower({"a1": 50.0, "a2": 50.0, "a3": 50.0, "b1": 200.0, "b2": 200.0},

@@ -12,6 +12,7 @@ from tests.unit.controller.test_desk import Going, Site, made, pending
 from wattline.controller.answers import QUESTIONS
 from wattline.controller.configuration import read_configuration
 from wattline.controller.orders import OrderOutcome
+from wattline.controller.priorities import summed_j
 from wattline.controller.speaking import explain_job, live_order, live_status
 from wattline.model.errors import InputError
 
@@ -70,11 +71,11 @@ def test_shares_hold_at_the_moment_they_are_asked_for_as_an_event_would_make_the
     # Now the books sort the queue.
     site.slurm.jobs.update({"3": pending("3", 6), "4": pending("4", 6)})
     site.controller.cycle()
-    memory = site.controller.books.policy.order.memory
-    assert factors[-1] == pytest.approx(memory.factor.tolist())
+    order = site.controller.books.policy.order
+    assert factors[-1] == pytest.approx(order.memory.factor.tolist())
     after = asked(site, "fairshare").result
     assert [each["usage_j"] for each in after["accounts"]] == pytest.approx(
-        memory.used_j.tolist())
+        summed_j(order, order.memory.used_j).tolist())
 
 
 def test_a_job_that_the_books_turn_away_is_refused_and_not_held_by_its_user(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,21 +12,32 @@ from hypothesis import strategies as st
 from tests.unit.controller.fakes import FakeFleet
 
 from wattline.books import Measured
+from wattline.controller.knobs import Knobs
 from wattline.controller.metering import JOB_WINDOW_S, STEADY_S, Meters, _JobPower
 from wattline.controller.serving import _measured
 from wattline.controller.told import Told
 from wattline.controller.watching import Watcher
+from wattline.live.slurm.reading import SlurmJob
 
 
 class Machine:
-    def __init__(self) -> None:
+    """Two nodes that obey, with a job of 300 W on the first."""
+
+    def __init__(self, without_knobs: Collection[str] = ()) -> None:
         self.fleet = FakeFleet({"n1": 300.0, "n2": 90.0})
         self.watcher = Watcher(["n1", "n2"])
         self.watcher.told["7"] = Told("7", 1, 60.0, 300.0, (0,), True)
         self.throttled: set[str] = set()
         self.expected_w, self.rest_w = 390.0, 0.0
         self.meters = Meters(self.fleet, self.watcher, lambda: self.expected_w + self.rest_w,
-                             lambda: self.rest_w, lambda: self.throttled)
+                             lambda: self.rest_w, lambda: self.throttled, node_least_w=120.0)
+        self.fleet.without_knobs = set(without_knobs)
+        self.order(-10.0)
+
+    def order(self, now_s: float) -> None:
+        """As the keeper of the cap does again and again, though no node has to be lowered."""
+        self.fleet.cap(len(self.fleet.orders) + 1, {}, 30.0)
+        self.meters.knobs.ordered(self.fleet.orders[-1], now_s)
 
     def told(self, *seconds: float) -> list[Measured]:
         found = []
@@ -179,3 +192,80 @@ def test_the_highest_is_that_of_all_averages_of_the_window(
         assert power.highest(now_s, watts) == pytest.approx(highest_w, nan_ok=True)
         if means:
             assert power.lasts == (means[-1][0] - means[0][0] >= 0.9 * JOB_WINDOW_S)
+
+
+def test_what_a_job_leaves_is_lent_only_where_its_nodes_obey() -> None:
+    """A script that stages its data in: 90 W of the 300 W that it will draw."""
+    machine = Machine(without_knobs=["n1"])
+    machine.fleet.power_w["n1"] = 90.0
+    assert machine.told(*range(60)) == []
+    machine.fleet.without_knobs.clear()  # its agent has got knobs by now
+    machine.order(60.0)
+    assert machine.told(*range(60, 80)) == [Measured(120.0, "7")]  # the lowest cap, and not 90 W
+
+
+def test_before_any_order_was_obeyed_nothing_is_lent() -> None:
+    machine = Machine()
+    machine.meters.knobs = Knobs()
+    machine.fleet.power_w["n1"] = 90.0
+    assert machine.told(*range(60)) == []  # as in a dry run, which orders nothing
+    machine.order(60.0)
+    assert machine.told(*(60.0 + 0.5 * step for step in range(10))) == []
+    assert machine.told(65.0, 65.5) == [Measured(120.0, "7")]
+
+
+@pytest.mark.parametrize("lost", ["refuses", "is silent"])
+def test_what_was_lent_counts_again_where_a_node_obeys_no_more(lost: str) -> None:
+    machine = Machine()
+    machine.fleet.power_w["n1"] = 90.0
+    assert machine.told(*range(20)) == [Measured(120.0, "7")]
+    if lost == "refuses":
+        machine.fleet.without_knobs.add("n1")
+    else:
+        del machine.fleet.power_w["n1"]
+    machine.order(20.0)
+    assert machine.told(*range(20, 25)) == []
+    found = machine.told(*range(25, 40))
+    assert found == [Measured(300.0, "7")]
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 5])
+def test_of_a_job_on_several_nodes_the_part_on_those_that_obey_is_lent(nodes: int) -> None:
+    machine = Machine()
+    names = [f"n{number}" for number in range(1, nodes + 1)]
+    machine.watcher = machine.meters.watcher = Watcher(names)
+    machine.watcher.told["7"] = Told("7", nodes, 60.0, 300.0 * nodes, tuple(range(nodes)), True)
+    machine.fleet.power_w = dict.fromkeys(names, 100.0)
+    machine.fleet.without_knobs = {"n1"}
+    machine.order(-9.0)
+    machine.expected_w = 300.0 * nodes
+    expected_w = 300.0 + 120.0 * (nodes - 1)
+    found = machine.told(*range(30))
+    assert found == ([Measured(expected_w, "7")] if nodes > 1 else [])
+
+
+def test_while_its_nodes_boot_a_job_counts_with_what_it_says() -> None:
+    machine = Machine()
+    row = SlurmJob("7", 7, 0, "CONFIGURING", 1, 1, 60.0, 0.0, math.nan, 0.0, node_list=("n1",))
+    machine.watcher.told["7"].row = row
+    machine.fleet.power_w["n1"] = 90.0
+    assert machine.told(*range(60)) == []
+    machine.watcher.told["7"].row = replace(row, state="RUNNING")
+    assert machine.told(*range(60, 74)) == []
+    assert machine.told(*range(74, 90)) == [Measured(120.0, "7")]
+
+
+def test_a_job_that_was_seen_to_draw_more_counts_so_until_it_ends_where_no_cap_can_lower_it(
+) -> None:
+    machine = Machine(without_knobs=["n1"])
+    machine.fleet.power_w["n1"] = 450.0
+    assert machine.told(1.0) == [Measured(450.0, "7")]
+    machine.fleet.power_w["n1"] = 200.0
+    assert machine.told(*range(2, 60)) == []
+
+
+def test_what_a_job_leaves_does_not_hide_what_nobody_accounts_for() -> None:
+    machine = Machine(without_knobs=["n1"])
+    machine.watcher.booked_w = lambda name: 300.0
+    machine.fleet.power_w.update(n1=100.0, n2=190.0)
+    assert machine.told(*range(10)) == [Measured(490.0)]

@@ -13,27 +13,29 @@ from wattline.live.transport.messages import pack_state, unpack_state
 NODES = ["n1", "n2", "n3"]
 
 
-def idle_w(name: str) -> float:
-    return 90.0
+def busy_w(name: str) -> float:
+    return 250.0
 
 
 @pytest.mark.parametrize(("safe_w", "cap_w", "words"), [
     ({"n1": 300.0, "n2": 300.0, "n3": 300.0}, 900.0, ""),
     ({"n1": 300.0, "n2": 300.0, "n3": 300.0}, 899.0, "3 nodes add up to 900 W, above the cap"),
-    ({"n1": 300.0, "n2": 300.0}, 690.0, ""),
-    ({"n1": 300.0, "n2": 300.0}, 689.0, "2 nodes add up to 690 W, with 1 other idle"),
-    ({"n1": 300.0, "gone": 300.0}, 480.0, ""),
+    ({"n1": 300.0, "n2": 300.0}, 850.0, ""),
+    ({"n1": 300.0, "n2": 300.0}, 849.0,
+     "2 nodes add up to 850 W, with 1 other busy and without a cap, above"),
+    ({"n1": 300.0, "gone": 300.0}, 800.0, ""),
+    ({"n1": 90.0, "gone": 300.0}, 589.0, "1 node add up to 590 W, with 2 others busy"),
     ({}, 100.0, ""),
 ])
-def test_they_are_added_up_with_the_others_idle(safe_w, cap_w, words) -> None:
-    said = too_high(safe_w, NODES, idle_w, cap_w)
+def test_they_are_added_up_with_the_others_busy(safe_w, cap_w, words) -> None:
+    said = too_high(safe_w, NODES, busy_w, cap_w)
     assert words in said
     assert bool(words) == bool(said)
 
 
 def test_it_is_said_once_and_again_under_another_cap() -> None:
     caps_w, notes = [800.0], []
-    safe = SafeCaps(lambda: dict.fromkeys(NODES, 300.0), NODES, idle_w, lambda: caps_w[-1], notes)
+    safe = SafeCaps(lambda: dict.fromkeys(NODES, 300.0), NODES, busy_w, lambda: caps_w[-1], notes)
     safe(Cycle(0.0))
     safe(Cycle(0.5))
     safe(Cycle(EVERY_S + 1.0))

@@ -73,6 +73,21 @@ def test_a_cap_file_below_an_idle_machine_or_above_the_site_leaves_the_cap(
     assert sum("the cap stays as it is" in line for line in said) == 1
 
 
+def test_a_cap_file_with_dates_is_followed_and_one_with_seconds_is_not(
+    slurm: OneSlurm, site: SiteConfig
+) -> None:
+    file = Path(site.folder).parent / "cap"
+    file.write_text("time,watts\n2020-01-01,500\n2020-01-02T12:00:00+02:00,800\n2099-01-01,600\n")
+    with serving(site.model_copy(update={"cap_file": str(file)}), act=True) as here:
+        said = listening(here)
+        here.cycle()
+        assert here.books.state.clock[0].cap_w == 800.0
+        file.write_text("0,700\n3600,600\n")
+        here.cycle()
+        assert here.books.state.clock[0].cap_w == 800.0
+    assert sum("the cap stays as it is: its steps are in seconds" in line for line in said) == 1
+
+
 @pytest.mark.parametrize("nodes", [4, 5])
 def test_a_refused_job_that_is_withdrawn_is_no_fault(
     slurm: OneSlurm, site: SiteConfig, nodes: int

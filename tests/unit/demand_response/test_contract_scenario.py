@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.support.contracts import check_ended
 
 import wattline as wl
 from wattline.cli.main import cli
@@ -45,7 +46,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def called(*arguments: Any) -> str:
     result = CliRunner().invoke(cli, [str(a) for a in arguments], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
+    check_ended(result)
     return result.stdout
 
 

@@ -75,21 +75,22 @@ def test_a_bid_from_averages_can_be_a_part() -> None:
     assert [len(trials) for trials in tried] == [1, 1]
 
 
-def test_staying_out_is_priced_for_the_hour_that_is_planned(
-    monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("forecast", "hours"), [(0, 2), (3, 1)])
+def test_staying_out_is_priced_for_the_time_that_is_planned(
+    forecast: int, hours: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A bid that costs a little more than an hour without one is none of a contract of two."""
+    """A bid that costs a little more than the planned time without one is none of the contract."""
     case = case_of(read_contract(None, SHORT | {"duration": "2h", "cycle_s": 60}))
-    alone_w = uncontrolled_w(jointly.first_hour(case))
-    trial = Trial(alone_w, 200.0, 0.1 * alone_w / 1000.0 * 1.01, True)
+    alone_w = uncontrolled_w(case)
+    trial = Trial(alone_w, 200.0, hours * 0.1 * alone_w / 1000.0 * 1.01, True)
     monkeypatch.setattr(jointly, "choose", lambda case, method, **asked: Decision(
         trial.bid, "found", trials=(trial,), power_w_alone=alone_w))
-    found = choose_together({"a": case}, {"a": "descent"})
+    found = choose_together({"a": case}, {"a": "descent"}, forecast=forecast)
     assert not found.participates
     assert found.joint.reason == "do not participate: staying out is cheaper"
     # And what is then paid is for both hours.
     assert found.cost == pytest.approx(found.runs["a"].settlement.cost)
-    assert found.cost > 1.5 * found.joint.cost
+    assert found.cost > 1.5 * found.joint.cost / hours
 
 
 def test_what_a_site_draws_that_stays_out_is_no_part_of_the_offer_but_of_the_cost(
@@ -157,7 +158,7 @@ def test_the_command_plans_and_tries_the_joint_bid(tmp_path: Path) -> None:
     if found["participates"]:
         assert found["other_hours"]["hours"] == 2
     said = CliRunner().invoke(cli, argv, catch_exceptions=False).output
-    assert "planned on 2 hours that might come" in said
+    assert "planned on 2 blocks of 4 min that might come" in said
 
 
 def test_what_sites_together_cannot_do_is_refused_or_said(tmp_path: Path) -> None:

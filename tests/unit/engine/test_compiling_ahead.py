@@ -11,7 +11,7 @@ import pytest
 from tests.support.kept_kernels import hand_on_parts
 
 from wattline.engine.compiling import LONGEST_S, is_held, take
-from wattline.scenario.caps import is_part_of_peak
+from wattline.scenario.caps import is_of_uncapped_run
 
 SCRIPT = """
 import json, sys
@@ -33,7 +33,7 @@ if not PLAIN:
 
 trace = wl.generate("lublin", seed=4, jobs=3001, nodes=64)
 machine = wl.Machine(nodes=64, node_idle_w=90, node_active_w=300)
-run = wl.simulate(trace, machine=machine, power=wl.Block(cap="90%"))
+run = wl.simulate(trace, machine=machine, power=wl.Block(cap="90%peak"))
 json.dump({"loops": compiled.count("run_events"), "energy_j": run.energy_j,
            "ends": run.schedule.end_s.sum()}, sys.stdout)
 """
@@ -77,6 +77,7 @@ def test_the_lock_of_a_dead_or_forgotten_process_is_broken(tmp_path):
 
 
 @pytest.mark.parametrize(("cap", "part"), [
-    (0.7, True), ("70%", True), ("1.4MW", False), (1500.0, False), (None, False), ((), False)])
-def test_only_a_part_of_the_peak_needs_a_run_first(cap, part):
-    assert is_part_of_peak(cap) is part
+    ("70%peak", True), ("70%p99", True), ("70%", False), ("1.4MW", False), (1500.0, False),
+    (None, False), ((), False)])
+def test_only_a_part_of_the_run_without_a_cap_needs_that_run_first(cap, part):
+    assert is_of_uncapped_run(cap) is part

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[3]
 ASKED = """
 import sys
 import wattline as wl
-from wattline.engine import simulate
+from wattline.engine import at_once
 from wattline.model import kernel
 
 class Asked(BaseException):
@@ -21,7 +21,7 @@ def load_compiler():  # to load it and to compile would take ten seconds
     raise Asked
 
 kernel.load_compiler = load_compiler
-for simulate.MOST_JOBS in (12, 11):
+for at_once.MOST_JOBS in (12, 11):
     try:
         wl.simulate("examples/slow_down.toml", allow_code=True)
     except Asked:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.support.contracts import contract_text
+from tests.support.contracts import check_ended, contract_text
 
 from wattline.cli.main import cli
 from wattline.demand_response import jointly
@@ -69,7 +69,7 @@ def site(tmp_path: Path, name: str, duration: str = "10m", more: str = "") -> st
 
 def called(*arguments: str) -> dict[str, Any]:
     result = CliRunner().invoke(cli, [*arguments, "--json"])
-    assert result.exit_code == 0, (result.output, result.exception)
+    check_ended(result)
     found: dict[str, Any] = json.loads(result.stdout)
     return found
 

@@ -133,6 +133,23 @@ def test_hours_are_chosen_by_price() -> None:
     assert plan[0].cost == plan[0].cost_without
 
 
+def test_hours_of_a_block_have_one_bid() -> None:
+    """Reserve is dear in the second hour of the first block and in none of the second."""
+    steps = [(0, 0.0), (3600, 0.4), (7200, 0.05), (10800, 0.06)]
+    prices = Prices(Signal.constant(0.1), Signal.from_steps(steps), Signal.constant(0.1))
+    bid = Bid(1100, 400)
+    options = [trial_of(bid, outcome())]
+    blocks = {n: plan_hours(options, prices, KILOWATT, hours=4, block_hours=n) for n in (1, 2, 3)}
+    assert [h.bid for h in blocks[1]] == [None, bid, bid, bid]
+    assert [h.bid for h in blocks[2]] == [bid, bid, bid, bid]
+    assert [h.bid for h in blocks[3]] == [bid, bid, bid, bid]
+    # Each hour is billed at its own prices.
+    assert blocks[2][0].cost > blocks[2][0].cost_without
+    assert blocks[2][1].cost == blocks[1][1].cost
+    few = plan_hours(options, prices, KILOWATT, hours=4, block_hours=2, hours_max=3)
+    assert [h.bid for h in few] == [bid, bid, None, None]
+
+
 def test_energy_put_off_is_no_gain() -> None:
     # Where errors are free, an average below the usual power is billed less, reserve or not.
     free = Signal.constant(0.0)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from tests.support.contracts import contract_text
+from tests.support.contracts import check_ended, contract_text
 
 from wattline.cli.main import cli
 from wattline.demand_response.building import case_of
+from wattline.demand_response.checking import summary
+from wattline.demand_response.choosing import choose_day, forecast_cases
+from wattline.demand_response.pooling import pool
 from wattline.demand_response.reading import read_contract
 from wattline.demand_response.reference import uncontrolled_cost, uncontrolled_w
 from wattline.demand_response.run import run_contract
-from wattline.grid.market import saved_share
+from wattline.grid.market import Bid, saved_share
+from wattline.grid.qos import TypeQuality, mean_interval, quality_of
 from wattline.model.errors import InputError
 
 TYPES = """
@@ -41,15 +46,73 @@ def regulate(tmp_path: Path, prices: str, *arguments: str) -> str:
     path = tmp_path / "scenario.toml"
     path.write_text(contract_text(TYPES + prices))
     result = CliRunner().invoke(cli, ["regulate", str(path), "--bid", "1600,300", *arguments])
-    assert result.exit_code == 0, result.output
+    check_ended(result)
     return result.output
 
 
 def test_without_an_energy_price_there_is_no_share_to_save(tmp_path: Path) -> None:
-    assert "saving - of the energy bid for" in regulate(tmp_path, "[prices]\nenergy = 0\n")
+    said = regulate(tmp_path, "[prices]\nenergy = 0\n")
+    assert "saving - of the bill without a contract, - of the energy bid for" in said
     found = json.loads(regulate(tmp_path, "[prices]\nenergy = 0\n", "--json"))
     assert found["saving"] is None
     assert found["saving_against_uncontrolled"] is None
+
+
+def test_a_bid_tells_first_what_the_bill_changes_by(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.toml"
+    path.write_text(contract_text(TYPES + "[prices]\nenergy = [[0, 0.5], [150, 0.02]]\n"))
+    argv = ["bid", str(path), "--bid", "range"]
+    found = json.loads(CliRunner().invoke(cli, [*argv, "--json"]).output)
+    chosen = found["nearest"] or found
+    case = case_of(read_contract(path, {}))
+    run = run_contract(case, Bid(chosen["average_power_w"], chosen["reserve_w"]))
+    assert found["cost"] == pytest.approx(run.settlement.cost)
+    bill = 1 - found["cost"] / uncontrolled_cost(case)
+    assert found["saving_against_uncontrolled"] == pytest.approx(bill)
+    assert found["saving"] != pytest.approx(bill, abs=0.02)
+    told = CliRunner().invoke(cli, argv).output
+    assert (f"saving {bill:z.1%} of the bill without a contract, {found['saving']:z.1%} of the "
+            "energy bid for") in told
+
+
+def test_the_saving_on_several_hours_is_that_of_their_bills_together(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.toml"
+    path.write_text(contract_text(TYPES))
+    case = case_of(read_contract(path, {}))
+    hours = forecast_cases(case, 3, 5)
+    runs = [run_contract(hour, Bid(1600.0, 300.0)) for hour in hours]
+    together = pool(runs)
+    bill = sum(run.settlement.cost for run in runs)
+    alone = sum(uncontrolled_cost(hour) for hour in hours)
+    assert together.saving_against_uncontrolled == pytest.approx(1 - bill / alone)
+    each = [1 - run.settlement.cost / uncontrolled_cost(hour)
+            for run, hour in zip(runs, hours, strict=True)]
+    told = summary(runs).saving_against_uncontrolled
+    assert told == pytest.approx(mean_interval(each))
+
+
+def test_bids_for_other_hours_are_priced_as_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.toml"
+    prices = "[prices]\nenergy = [[0, 0.1], [3600, 0.01]]\nreserve = [[0, 0.02], [3600, 0.2]]\n"
+    path.write_text(contract_text(
+        TYPES.replace('"10m"', '"2h"\ncycle_s = 60\nforecast = 1') + prices))
+    case = case_of(read_contract(path, {}))
+    found = choose_day(case, "descent", rounds=2, forecast=1)
+    first = case.prices.mean(0.0, 3600.0)
+    assert len(found.trials) > 2
+    assert [trial.cost for trial in found.trials] == pytest.approx(
+        [trial.hour_cost(*first) for trial in found.trials])
+
+
+def test_where_the_mean_is_judged_a_failure_says_so() -> None:
+    hours = np.array([0.0, 0.5, 9.0])
+    found = replace(quality_of("x", hours, unfinished=0, threshold=2.0), by_mean=True)
+    assert not found.met
+    assert found.why == ("the mean degradation of the jobs is 3.17, and not below the threshold 2")
+    assert found.figures()["violation_share"] == pytest.approx(1 / 3)
+    below = replace(quality_of("x", hours, unfinished=0, threshold=4.0), by_mean=True)
+    assert below.met
+    assert TypeQuality.pooled([found, replace(below, threshold=2.0)]).met is False
 
 
 def test_a_lower_bill_is_a_saving_at_negative_prices_too(tmp_path: Path) -> None:

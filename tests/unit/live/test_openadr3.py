@@ -288,4 +288,4 @@ def test_options_of_the_other_version_are_refused(wrong: list[str], tmp_path: Pa
     done = CliRunner().invoke(cli, ["openadr", "--vtn", "http://127.0.0.1:1", "--ven", "site",
                                     "--cap", "1kW", "--cap-file", str(tmp_path / "cap"), *wrong])
     assert isinstance(done.exception, wl.InputError)
-    assert "a matter of" in str(done.exception)
+    assert "needs --standard" in str(done.exception)

@@ -55,8 +55,6 @@ def test_what_cannot_be_meant_is_said(tmp_path: Path) -> None:
             _prices(kept, price, currency)
     with pytest.raises(InputError, match="are both"):
         _prices(Path(table), table, "")
-    with pytest.raises(InputError, match="go together"):
-        _prices(kept, None, "")
     with pytest.raises(InputError, match="are no dates"):
         _prices(kept, prices(tmp_path, "time_s,price (EUR/kWh)\n0,1\n10,2\n"), "")
     over = TABLE.replace("2100", "2026")

@@ -14,11 +14,11 @@ from tests.unit.measured.test_from_sacct import DUMP, HEAD, line
 
 import wattline as wl
 from wattline.account.measured.tables import rests
-from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store
 from wattline.advice.measured_job import power_over_time
 from wattline.analysis import rundir
 from wattline.cli.account.job import sparkline
+from wattline.model.local_time import zone_of
 
 TRUTH_J = 11.73e6
 
@@ -75,11 +75,12 @@ def test_the_zone_is_said_where_times_have_none(dump, tmp_path, capsys, monkeypa
     tokyo.write_bytes(resources.files("tzdata.zoneinfo.Asia").joinpath("Tokyo").read_bytes())
     for name in (f":{tokyo}", "Asia/Tokyo"):
         monkeypatch.setenv("TZ", name)
-        assert zone_of().name == "Asia/Tokyo"
-    _, out, err = call(capsys, "account", "import", dump, "--store", tmp_path / "s.db", "--json")
-    said = "times without a zone are taken as Asia/Tokyo (this machine's zone"
-    assert said in err
-    assert any(said in remark for remark in json.loads(out)["remarks"])
+        assert zone_of("local").name == "Asia/Tokyo"
+    for named, said in (((), "UTC (--zone names another"), (("--zone", "local"), "Asia/Tokyo")):
+        _, out, err = call(capsys, "account", "import", dump, "--store",
+                           tmp_path / f"{len(named)}.db", "--json", *named)
+        assert f"times without an offset are taken as {said}" in err
+        assert any(said in remark for remark in json.loads(out)["remarks"])
 
 
 @pytest.mark.parametrize(("by", "rows"), [
@@ -104,8 +105,8 @@ def test_a_partition_gives_its_jobs_a_class_where_nobody_told_it(store, tmp_path
     assert any("tells the class of nodes: 1; --class" in remark for remark in found["remarks"])
     both = asked(store, capsys, "--by", "class", "--class", "p=xeon", "--class", "gpu=xeon")
     assert [(row["class"], row["jobs"]) for row in both["rows"]] == [("xeon", 7)]
-    assert "go with --by class" in refused(capsys, "account", "show", "--store", store, "--class",
-                                           "p=x")
+    assert "--class needs --by class" in refused(
+        capsys, "account", "show", "--store", store, "--class", "p=x")
 
 
 def test_a_views_file_gives_each_node_its_class(store, tmp_path, capsys):

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import func, select
@@ -120,6 +121,17 @@ def test_two_writers_at_once_both_succeed(url):
     with Store(url) as store, store.session() as session:
         count, joules = session.execute(select(func.count(), func.sum(lives.c.energy_j))).one()
     assert (count, joules) == (154, sum(range(1001, 1155)))
+
+
+def test_tables_made_by_many_at_once_are_there_for_all(url):
+    def opened(_: int) -> int | None:
+        with Store(url) as store:
+            MeasuredLedger(store)
+            with store.session() as session:
+                return session.scalar(select(schema.version.c.version))
+
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(opened, range(6))) == [schema.LATEST] * 6
 
 
 def test_a_writer_that_is_killed_leaves_nothing_half(url):

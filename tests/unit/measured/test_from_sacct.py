@@ -148,7 +148,7 @@ def berlin(start, end, **cells):
 def test_local_times_are_those_of_the_zone_and_it_is_said():
     found = berlin("2026-07-01T12:00:00", "2026-07-01T13:00:00")
     assert found.lives[0].key.start_s == 1782900000  # 10:00 UTC
-    assert found.remarks == ("times without a zone are taken as Europe/Berlin",)
+    assert found.remarks == ("times without an offset are taken as Europe/Berlin",)
     told = berlin("2026-07-01T12:00:00+0100", "2026-07-01T13:00:00+0100")
     assert (told.lives[0].key.start_s, told.remarks) == (1782900000 + 3600, ())
 

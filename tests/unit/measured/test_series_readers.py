@@ -90,7 +90,7 @@ def test_local_times_need_a_zone_and_an_hour_that_comes_twice_goes_by_order(tmp_
     assert alone.series[0].time_s.tolist() == [1792888200]
     assert sum(alone.mended.values()) == 1
     gone = read(tmp_path, "time,n1\n2026-03-29T02:30:00,2\n", zone="Europe/Berlin")
-    assert gone.series[0].time_s.tolist() == [1774746000]
+    assert gone.series[0].time_s.tolist() == [1774747800]
     assert sum(gone.mended.values()) == 1
 
 

@@ -62,7 +62,64 @@ def said(remarks, words):
     return [remark for remark in remarks if words in remark]
 
 
-UNNAMED = [line("1", Cluster="", energy=5), line("2", Cluster="", energy=7)]
+UNNAMED = [line("1", Cluster="", Submit="", energy=5),
+           line("2", Cluster="", Submit="", energy=7)]
+
+
+def bill(tmp_path, capsys):
+    found = json.loads(ok(capsys, "account", "show", "--store", tmp_path / "s.db", "--by", "user",
+                          "--json"))
+    return found["jobs"], found["total_j"]
+
+
+DUMP = [line("1", energy=5), line("2", "REQUEUED", energy=7),
+        line("2", start="12:00", end="13:00", energy=7), line("3", "RUNNING", end="")]
+
+
+@pytest.mark.parametrize(("words", "said_of"), [
+    (("--zone", "Europe/Berlin"), "3 jobs 02:00:00 later"),
+    (("--zone", "America/New_York"), "3 jobs 04:00:00 earlier"),
+    (("--cluster", "hot"), "3 jobs in cluster 'c'"),
+    (("--zone", "Europe/Berlin", "--cluster", "hot"), "in cluster 'c', 02:00:00 later")])
+def test_a_dump_under_another_zone_or_cluster_is_refused_or_replaces(
+        tmp_path, capsys, words, said_of):
+    (tmp_path / "jobs").write_text("\n".join([HEAD, *DUMP, ""]))
+    enter = ("account", "import", tmp_path / "jobs", "--store", tmp_path / "s.db")
+    ok(capsys, *enter)
+    once = bill(tmp_path, capsys)
+    assert once[0] == 3
+    said = refused(capsys, *enter, *words)
+    assert said_of in said
+    assert "Nothing of it is entered" in said
+    assert bill(tmp_path, capsys) == once
+    _, out, err = call(capsys, *enter, *words, "--replace", "--json")
+    assert json.loads(out)["new"] == 4, err
+    assert any("replaced" in remark and said_of in remark for remark in json.loads(out)["remarks"])
+    assert bill(tmp_path, capsys) == once
+    assert json.loads(ok(capsys, *enter, *words, "--json"))["new"] == 0
+
+
+def test_a_dump_over_a_change_of_the_clock_in_another_zone_is_refused(tmp_path, capsys):
+    """In winter Berlin is one hour from UTC, in summer two."""
+    days = [{name: f"2026-10-{day}T{hour}:00:00" for name, hour in (
+        ("Submit", "09"), ("Start", "10"), ("End", "11"))} for day in (23, 24, 26, 27)]
+    (tmp_path / "jobs").write_text("\n".join(
+        [HEAD, *(line(str(number), **day) for number, day in enumerate(days)), ""]))
+    enter = ("account", "import", tmp_path / "jobs", "--store", tmp_path / "s.db")
+    ok(capsys, *enter)
+    said = refused(capsys, *enter, "--zone", "Europe/Berlin")
+    assert "2 jobs 01:00:00 later and 2 jobs 02:00:00 later" in said
+
+
+def test_two_clusters_that_number_their_jobs_alike_are_two(tmp_path, capsys):
+    """Times of a few jobs may agree by chance, and those of most do not."""
+    one = [line(str(number), start=f"10:{number:02d}") for number in range(10)]
+    other = [line(str(number), start=f"10:{5 * (number > 1) + number:02d}") for number in range(10)]
+    for name, lines in (("one", one), ("other", other)):
+        (tmp_path / name).write_text("\n".join([HEAD, *lines, ""]))
+        ok(capsys, "account", "import", tmp_path / name, "--store", tmp_path / "s.db",
+           "--cluster", name)
+    assert bill(tmp_path, capsys)[0] == 20
 
 
 def test_jobs_that_are_in_another_cluster_too_are_said_and_can_be_taken_back(
@@ -80,8 +137,8 @@ def test_jobs_that_are_in_another_cluster_too_are_said_and_can_be_taken_back(
     assert (found["total_j"], found["jobs"]) == (12.0, 2)
 
 
-def test_a_dump_in_another_zone_is_said(imported):
-    lines = [line("1", energy=5), line("2", "REQUEUED", Submit="", energy=7),
+def test_a_dump_without_submissions_in_another_zone_is_said(imported):
+    lines = [line("1", Submit="", energy=5), line("2", "REQUEUED", Submit="", energy=7),
              line("2", start="12:00", end="13:00", Submit="", energy=7)]
     assert not said(imported(lines), "another start")  # lives of a requeued job
     remarks = imported(lines, zone="Asia/Kolkata")

@@ -5,12 +5,15 @@ import numpy as np
 import pytest
 from tests.support.plain import in_plain
 
+from wattline.engine.at_once import is_short
 from wattline.engine.network import congestion
-from wattline.engine.prepare import Rules
-from wattline.engine.simulate import simulate
+from wattline.engine.network_work import plain_network_s
+from wattline.engine.prepare import Rules, prepare
+from wattline.engine.simulate import made_ready, simulate
 from wattline.engine.world import Nature
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
+from wattline.model.kernel import PLAIN
 from wattline.model.machine import Machine, NodeClass
 from wattline.network.fabric import (
     SENSITIVE,
@@ -18,13 +21,15 @@ from wattline.network.fabric import (
     drawn_sensitive,
     fabric_for,
 )
-from wattline.network.placement import place_all
+from wattline.network.placement import Placer, place_all
 from wattline.network.topology import dragonfly, torus
 from wattline.policies.admission.none import NoLimit
 from wattline.policies.backfill.easy import Easy
 from wattline.policies.configuration.requested import Requested
-from wattline.policies.contract import Composition
+from wattline.policies.contract import Composition, place
+from wattline.policies.memory import bound
 from wattline.policies.order.fcfs import Fcfs
+from wattline.policies.placement.first_fit import FirstFit
 from wattline.policies.placement.network.placements import PLACEMENTS
 from wattline.policies.placement.network.plug_ins import plug_in
 from wattline.policies.regulation.none import NoRegulation
@@ -157,6 +162,49 @@ result = [found.schedule.end_s.tolist(),
     assert [nodes_of(found, job) for job in range(12)] == nodes
     np.testing.assert_allclose(found.schedule.end_s, ends, rtol=1e-12)
     assert found.energy_j == pytest.approx(energy_j, rel=1e-12)
+
+
+@pytest.mark.both_ways
+def test_no_more_nodes_are_taken_than_are_free():
+    """Kernels ask for enough free nodes, and compiled they would read on behind the last one."""
+    jobs = JobTable.build(submit_s=[0.0, 0.0], run_s=[10.0, 10.0], procs=[6, 5])
+    free = [3, 4, 20, 21, 71]
+    rules = Rules(choose_nodes=True, logged={SENSITIVE: drawn_sensitive(jobs, Behaviour())})
+    for name in PLACEMENTS if PLAIN else ("simple", "rrn", "nedd"):  # few are compiled
+        state, _, _ = prepare(jobs, MACHINE, rules)
+        made = bound(plug_in(name, fabric_for(name, NETWORK, 72, Behaviour())), 2)
+        made.fabric.annotate(0, jobs, rules.logged)
+        state.node_free[:] = 0
+        state.node_free[free] = 1
+        state.clock[0].free = len(free)
+        assert not place(state, made, 0)  # one node too many: it waits
+        assert np.flatnonzero(state.node_free).tolist() == free
+        assert state.live[0].first_node == -1
+        assert place(state, made, 1)  # and all that are left
+        assert not state.node_free.any()
+        placer = Placer(NETWORK, name)
+        placer.free[:] = False
+        placer.free[free] = True
+        with pytest.raises(InputError, match="asks for 6 nodes, but only 5 of 72 are free"):
+            placer.place(6)
+        assert sorted(placer.place(5).tolist()) == free
+
+
+def test_congestion_is_estimated_before_it_is_run_plain():
+    """What takes longer as plain Python than the compiler takes waits for it."""
+    def parts(count, **behaviour):
+        jobs = some_jobs(count)
+        asked = Behaviour(**behaviour)
+        nature = Nature(network=congestion(NETWORK, asked)) if asked.congestion else Nature()
+        rules = Rules(choose_nodes=True, nature=nature)
+        return made_ready(jobs, MACHINE, Composition(
+            Fcfs(), Easy(), NoLimit(), Requested(), FirstFit(), NoRegulation()), rules)
+
+    few, many, quiet = parts(5), parts(600), parts(600, congestion=False)
+    assert 0 < plain_network_s(few[0].jobs, few[2].network) < 10.0
+    assert plain_network_s(many[0].jobs, many[2].network) > 10.0
+    assert plain_network_s(quiet[0].jobs, quiet[2].network) == 0.0
+    assert [is_short(each) for each in (few, many, quiet)] == [True, False, True]
 
 
 def test_the_other_plug_ins():

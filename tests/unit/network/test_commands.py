@@ -213,3 +213,41 @@ def test_all_hosts_are_listed_and_any_seed_goes(capsys, tmp_path):
             hosts = [n for run in ends for n in range(int(run[0]), int(run[-1]) + 1)]
             assert hosts == sorted(job["nodes"])
     assert len(times) == 3
+
+
+RUN = """
+[trace]
+generate = "lublin"
+jobs = 3
+seed = 3
+
+[machine]
+nodes = 20
+
+[network]
+topology = "dragonfly"
+nodes_per_router = 2
+routers_per_group = 2
+groups = 5
+
+[policy]
+placement = "level-spread"
+"""
+
+
+def test_a_run_says_that_its_slow_down_does_not_rank_placements(capsys, tmp_path):
+    said = "does not rank placements as packets do"
+    one, other, quiet = (tmp_path / f"{name}.toml" for name in ("one", "other", "quiet"))
+    one.write_text(RUN)
+    other.write_text(RUN.replace("level-spread", "simple"))
+    quiet.write_text(RUN.replace("groups = 5", "groups = 5\ncongestion = false"))
+    status, out, err = call(capsys, "simulate", str(one), "--json")
+    assert status == 0
+    assert [said in line for line in json.loads(out)["remarks"]].count(True) == 1
+    assert said in err
+    status, out, err = call(capsys, "compare", str(one), str(other))
+    assert status == 0
+    assert (out + err).count(said) == 1
+    status, out, err = call(capsys, "simulate", str(quiet))
+    assert status == 0
+    assert said not in out + err

@@ -1,5 +1,11 @@
 """Every placement gives free nodes, and each follows its own rule."""
 
+import json
+import os
+import subprocess
+import sys
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,8 +13,12 @@ from hypothesis import strategies as st
 from tests.support.examples import examples
 
 from wattline.model.errors import InputError
+from wattline.network.jobfile import PlacedJob
+from wattline.network.nodes import choose_nodes
 from wattline.network.placement import Placer, Readings, check_placement, place_all
-from wattline.network.topology import aries, dragonfly, fat_tree, torus
+from wattline.network.topology import aries, dragonfly, dragonfly_plus, fat_tree, torus
+from wattline.network.traffic import pattern
+from wattline.network.trial import place_jobs, try_placement
 from wattline.policies.placement.network.placements import PLACEMENTS
 
 MACHINE = dragonfly(4, 4, 9)
@@ -109,6 +119,72 @@ def test_fewer_routers_takes_idle_ones():
     assert place("fewer-router", [6], taken) == [[16, 17, 18, 19, 20, 21]]
 
 
+@given(taken=st.sets(st.integers(0, 39), max_size=39), wanted=st.integers(1, 40),
+       leaves=st.sampled_from([8, 4]))
+@examples(100)
+def test_best_fit_takes_the_fewest_switches_of_a_tree(taken, wanted, leaves):
+    """No choice of leaves has fewer, and no other leaf would do for the last part with less."""
+    tree = fat_tree(leaves, levels=2, nodes_per_leaf=40 // leaves if leaves == 8 else 3)
+    placer = Placer(tree, "best-fit")
+    placer.free[[node for node in taken if node < tree.nodes]] = False
+    idle = np.bincount(tree.node_router[placer.free], minlength=leaves)
+    if wanted > idle.sum():
+        return
+    got = np.bincount(tree.node_router[placer.place(wanted)], minlength=leaves)
+    fewest = min(count for count in range(1, leaves + 1)
+                 if any(idle[list(each)].sum() >= wanted
+                        for each in combinations(range(leaves), count)))
+    assert np.count_nonzero(got) == fewest
+    parts = np.flatnonzero((got > 0) & (got < idle))
+    assert len(parts) <= 1
+    for part in parts:
+        others = idle[got == 0]
+        assert not np.any((others >= got[part]) & (others < idle[part]))
+
+
+def test_best_fit_stays_in_one_pod_of_a_deeper_tree():
+    tree = fat_tree(8, levels=3)  # 8 pods of 4 leaves with 4 nodes each
+    placer = Placer(tree, "best-fit")
+    placer.free[:] = False
+    placer.free[[0, 1, 2, 4, 5, 6, 8, 9, 10, *range(16, 22), *range(36, 40)]] = True
+    assert placer.place(6).tolist() == [16, 17, 18, 19, 20, 21]  # two leaves: pod 0 needs two too
+    assert placer.place(4).tolist() == [36, 37, 38, 39]
+    assert placer.place(2).tolist() == [0, 1]
+    assert placer.place(7).tolist() == [4, 5, 6, 8, 9, 10, 2]
+
+
+@pytest.mark.parametrize(("machine", "placement"), [
+    (MACHINE, "level-spread"), (aries(2, 2, 3, 2, links_per_group_pair=2), "level-spread"),
+    (dragonfly_plus(2, 2, 2, 3), "level-spread"), (fat_tree(4), "best-fit"),
+    (fat_tree(4, levels=2), "best-fit"), (torus((4, 4)), "simple"),
+])
+def test_each_kind_of_network_has_its_own_default(machine, placement):
+    assert machine.placement == placement
+    check_placement(machine.placement, machine)
+    found = choose_nodes(machine, 3)
+    assert found.placement == placement
+    assert any(f"placement '{placement}' is taken" in remark for remark in found.remarks)
+    named = choose_nodes(machine, 3, placement)
+    assert named.nodes.tolist() == found.nodes.tolist()
+    assert not any("is taken, the default" in remark for remark in named.remarks)
+
+
+@pytest.mark.parametrize("taper", [2.0, 4.0])
+def test_packets_are_faster_on_a_tree_under_its_default(taper):
+    """By the packet model, which knows nothing of placements, over three mixes of jobs."""
+    tree = fat_tree(8, levels=2, taper=taper)
+    ratios = []
+    for seed in (1, 2, 3):
+        sizes = np.random.default_rng(seed).permutation([7, 6, 5, 5, 3, 3])
+        jobs = [PlacedJob(f"j{n}", int(size), pattern("all-to-all", 2 * int(size)), 1024.0, True)
+                for n, size in enumerate(sizes)]
+        times = [[job.time_s for job in try_placement(
+            tree, jobs, place_jobs(tree, jobs, name, seed=seed), name, routing="minimal",
+            seed=seed, packets=True).jobs] for name in (tree.placement, "level-spread")]
+        ratios.append(np.log(np.array(times[0]) / np.array(times[1])).mean())
+    assert np.exp(np.mean(ratios)) < 0.9
+
+
 def test_what_a_placement_needs():
     cube = torus((4, 4, 4))
     with pytest.raises(InputError, match="needs groups, and network 'torus-4x4x4' has none"):
@@ -133,3 +209,25 @@ def test_jobs_that_do_not_fit_are_refused():
         place("simple", [100, 45])
     with pytest.raises(InputError, match="at least 1"):
         place("simple", [0])
+
+
+ONE_JOB = """
+import sys
+from wattline.model import kernel
+from wattline.network.nodes import choose_nodes
+from wattline.network.topology import dragonfly
+
+def load_compiler():  # to load it and to compile takes ten times as long as to place a job
+    raise SystemExit("the compiler is asked for")
+
+kernel.load_compiler = load_compiler
+print(choose_nodes(dragonfly(4, 4, 9), 54, "level-spread", free="[3-120]").nodes.tolist())
+"""
+
+
+def test_one_job_is_placed_without_the_compiler(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", ONE_JOB], text=True, capture_output=True, check=True, timeout=600,
+        env={**os.environ, "WATTLINE_PLAIN": "0", "XDG_CACHE_HOME": str(tmp_path)})
+    assert json.loads(done.stdout) == choose_nodes(MACHINE, 54, "level-spread",
+                                                   free="[3-120]").nodes.tolist()

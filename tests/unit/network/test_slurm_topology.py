@@ -160,6 +160,16 @@ def test_a_host_list_for_sbatch_of_nodes_that_are_free(capsys, tmp_path):
     assert not any("login" in remark for remark in found["remarks"])
 
 
+def test_a_host_list_is_on_the_fewest_leaves(capsys, tmp_path):
+    """A job of 20 nodes on leaves of 18 is on two of them, whatever the size of the tree."""
+    leaves = [f"SwitchName=leaf{n} Nodes=n[{18 * n + 1}-{18 * n + 18}]" for n in range(12)]
+    path = str(write(tmp_path, "topology.conf", "\n".join(
+        [*leaves, "SwitchName=top Switches=leaf[0-11]", ""])))
+    status, out, err = call(capsys, "network", "nodes", path, "--size", "20")
+    assert (status, out) == (0, "n[1-20]\n")
+    assert "placement 'best-fit' is taken, the default on a tree" in err
+
+
 @pytest.mark.parametrize(("argv", "message"), [
     (("--size", "17"), "asks for 17 nodes, but network 'topology' has only 16"),
     (("--size", "5", "--free", "n[00-03]"), "only 4 of 16 are free"),

@@ -183,8 +183,8 @@ def test_show_replaces_a_file_only_where_it_is_named(
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["run", "nonet"], "no net 'nonet'"),
-    (["run", "puppet", "--cap", "100"], "below the idle power"),
-    (["run", "puppet", "--cap", "much"], "not understood"),
+    (["run", "puppet", "--cap", "100W"], "below the idle power"),
+    (["run", "puppet", "--cap", "much"], "neither watts nor per cent"),
     (["run", "puppet", "--trace", "x.swf"], "x.swf: there is no such file"),
     (["run", "puppet", "--idle-fraction", "2"], r"in \[0, 1\]"),
     (["show", "puppet", "--page", "Attic"], "no page 'Attic'"),

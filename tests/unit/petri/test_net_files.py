@@ -97,20 +97,21 @@ def test_mistakes_in_a_file_are_named(
 
 
 def test_a_workload_for_a_net_that_takes_none_is_refused() -> None:
-    with pytest.raises(InputError, match="--cap: only the net puppet takes a workload"):
-        CliRunner().invoke(cli, ["petri", "run", "cluster", "--cap", "0.5"],
+    with pytest.raises(InputError, match="--cap needs NET puppet: other nets have a workload"):
+        CliRunner().invoke(cli, ["petri", "run", "cluster", "--cap", "50%"],
                            catch_exceptions=False, standalone_mode=False)
 
 
 def test_levels_alpha_beta_and_a_changing_cap_reach_the_net(tmp_path: Path) -> None:
-    slow = wl.run_net("puppet", power="dvfs", cap=0.45, levels=(0.4, 1.0), beta=1.0)
-    usual = wl.run_net("puppet", power="dvfs", cap=0.45, beta=1.0)
-    assert slow.simulation.net.about.endswith("levels 0.4, 1")
+    slow = wl.run_net("puppet", power="dvfs", cap="45%", levels=(0.4, 1.0), beta=1.0)
+    usual = wl.run_net("puppet", power="dvfs", cap="45%", beta=1.0)
+    assert slow.simulation.net.about.endswith(
+        "levels 0.4, 1, cap 360 W: 45 % of rated power (800 W)")
     assert slow.time_s != usual.time_s
-    assert wl.run_net("puppet", power="dvfs", cap=0.7, alpha=1.0).time_s != wl.run_net(
-        "puppet", power="dvfs", cap=0.7, alpha=3.0).time_s
+    assert wl.run_net("puppet", power="dvfs", cap="70%", alpha=1.0).time_s != wl.run_net(
+        "puppet", power="dvfs", cap="70%", alpha=3.0).time_s
     caps = tmp_path / "caps.csv"
-    caps.write_text("seconds,watts\n0,800\n50,500\n200,0.9\n")
+    caps.write_text("seconds,watts\n0,800\n50,500\n200,720\n")
     changed = wl.run_net("puppet", power="block", cap=str(caps))
     assert changed.simulation.place("Cap").values() == [0.9 * 8 * 100]
     as_pairs = wl.run_net("puppet", power="block", cap=[(0, 800), (50, 500), (200, 720)])
@@ -137,7 +138,7 @@ def test_jobs_that_a_cap_keeps_from_running_are_told() -> None:
     with pytest.warns(UserWarning, match="3 jobs refused: no cap of the run"):
         done = wl.run_net("puppet", cap=[(0, 500), (100, 300)])
     assert "3 jobs still waiting when nothing more can happen" in done.remarks[1]
-    assert wl.run_net("puppet", cap=0.7).remarks == ()
+    assert wl.run_net("puppet", cap="70%").remarks == ()
     assert wl.run_net("puppet", cap=[(0, 500), (100, 300)], max_firings=5).remarks == ()
 
 
@@ -167,7 +168,7 @@ def test_a_log_that_counts_cores_keeps_its_jobs() -> None:
 
 def test_jobs_that_do_not_fit_and_options_without_effect_are_said() -> None:
     with pytest.warns(WattlineWarning, match="8 jobs of the log ask for more than the 8 nodes"):
-        wl.run_net("puppet", trace="examples/tiny.swf", nodes=8, cores_per_node=1, cap=0.6)
+        wl.run_net("puppet", trace="examples/tiny.swf", nodes=8, cores_per_node=1, cap="60%")
     with pytest.warns(WattlineWarning, match="cores_per_node has no effect"):
         wl.run_net("puppet", cores_per_node=2)
     with pytest.raises(InputError, match="every job of the log asks for more than the 2 nodes"):
@@ -178,7 +179,8 @@ def test_jobs_that_do_not_fit_and_options_without_effect_are_said() -> None:
         wl.run_net("puppet", wait_slots=3, power="dvfs")
     with pytest.warns(WattlineWarning, match="wait_time_s has no effect"):
         wl.run_net("puppet", wait_time_s=5.0, power="block")
-    assert wl.run_net("puppet", wait_time_s=5.0, wait_slots=3, power="wait", cap=0.7).remarks == ()
+    waits = wl.run_net("puppet", wait_time_s=5.0, wait_slots=3, power="wait", cap="70%")
+    assert waits.remarks == ()
     with pytest.raises(InputError, match="frequencies have to rise"):
         wl.run_net("puppet", levels=(1.0, 0.5))
 

@@ -100,7 +100,7 @@ def test_times_priorities_and_kinds_of_arcs_come_back(tmp_path: Path) -> None:
 
 FOREIGN = HEAD + """
 <page id="pg"><place id="p1"><name><text>ready</text></name>
-<initialMarking><text>2</text></initialMarking><capacity><text>5</text></capacity></place>
+<initialMarking><text>2</text></initialMarking><capacity><text>0</text></capacity></place>
 <page id="inner"><place id="p2"/><referencePlace id="r1" ref="p1"/>
 <transition id="t1"><toolspecific tool="Elsewhere" version="3"/></transition>
 <arc id="a1" source="r1" target="t1"/><arc id="a2" source="r1" target="t1"/>
@@ -207,3 +207,86 @@ def test_a_second_net_is_said_and_a_reference_has_an_id_of_its_own(tmp_path: Pat
     path.write_text(HEAD + PLAIN_BODY + '<referencePlace id="p" ref="p"/></net></pnml>')
     with pytest.raises(InputError, match="referencePlace> with the id 'p'"):
         read_pnml(path)
+
+
+SYMMETRIC = f'''<pnml xmlns="{NAMESPACE}"><net id="n" type="{GRAMMAR}symmetricnet">
+<declaration><structure><declarations><namedsort id="C" name="C"><cyclicenumeration>
+<feconstant id="a" name="a"/><feconstant id="b" name="b"/></cyclicenumeration></namedsort>
+</declarations></structure></declaration><page id="p">
+<place id="A"><type><text>C</text><structure><usersort declaration="C"/></structure></type>
+<hlinitialMarking><text>C.all</text><structure><all><usersort declaration="C"/></all></structure>
+</hlinitialMarking></place><place id="B"><type><text>C</text></type></place><transition id="t"/>
+<arc id="1" source="A" target="t"><hlinscription><text>x</text></hlinscription></arc>
+<arc id="2" source="t" target="B"><hlinscription><text>x</text></hlinscription></arc>
+</page></net></pnml>'''
+TIMED_ARCS = HEAD + """<place id="p" positionX="1" initialMarking="1" invariant="&lt; inf"/>
+<transition id="t"/><inputArc inscription="[0,inf)" source="p" target="t"/></net></pnml>"""
+BODY = ('<place id="p"><initialMarking>{marking}</initialMarking>{place}</place>{net}'
+        '<transition id="t">{transition}</transition><transition id="u"/>'
+        '<arc id="a" source="p" target="t" {arc}><inscription>{weight}</inscription></arc>')
+
+
+def of_other_tools(**parts: str) -> str:
+    usual = {"marking": "<text>1</text>", "weight": "<text>1</text>", "place": "", "net": "",
+             "transition": "", "arc": ""}
+    return HEAD + BODY.format(**usual | parts) + "</net></pnml>"
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    (SYMMETRIC, r"the <declaration> of the net is a term \(<structure>\)"),
+    (SYMMETRIC.replace("structure>", "elsewhere>"), "another tool wrote"),
+    (TIMED_ARCS, "the place 'p' has the attribute initialMarking|the net has a <inputArc>"),
+    (of_other_tools(arc='type="tapnInhibitor"'), "the arc 'a' has the attribute type"),
+    (of_other_tools(net='<transportArc/>'), "the net has a <transportArc>"),
+    (of_other_tools(net='<module id="m"/>'), "the net has a <module>"),
+    (of_other_tools(place="<capacity><text>5</text></capacity>"), "the place 'p' has a <capacity>"),
+    (of_other_tools(place="<initialmarking><text>5</text></initialmarking>"), "<initialmarking>"),
+    (of_other_tools(marking="<value>Default,1,red,2</value>"), "tokens of several classes"),
+    (of_other_tools(marking="<text>1<b/></text>"), "of several parts"),
+    (of_other_tools(marking="<text>1</text><text>2</text>"), "of several parts"),
+    (of_other_tools(marking="<count>2</count>"), "is count, which is not understood"),
+    (of_other_tools(weight="<text>x</text>"), "must be a whole number from 1 on"),
+    (of_other_tools(weight="<structure><all/></structure>"), r"a term \(<structure>\)"),
+    (of_other_tools(transition="<condition><text>x = y</text></condition>"), "has a <condition>"),
+    (of_other_tools(transition="<priority><value>2</value></priority>"), "differ in <priority>"),
+    (of_other_tools(transition="<rate><value>0.0</value></rate>"), "'t' has a <rate> of 0"),
+    (of_other_tools(transition="<guard><text>x</text></guard>"), "has a <guard>"),
+    (of_other_tools(net='<referencePlace id="r" ref="t"/>'), "'r' refers to no place"),
+    (of_other_tools(net='<referenceTransition id="r" ref="x"/>'), "'r' refers to no transition"),
+    (of_other_tools(net='<referencePlace id="r" ref="p"><initialMarking/></referencePlace>'),
+     "the referencePlace 'r' has a <initialMarking>"),
+])
+def test_what_would_be_another_net_is_refused_in_one_line(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    path = tmp_path / "theirs.pnml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message) as caught:
+        read_pnml(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("marking", "weight", "tokens"), [
+    ("<value>3</value>", "<value>2</value>", 3),
+    ("<value>Default,3</value><graphics/>", "<value>Default,2</value><graphics/>", 3),
+    ("<value>Default,3,red,0</value>", "2", 3), ("7", "<text> 2 </text>", 7),
+])
+def test_markings_and_weights_count_in_the_forms_that_tools_write(
+    tmp_path: Path, marking: str, weight: str, tokens: int
+) -> None:
+    path = tmp_path / "theirs.pnml"
+    path.write_text(of_other_tools(
+        marking=marking, weight=weight, place="<capacity><value>0</value></capacity>",
+        transition="<rate><value>1.0</value></rate><timed><value></value></timed>"))
+    net = read_pnml(path)
+    assert net.top.places[0].initial == (tokens,)
+    assert net.top.transitions[0].arcs[0].weight == "2"
+    assert any("1 <rate> not used here" in line for line in net.remarks)
+
+
+def test_a_priority_that_all_transitions_share_is_said_and_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "theirs.pnml"
+    same = "<priority><value>1</value></priority>"
+    path.write_text(of_other_tools(transition=same).replace(
+        '<transition id="u"/>', f'<transition id="u">{same}</transition>'))
+    assert any("2 <priority> not used here" in line for line in read_pnml(path).remarks)

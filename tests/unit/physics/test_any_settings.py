@@ -132,7 +132,8 @@ def test_configure_shows_the_settings_and_says_what_it_assumed(path):
     assert "the worst case takes 2830 W for a node (4 x gpu of 700 W); assumed: 30 W" in notes
     assert "measured" not in notes
     done = CliRunner().invoke(cli, ["configure", "sim", "--power", "9kW", "--table", str(path),
-                                    "--device", "gpu=4", "--base-power", "310W"])
+                                    "--device", "gpu=4", "--base-power", "310W",
+                                    "--power-scope", "node"])
     assert "gpus  gpu cap W" in done.stdout
     assert "assumed" not in done.stderr
 
@@ -155,8 +156,12 @@ BOTH = "nodes,cores,cap_w,gpu_cap_w,time_s,power_w\n" + "".join(
     for nodes in (1, 2, 4) for cap in (200, 480, 720))
 
 
+NODE = ["--power-scope", "node"]
+
+
 @pytest.mark.parametrize(("base", "node_w", "nodes"), [
-    ([], 1036.0, 1), (["--base-power", "100W"], 1036.0, 1), (["--base-power", "300W"], 1180.0, 1)])
+    ([], 1036.0, 1), (["--base-power", "100W", *NODE], 1036.0, 1),
+    (["--base-power", "300W", *NODE], 1180.0, 1)])
 def test_the_worst_case_reckons_with_what_was_measured(tmp_path, base, node_w, nodes):
     """A GPU is taken for one, as nothing counts them: 30 + 2 x 80 + 720 W."""
     (tmp_path / "both.csv").write_text(BOTH)
@@ -247,7 +252,7 @@ def test_designs_are_made_for_any_settings(path):
 
 def test_procure_takes_best_times_of_such_a_table(path):
     said, _ = ask("procure", "--budget-power", "12kW", "--node-power-max", 3500,
-                  "--node-power-min", 700, "--cost-ratio", 1.7, "--speed-ratio", "20%", "--app",
+                  "--node-power-min", 500, "--cost-ratio", 1.7, "--speed-ratio", "20%", "--app",
                   "sim", "--table", path, "--json")
     assert (said["n_wc"], said["n_ovp"]) == (3, 5)
 

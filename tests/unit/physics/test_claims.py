@@ -5,6 +5,7 @@ import math
 import pytest
 
 from wattline.model.errors import InputError
+from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.physics.claims import (
     Claim,
     ClaimBook,
@@ -17,6 +18,8 @@ from wattline.physics.claims import (
 )
 from wattline.physics.claims.files import parse_claims
 from wattline.physics.claims.latency import with_cap_latency
+from wattline.policies.configuration.claimed import Claimed, learn
+from wattline.policies.configuration.claimed_setup import options_of
 
 ALL_FREE = {"xeon": 1, "odroid-c1": 1, "odroid-c2": 1}
 PUBLISHED_EDP_JS = {
@@ -197,3 +200,29 @@ def test_a_run_is_uncapped_until_its_cap_takes_effect():
     assert (found[5.0].time_s, found[5.0].energy_j) == (pytest.approx(16.0), pytest.approx(88.0))
     late = {claim.setting.cap_w: claim for claim in with_cap_latency(book, 11.0)}
     assert (late[5.0].time_s, late[5.0].energy_j) == (10.0, 100.0)
+
+
+def test_a_claim_that_no_run_verified_is_no_surer_than_one_that_two_bad_runs_did() -> None:
+    """Two runs at 1.86 times the claim on the Xeon do not make claims that nobody tried surer."""
+    own = npb_claims().find("EP.A", "xeon", ClaimSetting("8"))
+    assert own is not None
+    runs = [Measured("EP.A", "xeon", own.setting, own.time_s * by, own.energy_j * by)
+            for by in (1.86, 2.6)]
+    book = npb_claims().record(runs)[0]
+    goal = Objective(caution=2.0).among(book)
+    verified = [claim for claim in book if claim.predictions]
+    never = [claim for claim in book if not claim.predictions]
+    assert len(verified) == 1
+    assert len(never) > 1
+    assert min(goal.errors(claim)[1] for claim in never) >= goal.errors(verified[0])[1] > 0.5
+    assert Objective(caution=2.0).among(npb_claims()).errors(own)[0] == pytest.approx(0.15)
+
+
+def test_what_runs_teach_a_policy_makes_no_claim_beside_them_surer() -> None:
+    machine = Machine((NodeGroup(NodeClass("xeon"), 2), NodeGroup(NodeClass("odroid-c2"), 2)))
+    options = options_of(npb_claims(), npb_claims(), machine, ["EP.A"], [1])
+    claims = Claimed(options.memory, caution=2.0)
+    learn(claims, 0, 2 * options.true_s[0], options.true_s[0] * options.true_w[0])
+    table = options.memory.options
+    assert table.error_s[0] == pytest.approx(1.0)
+    assert table.error_s.min() == pytest.approx(1.0)

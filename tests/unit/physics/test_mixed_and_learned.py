@@ -197,7 +197,7 @@ def test_a_model_keeps_what_was_believed_of_its_slopes(tmp_path, gpus):
 
 
 def test_priors_that_cannot_be_learned_or_read_are_refused(tmp_path):
-    (tmp_path / "one.csv").write_text("nodes,cores,cap_w,time_s,power_w\n1,2,50,3,4\n")
+    (tmp_path / "one.csv").write_text("nodes,cores,cap_w,time_s,power_w\n1,2,50,3,40\n")
     ask = ["fit", str(tmp_path / "one.csv")]
     with pytest.raises(InputError, match="has 0 applications of 20 configurations or more"):
         cli.main([*ask, "--learn-priors", str(tmp_path / "p.json")], standalone_mode=False)
@@ -210,5 +210,5 @@ def test_priors_that_cannot_be_learned_or_read_are_refused(tmp_path):
     (tmp_path / "p.json").write_text("{}")
     with pytest.raises(InputError, match="is no file of priors; `wattline fit TABLE --learn-pri"):
         cli.main([*ask, "--priors", str(tmp_path / "p.json")], standalone_mode=False)
-    with pytest.raises(InputError, match="--kind would have no effect with --learn-priors"):
+    with pytest.raises(InputError, match="--kind does not go with --learn-priors"):
         cli.main([*ask, "--learn-priors", "x", "--kind", "mixed"], standalone_mode=False)

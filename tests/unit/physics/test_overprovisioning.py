@@ -85,7 +85,7 @@ def test_compressed_tables_and_other_names_of_columns_are_read(tmp_path):
 
 def test_cores_come_from_ranks_where_threads_are_not_given(tmp_path):
     path = tmp_path / "ranks.csv"
-    path.write_text("nodes,threads_per_node,mpi_ranks_total,cap_w,time_s,power_w\n4,,32,51,1,2\n")
+    path.write_text("nodes,threads_per_node,mpi_ranks_total,cap_w,time_s,power_w\n4,,32,51,1,200\n")
     assert read_measurements(path, "x")["x"].row(0).cores == 8
 
 

@@ -27,6 +27,13 @@ def test_changes_and_reservations_together():
     assert [signal.at(t) for t in (0, 50, 100, 150)] == [1.5e6, 1.4e6, 1.1e6, 1.2e6]
 
 
+@pytest.mark.parametrize(("cap_w", "left_w"), [
+    (1e6, 9e5), (5e6, 4.9e6), (math.inf, LIMITS.max_w - 1e5)])
+def test_reserved_watts_are_taken_from_the_cap_and_only_without_one_from_rated_power(cap_w, left_w):
+    plan = PowerCap(watts=cap_w, reservations=(WattReservation(50.0, 100.0, 1e5),))
+    assert plan.checked(LIMITS).signal(LIMITS.max_w).at(50.0) == left_w
+
+
 def test_the_seven_figures():
     status = PowerStatus.of(MACHINE, PowerCap(), current_w=809_934.0)
     assert " ".join(f"{k}={v}" for k, v in status.as_scontrol().items()) == (

@@ -106,15 +106,16 @@ def test_a_stair_that_passes_one_often_is_said_with_its_directions(tmp_path):
     path = tmp_path / "gpus.csv"
     path.write_text("application,nodes,gpus,gpu_cap_w,time_s,power_w\n" + "\n".join(rows))
     asked = ["procure", "--app", "sim", "--table", str(path), "--budget-power", "14kW",
-             "--node-power-max", "3110", "--node-power-min", "600", "--cost-ratio", "2",
-             "--speed-ratio", "27%"]
+             "--node-power-max", "3110", "--node-power-min", "480", "--cost-ratio", "2",
+             "--speed-ratio", "27%", "--power-scope", "node"]
     found = json.loads(CliRunner().invoke(cli, [*asked, "--json"]).stdout)
     crossings = found["crossings"]["power_w"]
     assert len(crossings) > 1
     for one in crossings:
         below, there = (procure(
-            watts, node_power_max=3110, node_power_min=600, speed_ratio="27%", cost_ratio=2,
-            app="sim", table=path).result.s_ovp for watts in (one["value"] - 0.01, one["value"]))
+            watts, node_power_max=3110, node_power_min=480, speed_ratio="27%", cost_ratio=2,
+            app="sim", table=path, power_scope="node").result.s_ovp
+            for watts in (one["value"] - 0.01, one["value"]))
         assert (below < 1 <= there) if one["rises"] else (there < 1 <= below)
     nearest = min(crossings, key=lambda one: abs(one["value"] - 14_000))
     assert found["break_even"]["power_w"] == nearest["value"]
@@ -196,6 +197,49 @@ def test_a_sweep_over_the_budget_takes_the_times_of_each_budget():
     found = sweep(budget, BestTimes(two_caps(), 1100.0), "power_w")
     at = {float(watts): gain for watts, gain in zip(found.values, found.s_ovp, strict=True)}
     assert at[1600.0] == pytest.approx(0.73 * 12 / 8)
+
+
+def test_nodes_that_are_left_idle_draw_from_the_same_budget():
+    # 16 nodes under 1,000 W: 8 of them at 100 W leave 25 W for each of the others, 16 at 50 W
+    # leave 200 W over.
+    times = BestTimes(two_caps(), 1000.0)
+    assert times.time_s(16) == pytest.approx(8.0)
+    assert times.under(1000.0, 25.0).time_s(16) == pytest.approx(8.0)
+    # 700 W run 14 nodes at 50 W; of 16 nodes 8 run at 50 W and 8 idle at up to 37.5 W.
+    assert times.under(700.0, 37.5).time_s(16) == pytest.approx(16.0)
+    with pytest.raises(InputError, match="a machine of 16 nodes runs no configuration of 'made'"):
+        times.under(700.0, 43.0).time_s(16)
+
+
+def test_high_end_nodes_are_not_held_back_by_what_older_ones_draw():
+    """Each of them may draw its maximum: 5 nodes of 200 W take no lower cap under 1,000 W."""
+    budget = PurchaseTerms(1000.0, 200.0, 40.0, 1.7, 0.27)
+    hungry = replace(two_caps(), power_w=two_caps().power_w * 2.5)
+    assert compare(budget, BestTimes(hungry, 1000.0)).t_wc_s == pytest.approx(0.73 * 64.0 / 5)
+
+
+def test_what_nodes_draw_beside_their_devices_turns_the_verdict():
+    """At 7 kW and 30 older nodes the packages alone made them 1.14 times as fast."""
+    asked = {"node_power_max": 380, "node_power_min": 180, "speed_ratio": "27%",
+             "cost_ratio": 1.7, "app": "BT-MZ"}
+    for budget in ("4kW", "7kW"):
+        with pytest.raises(InputError, match=r"less than its 32 nodes idle \(5,760 W"):
+            procure(budget, **asked)
+    found = procure("7kW", **asked, base_power="145W")
+    assert (found.result.n_wc, found.result.n_ovp) == (18, 30)
+    # 20 nodes at 6,993 W with ten idle; a machine of 20 would run them uncapped.
+    assert found.result.t_ovp_s == pytest.approx(9.0, abs=0.05)
+    assert found.result.s_ovp == pytest.approx(0.54, abs=0.01)
+    assert any("180 W for each node that is left idle" in line for line in found.remarks)
+    with pytest.raises(InputError, match="a machine of 22 nodes runs no configuration of 'BT-MZ'"):
+        procure("4kW", **{**asked, "cost_ratio": 2.5}, base_power="145W")
+    # A budget before the losses of the supplies is the same but for these.
+    dear = procure("7kW", **asked, base_power="145W", supply_efficiency="97%")
+    assert dear.result.t_ovp_s > found.result.t_ovp_s
+    before = procure("7kW", **asked, base_power="145W", supply_efficiency="97%", bound_at="node")
+    assert before.result == found.result
+    with pytest.raises(InputError, match="goes with"):
+        procure("7kW", **{**asked, "app": None}, scaling="LU-MZ", base_power=145)
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,9 @@ from wattline.physics.regression import (
     shipped_models,
     suggest,
 )
-from wattline.physics.regression.bayes import Problem, condition, variance_saved
+from wattline.physics.regression.bayes import condition, variance_saved
 from wattline.physics.regression.fitting import choose_training
+from wattline.physics.regression.laplace import Gaussian, Measured, Sizes
 from wattline.physics.regression.terms import (
     OVERHEAD,
     POWER_PRIORS,
@@ -199,8 +200,8 @@ def test_models_survive_their_file(tmp_path, whole):
     ("content", "message"),
     [("{", "not JSON"), ("[]", "is not a model file"),
      ('{"format": "wattline-model", "version": 99}', "has version 99"),
-     ('{"format": "wattline-model", "version": 2, "applications": {}}', "no application"),
-     ('{"format": "wattline-model", "version": 2, "applications": {"a": {"kind": "x"}}}',
+     ('{"format": "wattline-model", "version": 3, "applications": {}}', "no application"),
+     ('{"format": "wattline-model", "version": 3, "applications": {"a": {"kind": "x"}}}',
       "the model of 'a' is damaged")],
 )
 def test_bad_model_files_are_refused(tmp_path, content, message):
@@ -264,32 +265,48 @@ def test_four_points_place_the_ranks_and_keep_mean_errors_below_a_tenth(name, se
     assert checked.power_error["mean"] < 0.10
 
 
-def test_both_forms_of_the_evidence_agree():
-    generator = np.random.default_rng(2)
-    wide = generator.standard_normal((6, 9))
-    target = generator.standard_normal(6)
-    sd = generator.uniform(0.1, 2.0, 9)
-    direct = Problem.of(wide, target).log_evidence(np.zeros(9), sd, 0.3)
-    covariance = (wide * sd**2) @ wide.T + 0.09 * np.eye(6)
-    expected = -0.5 * (target @ np.linalg.solve(covariance, target)
-                       + np.linalg.slogdet(covariance)[1])
-    assert direct == pytest.approx(expected)
-    tall = wide[:, :3]
-    by_weights = Problem.of(tall, target).log_evidence(np.zeros(3), sd[:3], 0.3)
-    covariance = (tall * sd[:3] ** 2) @ tall.T + 0.09 * np.eye(6)
-    assert by_weights == pytest.approx(
-        -0.5 * (target @ np.linalg.solve(covariance, target) + np.linalg.slogdet(covariance)[1]))
+def straight(rows, columns, seed):
+    """A line with corrections: what Laplace's approximation must be exact for."""
+    generator = np.random.default_rng(seed)
+    slope = generator.standard_normal((rows, columns))
+    features, target = generator.standard_normal((rows, 4)), generator.standard_normal(rows)
+    prior = Gaussian(generator.standard_normal(columns), generator.uniform(0.5, 2.0, columns))
+    return (lambda at: (slope @ at, slope)), slope, features, target, prior
+
+
+def solved(curve, features, target, prior, sizes):
+    measured = Measured.of(target, features)
+    at = measured.search(curve, prior, sizes, prior.mean)
+    return measured.posterior(curve, prior, sizes, at)
+
+
+@pytest.mark.parametrize("rows", [3, 9])
+def test_evidence_and_posterior_of_a_line_are_exact(rows):
+    curve, slope, features, target, prior = straight(rows, 2, 3)
+    sizes = Sizes(0.7, 0.3)
+    found = solved(curve, features, target, prior, sizes)
+    beside = 0.49 * features @ features.T + 0.09 * np.eye(rows)
+    every = beside + (slope * prior.sd**2) @ slope.T
+    surprise = target - slope @ prior.mean
+    assert found.log_evidence == pytest.approx(-0.5 * (
+        surprise @ np.linalg.solve(every, surprise) + np.linalg.slogdet(every)[1]))
+    gain = (prior.sd**2)[:, None] * slope.T
+    assert found.mean == pytest.approx(prior.mean + gain @ np.linalg.solve(every, surprise),
+                                       abs=1e-3)
+    assert found.corrections == pytest.approx(
+        0.49 * features.T @ np.linalg.solve(every, surprise), abs=1e-3)
 
 
 def test_left_out_errors_are_those_of_really_leaving_out():
-    generator = np.random.default_rng(4)
-    features, target = generator.standard_normal((7, 3)), generator.standard_normal(7)
-    sd = np.array([1.0, 0.5, 2.0])
-    found = Problem.of(features, target).posterior(np.zeros(3), sd, 0.4)
+    curve, slope, features, target, prior = straight(7, 3, 4)
+    sizes = Sizes(0.5, 0.4)
+    found = solved(curve, features, target, prior, sizes)
     for row in range(7):
         rest = np.arange(7) != row
-        without = Problem.of(features[rest], target[rest]).posterior(np.zeros(3), sd, 0.4)
-        assert found.left_out[row] == pytest.approx(target[row] - features[row] @ without.mean)
+        without = solved(lambda at, rest=rest: (slope[rest] @ at, slope[rest]), features[rest],
+                         target[rest], prior, sizes)
+        predicted = slope[row] @ without.mean + features[row] @ without.corrections
+        assert found.left_out[row] == pytest.approx(target[row] - predicted, abs=1e-3)
 
 
 def test_conditioning_is_a_kalman_update():

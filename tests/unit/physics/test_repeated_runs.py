@@ -31,7 +31,7 @@ def test_a_column_that_is_the_same_in_all_runs_of_a_configuration_is_accepted_an
     assert "the column limit is not used; a setting of another name is named" in found.note
 
 
-@pytest.mark.parametrize("column", ["run", "run_id", "seed", "energy_j", "pkg0_w_all_nodes"])
+@pytest.mark.parametrize("column", ["run", "run_id", "seed", "pkg0_w_all_nodes"])
 def test_what_tells_runs_apart_or_was_measured_in_them_is_no_setting(tmp_path, column):
     path = written(tmp_path / "t.csv", "a,2,4,50,10,100,1", "a,2,4,50,11,100,2", column=column)
     table = read_measurements(path)["a"]

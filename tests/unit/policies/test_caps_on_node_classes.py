@@ -1,9 +1,12 @@
 """A cap holds on nodes of several classes, and a job at a lower frequency stays slow there."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from tests.support.choices import NETWORK, trace
 
+from wattline.analysis.checker import check
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.jobs import JobTable
@@ -27,6 +30,9 @@ from wattline.scenario.load import changed, validate
 
 THRIFTY = NodeClass("thrifty", cores=16, power_w_idle=112, power_w_active=352, speed=1.0)
 HUNGRY = NodeClass("hungry", cores=16, power_w_idle=150, power_w_active=700, speed=2.0)
+CPU = NodeClass("cpu", cores=16, power_w_idle=100, power_w_active=500)
+GPU = NodeClass("gpu", cores=16, power_w_idle=700, power_w_active=3500)
+CLASS_SIZES = {"cpu": (CPU, 100), "gpu": (GPU, 20)}
 
 
 def table(count=80, seed=1):
@@ -63,24 +69,68 @@ def test_the_cap_holds_whichever_nodes_a_job_gets(admission, classes, jobs):
     assert run.ran.all()
 
 
-@pytest.mark.parametrize("chosen", [Block(), Watts()], ids=["block", "watts"])
-def test_a_job_that_fits_alone_on_the_hungriest_nodes_is_not_refused(chosen):
-    """Three nodes raise the power by 550 W each at most, above 2 x 150 + 2 x 112 W idle."""
-    machine = Machine(groups=(NodeGroup(HUNGRY, 2), NodeGroup(THRIFTY, 2)))
-    jobs = JobTable.build(submit_s=[0.0], procs=[3 * 16], run_s=[100.0])
-    assert ran_under(PowerCap(524.0 + 3 * 550.0), machine, jobs, chosen).ran.all()
-    assert ran_under(PowerCap(524.0 + 3 * 550.0 - 1.0), machine, jobs, chosen).refused.all()
+@pytest.mark.parametrize("chosen", [Block(), Wait(30.0, 10), Watts()],
+                         ids=["block", "wait", "watts"])
+@pytest.mark.parametrize("own", [False, True], ids=["by nodes", "own watts"])
+def test_a_job_is_refused_only_where_it_fits_on_no_choice_of_nodes(chosen, own):
+    """Against every choice of nodes of three classes, one by one."""
+    classes = (HUNGRY, THRIFTY, NodeClass("odd", cores=16, power_w_idle=300, power_w_active=500))
+    counts = (2, 1, 2)
+    machine = Machine(groups=tuple(map(NodeGroup, classes, counts)))
+    nodes = [each for each, count in zip(classes, counts, strict=True) for _ in range(count)]
+    idle_w = sum(node.power_w_idle for node in nodes)
+    for count in (1, 2, 3, 4, 5):
+        own_w = 310.0 * count if own else np.nan
+        rises = [max((own_w if own else sum(node.power_w_active for node in taken))
+                     - sum(node.power_w_idle for node in taken), 0.0)
+                 for taken in combinations(nodes, count)]
+        jobs = JobTable.build(submit_s=[0.0], procs=[count * 16], run_s=[100.0], power_w=[own_w])
+        least_w = idle_w + min(rises)
+        run = ran_under(PowerCap(least_w), machine, jobs, chosen)
+        assert run.ran.all(), count
+        assert run.power_w_peak <= least_w * (1 + 1e-9)
+        if min(rises) > 0.0:
+            assert ran_under(PowerCap(least_w - 1.0), machine, jobs, chosen).refused.all(), count
+
+
+@pytest.mark.parametrize("classes", [(CPU, GPU), (GPU, CPU)], ids=["cpu first", "gpu first"])
+@pytest.mark.parametrize("cap_w", [80e3, 84e3, 92.8e3, np.inf])
+@pytest.mark.parametrize("admission", ["block", "wait", "watts", "dvfs", "adaptive"])
+def test_watts_that_only_one_class_can_draw_are_judged_and_run_there(admission, cap_w, classes):
+    """70 kW on 20 nodes are 3,500 W a node: on CPU nodes of 500 W nobody would draw them."""
+    machine = Machine(groups=tuple(NodeGroup(*CLASS_SIZES[node.name]) for node in classes))
+    jobs = JobTable.build(submit_s=[0.0], procs=[20 * 16], run_s=[100.0], power_w=[70e3])
+    cap = PowerCap(min(cap_w, machine.power_w_max))
+    chosen = {"block": Block(), "wait": Wait(30.0, 10), "watts": Watts(),
+              "dvfs": Dvfs(np.array([0.5, 1.0]), np.array([0.7, 1.0])),
+              "adaptive": adaptive(machine, cap)}[admission]
+    run = ran_under(cap, machine, jobs, chosen)
+    assert run.schedule.end_s.tolist() == [100.0]
+    assert run.power_w_peak == pytest.approx(80e3)
+    assert check(run) == []
+
+
+@pytest.mark.parametrize("admission", ["block", "wait", "watts"])
+def test_the_cap_is_used_up_to_the_smallest_job(admission):
+    """A job of one CPU node needs 400 W, not the 2,800 W that it would on a GPU node."""
+    machine = Machine(groups=(NodeGroup(GPU, 4), NodeGroup(CPU, 12)))
+    count = 60
+    jobs = JobTable.build(submit_s=np.zeros(count), procs=np.full(count, 16),
+                          run_s=np.random.default_rng(3).uniform(50, 500, count))
+    cap = PowerCap(0.5 * machine.power_w_max)
+    chosen = {"block": Block(), "wait": Wait(30.0, 10), "watts": Watts()}[admission]
+    run = ran_under(cap, machine, jobs, chosen)
+    assert run.power_w_peak > cap.watts - 400.0
+    assert run.time_above_cap_s == 0.0
+    assert check(run) == []
 
 
 def test_a_job_of_own_watts_draws_at_a_low_frequency_what_its_own_nodes_say():
-    """1,800 W on four nodes, 524 W idle: the lowest frequency takes its part off what is above.
-
-    Before it has its nodes they might be four of 112 W idle: the cap has to have room for that.
-    """
+    """1,800 W on four nodes, 524 W idle: the lowest frequency takes its part off what is above."""
     machine = Machine(groups=(NodeGroup(THRIFTY, 2), NodeGroup(HUNGRY, 2)))
     jobs = JobTable.build(submit_s=[0.0], procs=[4 * 16], run_s=[100.0], power_w=[1800.0])
     least = SANDY_BRIDGE.dynamic()[0]
-    cap = PowerCap(524 + (1800 - 4 * 112) * least)
+    cap = PowerCap(524 + (1800 - 524) * least)
     run = ran_under(cap, machine, jobs, adaptive(machine, cap))
     assert run.power_w_peak == pytest.approx(524 + (1800 - 524) * least)
 
@@ -104,7 +154,7 @@ def test_a_slow_job_on_fast_nodes_is_slower_there_too():
     machine = Machine(groups=(NodeGroup(THRIFTY, 2), NodeGroup(HUNGRY, 2)))
     jobs = JobTable.build(submit_s=[0.0], procs=[4 * 16], run_s=[100.0])
     idle_w = 2 * 112 + 2 * 150
-    cap = PowerCap(idle_w + 4 * (700 - 150) / 3)
+    cap = PowerCap(idle_w + (2 * (352 - 112) + 2 * (700 - 150)) / 3)
     policy = Composition(Fcfs(), Easy(), adaptive(machine, cap), Requested(), FirstFit(),
                          NoRegulation())
     run = simulate(jobs, machine, policy,

@@ -59,9 +59,9 @@ def test_jobs_of_many_sizes_find_their_nodes_under_a_cap_and_bounds() -> None:
 
 
 def bounded_and_moldable(rule: str) -> Plan:
-    """Racks of four nodes, 360 W idle: 140 W are left in each, too few for one at full power."""
-    limits = {f"rack{rack}": 500.0 for rack in range(4)}
-    return planned(f"configure.{rule}",
+    """Racks of four nodes, 280 W idle: 140 W are left in each, too few for one at full power."""
+    limits = {f"rack{rack}": 420.0 for rack in range(4)}
+    return planned(f"configure.{rule}", **{"machine.node_idle_w": 70.0},
                    **{"policy.placement": {"name": "bounded", "limits": limits}})
 
 
@@ -85,11 +85,12 @@ def test_a_job_without_a_configuration_that_finds_nodes_is_refused_with_that_rea
 
 @pytest.mark.parametrize("power", ["block", "wait", "watts", "dvfs"])
 def test_claims_choose_no_option_above_all_caps_and_refuse_a_job_without_one(power: str) -> None:
-    """Sixteen idle nodes draw 256 W. Under caps just above that most options never fit."""
+    """Sixteen idle nodes draw 256 W. Under caps just above that most options never fit; slowed
+    down, all do."""
     outcomes = set()
     for cap_w in (258.0, 262.0, 275.0):
         run = planned("configure.claims", **{"power.cap": cap_w, "policy.power": power}).run()
         assert (run.ran | run.refused).all(), cap_w
         assert run.time_above_cap_s == 0
         outcomes.add((bool(run.ran.any()), bool(run.refused.any())))
-    assert len(outcomes) > 1, "the caps are felt"
+    assert len(outcomes) > 1 or power == "dvfs", "the caps are felt"

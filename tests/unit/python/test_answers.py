@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import wattline as wl
 from wattline.cli.main import cli
+from wattline.model.run_clock import RunClock
 from wattline.model.signal import Signal
 from wattline.physics.budget import blended, cost_of
 from wattline.scenario.planned_cap import resolved
@@ -62,7 +63,8 @@ def test_procure_is_the_command() -> None:
 def test_fit_is_the_command_and_its_models_are_read_again(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text(TABLE)
     found = wl.fit(tmp_path / "mine.csv", app="mine", train=0.2, keep=True)
-    said = printed("fit", str(tmp_path / "mine.csv"), "--app", "mine", "--train", "20%")
+    said = printed("fit", str(tmp_path / "mine.csv"), "--app", "mine", "--train", "20%",
+                   "--output", str(tmp_path / "written.json"))
     assert plain(found.to_dict()) == said
     found.save(tmp_path / "models.json")
     told = wl.predict("mine", nodes=16, cores=8, cap=80, model=tmp_path / "models.json")
@@ -103,11 +105,13 @@ def test_caps_are_advised_for_jobs_that_are_there() -> None:
 
 
 def test_a_cap_is_the_same_in_a_plan_and_in_a_run() -> None:
-    for cap in ("70%", 0.7, "6kW", [{"time_s": 0, "watts": 6000}, {"time_s": 600, "watts": 5000}]):
+    steps = [{"time_s": 0, "watts": 6000}, {"time_s": 600, "watts": 5000}]
+    for cap in ("70%", "70%peak", "70%p95", "6kW", steps):
         scenario = wl.Scenario(
             trace={"generate": "lublin", "seed": 1, "jobs": 30}, policy={"power": "block"},
             machine=wl.Machine(nodes=32, node_idle_w=90, node_active_w=300), power={"cap": cap})
-        run, plan = wl.simulate(scenario), resolved(scenario, "small.toml")
+        run = wl.simulate(scenario)
+        plan = resolved(scenario, run.machine, "small.toml", RunClock())
         assert plan.watts == run.cap_w.at(0.0)
         assert plan.signal(1e9).at(900.0) == run.cap_w.at(900.0)
 

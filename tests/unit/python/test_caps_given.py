@@ -42,7 +42,7 @@ def test_what_holds_before_the_first_step_is_said(
     steps = [{"time_s": begins_s, "watts": 2000.0}]
     run = wl.simulate(JOBS, machine=MACHINE, **{
         name: steps if value is ... else value for name, value in asked.items()})
-    assert any("its watts hold before that too" in line for line in run.remarks) == told
+    assert any("its value holds before that too" in line for line in run.remarks) == told
 
 
 @pytest.mark.parametrize("cap", [pd.DataFrame(STEPS), STEPS], ids=["pandas", "list"])

@@ -47,7 +47,7 @@ def test_a_packed_log_of_another_name_is_simulated(tmp_path: Path) -> None:
 
 def test_a_view_of_a_machine_needs_its_powers_and_its_name_first() -> None:
     with pytest.raises(wl.InputError, match=r"needs node_idle_w and node_active_w, like "
-                                            r"Machine\(nodes=4, .*: without a log nothing"):
+                                            "nodes=4, .*: without a scenario or a log nothing"):
         wl.machine_view("power", wl.Machine(nodes=4))
     with pytest.raises(wl.InputError, match=r"machine_view\(name, machine\): name "
                                             "must be a text, in quotes"):

@@ -50,7 +50,7 @@ def test_object_name_and_field_are_the_same_run() -> None:
             wl.simulate(TRACE, machine=MACHINE, power={"name": "wait", "slots": 2}, cap="60%"),
             wl.simulate(trace=TRACE, machine__nodes=32, machine__node_idle_w=90,
                         machine__node_active_w=300, policy__power="wait",
-                        policy__power__slots=2, power__cap=0.6)]
+                        policy__power__slots=2, power__cap="60%")]
     assert len({run.schedule.start_s.tobytes() for run in runs}) == 1
     assert len({run.energy_j for run in runs}) == 1
     assert runs[0].time_above_cap_s == 0
@@ -89,7 +89,7 @@ def test_a_declaration_serves_where_a_name_does() -> None:
     ({"machine": 32}, r"write Machine\(nodes=32\)"),
     ({"policy": "wfp"}, r"policy is an object with decide\(view\), not str"),
     ({"policy": {"order": "wfp"}}, r"policy is an object with decide\(view\), not dict"),
-    ({"power": wl.Dvfs(cap=0.7), "cap": 0.8}, "cap is given twice"),
+    ({"power": wl.Dvfs(cap="70%"), "cap": "80%"}, "cap is given twice"),
     ({"order": wl.Declaration("order", "sjf", "Another.", lambda s, g: None)}, "built in"),
 ])
 def test_what_cannot_serve_is_refused_in_one_line(given: dict[str, object], said: str) -> None:

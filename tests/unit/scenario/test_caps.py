@@ -15,8 +15,9 @@ from wattline.cli.compare import command as compare
 from wattline.cli.main import main
 from wattline.cli.simulate import command as simulate
 from wattline.model.errors import InputError
+from wattline.model.run_clock import RunClock
 from wattline.policies.going_together import KEEPERS
-from wattline.scenario.caps import in_watts, is_share
+from wattline.scenario.caps import in_watts
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 TINY = str(EXAMPLES / "tiny.swf")
@@ -99,7 +100,7 @@ def test_without_a_cap_nothing_is_said_of_one() -> None:
     ({"power__cap": 2000, "power__watch_cap": 2000}, "give either 'cap'"),
     ({"power__watch_cap": 2000, "policy__power": "dvfs"}, "would take it for a cap"),
     ({"power__watch_cap": 2000, "policy": AllAtOnce()}, "would take it for a cap"),
-    ({"power__watch_cap": "much"}, "power.watch_cap: 'much' is neither watts"),
+    ({"power__watch_cap": "much"}, "power.watch_cap: 'much' is neither watts nor"),
     ({"power__watch_cap": []}, "power.watch_cap: the list of steps is empty"),
 ])
 def test_a_watched_cap_that_would_be_kept_is_refused(fields: dict, said: str) -> None:
@@ -118,7 +119,7 @@ def test_a_policy_in_python_has_the_cap_and_the_business_of_keeping_it() -> None
 def test_caps_can_be_varied_kept_or_watched(tmp_path: Path) -> None:
     for field, more in (("power.cap", ["--power-policy", "dvfs"]), ("power.watch_cap", [])):
         result = CliRunner().invoke(
-            compare, ["--trace", TINY, "--vary", f"{field}=80%,90%", *more, "--json",
+            compare, ["--trace", TINY, "--vary", f"{field}=80%peak,90%peak", *more, "--json",
                       "--no-report", "-o", str(tmp_path / field)], catch_exceptions=False)
         assert result.exit_code == 0, result.output
         above = [run["metrics"]["time_above_cap_s"]
@@ -156,7 +157,8 @@ def test_no_cap_can_be_varied_beside_caps_and_needs_no_power_policy(tmp_path: Pa
                                                "--no-report", "--json", *arguments],
                                          catch_exceptions=False)
             return json.loads(printed.stdout)["runs"]
-        result = [runs("--vary", "power.cap=none,90%,80%", "--power-policy", "dvfs"), runs()]
+        caps = "power.cap=none,90%peak,80%peak"
+        result = [runs("--vary", caps, "--power-policy", "dvfs"), runs()]
     """)
     varied, (free,) = found[0], found[1].values()
     none, *capped = varied.values()
@@ -164,7 +166,7 @@ def test_no_cap_can_be_varied_beside_caps_and_needs_no_power_policy(tmp_path: Pa
     cleaned = free["remarks"]
     # Beside runs with a cap it is measured against theirs; alone against none.
     above = ("time_above_cap_s", "energy_above_cap_j", "above_cap_of", "remarks")
-    assert none["metrics"].pop("above_cap_of").endswith("cap 90%")
+    assert none["metrics"].pop("above_cap_of").endswith("cap 90%peak")
     assert {name: value for name, value in none["metrics"].items() if name not in above} == {
         name: value for name, value in free["metrics"].items() if name not in above}
     assert next(iter(varied)).endswith("cap none")
@@ -181,12 +183,36 @@ def test_no_cap_is_the_same_as_saying_nothing_of_it() -> None:
     assert said["metrics"]["time_above_cap_s"] is None
 
 
-@pytest.mark.parametrize(("cap", "share"), [
-    ("1W", False), ("0.5 W", False), ("0.001kW", False), ("1", True), ("0.5", True), ("80%", True)])
-def test_a_unit_makes_watts_of_a_small_number(cap: str, share: bool) -> None:
-    assert is_share(cap) is share
-    assert in_watts("power.cap", cap, lambda: 1e6).value[0] >= 1e5 if share else (
-        in_watts("power.cap", cap, lambda: 1e6).value[0] <= 1)
+def _not_run(percent: float) -> float:
+    raise AssertionError("no run without a cap is needed")
+
+
+@pytest.mark.parametrize(("cap", "watts"), [
+    ("1W", 1.0), ("0.5 W", 0.5), ("0.001kW", 1.0), ("70%", 7e5), (" 12.5 % ", 1.25e5),
+    ("70%rated", 7e5), ("150", 150.0), (150, 150.0), (2.5e4, 2.5e4)])
+def test_watts_and_per_cent_of_rated_power_need_no_run(cap: float | str, watts: float) -> None:
+    assert in_watts("power.cap", cap, 1e6, _not_run, RunClock()).value.tolist() == [watts]
+
+
+@pytest.mark.parametrize(("cap", "asked", "watts"), [
+    ("70%peak", 100.0, 350.0), ("70%p99", 99.0, 350.0), ("50 %p5", 5.0, 250.0)])
+def test_per_cent_of_the_run_without_a_cap(cap: str, asked: float, watts: float) -> None:
+    seen = []
+    found = in_watts("power.cap", cap, 1e6, lambda percent: seen.append(percent) or 500.0,
+                     RunClock())
+    assert (found.value.tolist(), seen) == ([watts], [asked])
+
+
+@pytest.mark.parametrize(("cap", "said"), [
+    (0.7, "write 70% of rated power, 70%peak of the peak without a cap, or 0.7W"),
+    ("0.7", "write 70% of rated power"), (1, "write 100% of rated power"),
+    ("2", "write 2% of rated power, 2%peak of the peak without a cap, or 2W"),
+    (70, "write 70% of rated power"), ("100", "or 100W"), ("70%mean", "70%p99"),
+    ("0%", "above 0 %"), ("120%peak", "at most 100 %"), ("70%p0", "70%p99"), ("-5kW", "positive"),
+    (float("nan"), "positive"), ("1e400W", "neither watts")])
+def test_what_may_be_watts_or_per_cent_is_refused(cap: float | str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        in_watts("power.cap", cap, 1e6, _not_run, RunClock())
 
 
 @pytest.mark.parametrize(("last_w", "named"), [(1200.0, True), (1600.0, False)])

@@ -174,4 +174,4 @@ def test_a_file_of_a_policy_may_be_a_path_from_python(tmp_path):
     order = {"name": "energy-share", "shares": tmp_path / "shares.toml"}
     made = plan(validate({"trace": {"generate": "lublin", "jobs": 3}, "machine": {"nodes": 8},
                           "policy": {"order": order}}))
-    assert len(made.policy.order.parent) == 1
+    assert made.policy.order.share.tolist() == [1.0, 0.0]  # the account's, and of all strangers

@@ -2,11 +2,15 @@
 
 import json
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from tests.support.commands import refused
 
+import wattline as wl
 from wattline.analysis import rundir
+from wattline.analysis.checker import check
 from wattline.cli.main import cli, main
 from wattline.model.errors import InputError
 from wattline.policies.placement.varied import THROTTLE
@@ -51,7 +55,7 @@ def test_simulate_with_adaptive_configurations(files):
 
 
 @pytest.mark.parametrize("configure", ["traditional", "naive", "adaptive"])
-@pytest.mark.parametrize("cap", ["50%", "0.5", "100%"])
+@pytest.mark.parametrize("cap", ["50%peak", "100%peak", "70%p99"])
 def test_a_cap_is_no_part_of_what_jobs_do_not_draw(files, configure, cap):
     """The peak would be that of nodes as they are assumed, not of the table's."""
     said = f"under policy.configure '{configure}' they draw what their configurations do"
@@ -89,7 +93,7 @@ STUCK = """job_id,submit_s,run_s,requested_s,procs,application
     [
         ("traditional", "its smallest configuration needs 2 nodes"),
         ("naive", "its thriftiest configuration draws 200 W, its fair share"),
-        ("adaptive", "is 92 W, and even alone it takes 32 s where 25 s are accepted"),
+        ("adaptive", "is 92 W (policy.configure.above_share = 'least-power' runs it all the same)"),
     ],
 )
 @pytest.mark.parametrize("idle_w", ["0", "10"])
@@ -349,12 +353,111 @@ def test_a_refusal_says_what_idle_nodes_leave(files, rule, cap, room):
     assert "as idle at 90 W each" in " ".join(result.output.split())
 
 
-def test_a_busy_node_that_draws_less_than_an_idle_one_is_said(files):
+def test_a_busy_node_that_draws_less_than_an_idle_one_is_refused_or_said(files, capsys):
     thrifty = TABLE + "app,8,4,20,90,640\n"
     (files / "table.csv").write_text(thrifty)
     arguments = [*options(files), "--configure", "naive", "--cap", "3kW"]
-    said = CliRunner().invoke(cli, [*arguments, "--node-idle-w", "90"], catch_exceptions=False)
+    told = refused(capsys, *arguments, "--node-idle-w", "90")
+    assert ("'app' as (8 x 4, 20 W) draws 640 W, less than its 8 nodes idle (720 W, "
+            "machine.node_idle_w): its watts are taken for those of its devices") in told
+    assumed = [word for word in arguments if word not in ("--node-idle-w", "0")]
+    said = CliRunner().invoke(cli, [*assumed, "--node-active-w", "300"], catch_exceptions=False)
     told = " ".join(said.output.split())
     assert "app: in 1 of 7 configurations a node draws less (80 W at least) than the 90 W" in told
     quiet = CliRunner().invoke(cli, [*arguments, "--node-idle-w", "70"], catch_exceptions=False)
     assert "draws less" not in quiet.output
+
+
+def test_what_nodes_draw_beside_their_devices_counts_under_the_cap(files):
+    """1,600 W of devices on 8 nodes fit under 1.7 kW, and do not with 100 W beside them each."""
+    def run(*given):
+        return wl.simulate(
+            trace=files / "jobs.csv", machine=wl.Machine(nodes=8, node_idle_w=0, **dict(given)),
+            cap="1.7kW", configure=wl.AdaptiveConfiguration(
+                table=files / "table.csv", power_scope="devices", threshold="unbounded"))
+
+    plain, real = run(("node_base_w", 0)), run(("node_base_w", 100), ("supply_efficiency", 0.9))
+    assert not any("counts as 0 W" in line for line in plain.assumed)
+    assert plain.events.power_w.max() <= 1700.0
+    # Each row is (devices + nodes x 100) / 0.9, and no instant is above the cap by that.
+    measured = np.array([200, 400, 400, 800, 800, 1600])
+    nodes = np.array([2, 2, 4, 4, 8, 8])
+    assert sorted(real.configurations["power_w"]) == pytest.approx(
+        sorted((measured + 100 * nodes) / 0.9))
+    assert real.events.power_w.max() <= 1700.0
+    assert real.end_s > plain.end_s
+    assert not check(real)
+
+
+def test_of_what_watts_are_is_asked_for_and_said(files, capsys):
+    given = [*options(files), "--configure", "naive", "--cap", "3kW"]
+    base = ["--set", "machine.node_base_w=50W"]
+    assert "of what the watts of 'app' are; say policy.configure.power_scope devices" in refused(
+        capsys, *given, *base)
+    done = CliRunner().invoke(cli, [*given, *base, "--set", "policy.configure.power_scope=node",
+                                    "--json"], catch_exceptions=False)
+    assert not any("watts of" in line for line in json.loads(done.stdout)["assumed"])
+    unused = [word if word != "naive" else "requested" for word in given[:-4]]
+    del unused[-2:]
+    said = CliRunner().invoke(cli, [*unused, *base], catch_exceptions=False)
+    assert "only a policy that chooses configurations" in " ".join(said.output.split())
+
+
+UNMEASURED = JOBS + """3,2,77,110,3,other
+4,3,20,110,2,
+5,3,20,110,9,other
+"""
+
+
+@pytest.mark.parametrize("rule", ["traditional", "fixed", "naive", "adaptive"])
+@pytest.mark.parametrize("backfill", ["easy", "conservative", "none"])
+def test_a_job_without_a_measured_application_runs_as_requested(files, rule, backfill):
+    """On its own nodes, for the time of the log, at the 230 W of a busy node; nine are too many."""
+    (files / "jobs.csv").write_text(UNMEASURED)
+    result = CliRunner().invoke(
+        cli, options(files, "--configure", rule, "--backfill", backfill, "--cap", "1100W",
+                     "--json"), catch_exceptions=False)
+    found = json.loads(result.stdout)
+    assert found["refused"] == 1
+    assert "it is job 5 (other on 9 nodes): alone on the machine it exceeds" in result.stderr
+    assert any("3 of 5 jobs have no measured application ('other', 1 without a name)" in line
+               for line in found["assumed"])
+    assert found["metrics"]["notes"]["unmeasured_jobs"] == 3
+    given = ["--configure", rule, "--backfill", backfill, "--cap", "1100W", "--out",
+             str(files / "run")]
+    arguments = [each for each in options(files, *given) if each != "--no-folder"]
+    CliRunner().invoke(cli, arguments, catch_exceptions=False)
+    run = wl.open_run(files / "run")
+    schedule = run.schedule
+    assert schedule.nodes[2:4].tolist() == [3, 2]
+    assert (schedule.end_s - schedule.start_s)[2:4].tolist() == [77.0, 20.0]
+    assert schedule.energy_j[2:4].tolist() == [3 * 230.0 * 77, 2 * 230.0 * 20]
+    assert run.power_w_peak <= 1100.0
+    assert wl.check(run) == []
+
+
+def test_a_run_with_unmeasured_jobs_is_refused_where_that_is_asked_for(files):
+    (files / "jobs.csv").write_text(UNMEASURED)
+    with pytest.raises(InputError, match=r"names no application|no application 'other'"):
+        CliRunner().invoke(cli, options(
+            files, "--configure", "naive", "--cap", "1kW", "--set",
+            'policy.configure.unknown="refuse"'), catch_exceptions=False)
+
+
+def test_where_no_job_is_measured_the_name_is_a_mistake(files):
+    (files / "jobs.csv").write_text(JOBS.replace(",app\n", ",ap\n"))
+    with pytest.raises(InputError, match="there is no application 'ap'; known are: app"):
+        CliRunner().invoke(cli, options(files, "--configure", "naive", "--cap", "1kW"),
+                           catch_exceptions=False)
+
+
+def test_an_unmeasured_job_waits_for_a_cap_that_can_power_it_and_holds_nobody_up(files):
+    (files / "jobs.csv").write_text(JOBS.replace("1,0,50,60,4,app", "1,0,50,60,4,other"))
+    (files / "cap.csv").write_text("time_s,watts\n0,800\n500,1100\n")
+    run = plan(validate(changed({}, {
+        "name": "cap", "trace.file": str(files / "jobs.csv"), "machine.nodes": 12,
+        "machine.node_idle_w": 0, "machine.node_active_w": 230,
+        "power.cap": str(files / "cap.csv"),
+        "policy.configure": {"name": "naive", "table": str(files / "table.csv")}}))).run()
+    assert run.schedule.start_s[0] == 500.0
+    assert run.schedule.start_s[1] < 500.0

@@ -38,10 +38,12 @@ def refusal(tmp_path, capsys):
     (["--set", "power.levels=[1.0, 0.5]"], "rise, from 0.01 on up to 1 (it is [1.0, 0.5])"),
     (["--set", "power.levels=0.5"], "power.levels: this is a list"),
     (["--set", "power.cap={reservations=[{start=-5, duration=5, watts=5}]}"],
-     "power.cap.reservations.0.start: this is in the past: the scenario's clock begins at 0 s"),
+     "power.cap.reservations.0.start: this is in the past: seconds count from the first "
+     "submission"),
     (["--set", "power.cap={changes=[{at=-1, watts=5}]}"], "changes.0.at: this is in the past"),
     (["--set", "reservations=[{start_s=-5, duration_s=5, nodes=1}]"],
-     "reservations.0.start_s: this is in the past: the scenario's clock begins at 0 s (it is -5)"),
+     "reservations.0.start_s: this is in the past: seconds count from the first submission "
+     "(it is -5)"),
     (["--set", "reservations=[{start_s=inf, duration_s=5, nodes=1}]"],
      "reservations.0.start_s: must be at most 1e+12 (it is inf)"),
     (["--set", "reservations=[{start_s=5, duration_s=5, nodes=9}]"],

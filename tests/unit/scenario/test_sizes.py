@@ -93,8 +93,8 @@ def test_a_log_of_cores_draws_the_power_of_its_nodes_from_command_file_and_pytho
 def test_a_header_of_processors_alone_does_not_say_what_a_node_is(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"8 processors \(MaxProcs\) and no nodes"):
         wl.simulate(trace=log(tmp_path, [8], MaxProcs=8))
-    assert not any("header" in line for line in wl.simulate(
-        trace=log(tmp_path, [8], MaxNodes=8, MaxProcs=8)).assumed)
+    said = "8 nodes of 1 core, from the log's header (MaxNodes 8, MaxProcs 8)"
+    assert said in wl.simulate(trace=log(tmp_path, [8], MaxNodes=8, MaxProcs=8)).assumed
 
 
 MACHINES = ["", '[[machine.classes]]\nname = "a"\ncount = 8\n', "[machine]\nnodes = 8\n"]

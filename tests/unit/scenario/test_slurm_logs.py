@@ -38,7 +38,7 @@ def test_a_job_has_as_many_nodes_as_slurm_says_however_many_cores_they_have(log,
     run = wl.simulate(trace=log, machine=machine)
     assert run.schedule.nodes.tolist() == [2, 3]
     assert run.schedule.energy_j.tolist() == [2 * 300 * 7200.0, 3 * 300 * 3600.0]
-    capped = wl.simulate(trace=log, machine=machine, power="block", cap="99%")
+    capped = wl.simulate(trace=log, machine=machine, power="block", cap="99%peak")
     assert capped.power_w_peak <= 0.99 * run.power_w_peak
 
 

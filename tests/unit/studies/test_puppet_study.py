@@ -257,7 +257,7 @@ def test_a_log_without_power_draws_it_by_the_seed() -> None:
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["--trace", "x.swf"], "needs --nodes"),
-    (["--nodes", "10"], "goes with --trace"),
+    (["--nodes", "10"], "--nodes needs --trace"),
     (["--trace", "no-such.swf", "--nodes", "10"], "no such file"),
     (["--trace", "x.swf", "--nodes", "10", "--jobs", "500"], "generated log"),
     (["--trace", "x.swf", "--nodes", "10", "--arrivals", "hours"], "generated log"),

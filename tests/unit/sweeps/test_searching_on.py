@@ -182,7 +182,7 @@ def test_ranges_are_also_of_per_cent() -> None:
     found = read_axis("power.cap", {"from": "70%", "to": "80%", "step": "5%"})
     assert found == Axis("power.cap", ("70%", "75%", "80%"))
     assert read_axis("power.cap", {"from": "70%", "to": "90%"}) == Interval(
-        "power.cap", 0.7, 0.9, whole=False)
+        "power.cap", 70.0, 90.0, whole=False, unit="%")
     with pytest.raises(wl.InputError, match="all per cent"):
         read_axis("power.cap", {"from": "70%", "to": 90})
 

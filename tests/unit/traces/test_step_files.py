@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from wattline.model.errors import InputError
+from wattline.model.run_clock import RunClock
 from wattline.traces.signals import read_cap, read_signal
 from wattline.traces.tariffs import read_tariff
 
+RUN = RunClock()
 MARKS = {"comma": ",", "semicolon": ";", "tab": "\t", "blank": " ", "blanks behind commas": ", "}
 
 
@@ -29,7 +31,8 @@ def test_every_way_to_write_two_steps(tmp_path, mark, form):
     rows = [("0", "0.5"), ("3600", "1e3")]
     lines = [mark.join(f'"{cell}"' if quoted else cell for cell in row) for row in rows]
     text = begin + (head.format(mark) + "\n".join(lines) + "  # so far\n").replace("\n", end)
-    for found in (read_signal(written(tmp_path, text)), read_cap(written(tmp_path, text))):
+    for read in (read_signal, read_cap):
+        found = read(written(tmp_path, text), RUN)
         assert list(zip(found.time_s, found.value, strict=True)) == [(0, 0.5), (3600, 1000)]
 
 
@@ -37,7 +40,7 @@ def test_every_way_to_write_two_steps(tmp_path, mark, form):
     "0;0,5\n60;1,25\n", "time;power, kW\n0;0,5\n60,0;1,25\n", "0\t0,5\n60\t1,25\n",
     '"0";"0,5"\r\n"60";"1,25"\r\n'])
 def test_a_decimal_comma_beside_other_separators(tmp_path, text):
-    assert list(read_signal(written(tmp_path, text)).value) == [0.5, 1.25]
+    assert list(read_signal(written(tmp_path, text), RUN).value) == [0.5, 1.25]
 
 
 @pytest.mark.parametrize("first", [
@@ -46,26 +49,26 @@ def test_a_decimal_comma_beside_other_separators(tmp_path, text):
     "x,1900", "0,1_900", "x" * 200_000 + ",5"])
 def test_a_broken_first_row_is_no_header(tmp_path, first):
     for read in (read_signal, read_cap):
-        with pytest.raises(InputError, match=r"c\.csv:2: .*like 3600,20000$"):
-            read(written(tmp_path, f"# a cap\n{first}\n100,1900\n"))
+        with pytest.raises(InputError, match=r"c\.csv:2: .*or 3600,20000$"):
+            read(written(tmp_path, f"# a cap\n{first}\n100,1900\n"), RUN)
         with pytest.raises(InputError, match=r"c\.csv:3: "):
-            read(written(tmp_path, f"seconds,watts\n# a cap\n{first}\n100,1900\n"))
+            read(written(tmp_path, f"seconds,watts\n# a cap\n{first}\n100,1900\n"), RUN)
 
 
 def test_a_second_header_is_a_mistake(tmp_path):
     with pytest.raises(InputError, match=r"c\.csv:2: expected"):
-        read_signal(written(tmp_path, "sep=,\nseconds,watts\n0,1\n"))
+        read_signal(written(tmp_path, "sep=,\nseconds,watts\n0,1\n"), RUN)
 
 
 @pytest.mark.parametrize("text", ["seconds,watts\n", "# none\n"])
 def test_no_rows_are_no_signal(tmp_path, text):
-    with pytest.raises(InputError, match="no 'seconds,value' lines"):
-        read_signal(written(tmp_path, text))
+    with pytest.raises(InputError, match="no 'time,value' lines"):
+        read_signal(written(tmp_path, text), RUN)
 
 
 def test_a_text_of_another_encoding_is_refused(tmp_path):
     with pytest.raises(InputError, match="UTF-8"):
-        read_signal(written(tmp_path, "a,b\n0,1\n".encode("utf-16")))
+        read_signal(written(tmp_path, "a,b\n0,1\n".encode("utf-16")), RUN)
 
 
 @pytest.mark.parametrize(("row", "said"), [
@@ -73,11 +76,11 @@ def test_a_text_of_another_encoding_is_refused(tmp_path):
     ("0,1e300", "1e.300 must be a number of watts, up to"), ("0,inf", "nan and inf are no values")])
 def test_a_cap_is_held_to_what_a_list_of_steps_is(tmp_path, row, said):
     with pytest.raises(InputError, match=rf"c\.csv:1: {said}"):
-        read_cap(written(tmp_path, row + "\n"))
+        read_cap(written(tmp_path, row + "\n"), RUN)
 
 
 def test_a_signal_may_begin_before_the_log_and_be_negative(tmp_path):
-    found = read_signal(written(tmp_path, "-60,-0.5\n0,1\n"))
+    found = read_signal(written(tmp_path, "-60,-0.5\n0,1\n"), RUN)
     assert (found.at(-1), found.at(0)) == (-0.5, 1)
 
 

@@ -136,18 +136,24 @@ def test_a_job_that_ran_into_its_limit_does_so_on_any_class(tmp_path: Path) -> N
 
 
 def test_whom_a_slower_class_costs_its_limit_is_said(tmp_path: Path) -> None:
-    """2400 s on a slow node, which the claims' 400 s do not let expect; the limit is 1200 s."""
-    twin = made(tmp_path, row(1, "sim", "x1", limit="00:20:00"))
+    """2400 s on a slow node, of which its partition alone has some now; the limit is 1200 s."""
+    twin = made(tmp_path, row(1, "sim", "x1", limit="00:20:00"),
+                conf=CONF.replace("=main Nodes=ALL", "=main Nodes=b[1-2]"))
     run = chosen(twin, "energy")
     assert held(run) == ["slow"]
     assert any(line.startswith("claims: 1 job: killed at its limit, which it kept in the log")
                for line in run.remarks)
 
 
-def test_a_class_that_is_claimed_to_pass_the_limit_is_passed_over(tmp_path: Path) -> None:
-    twin = made(tmp_path, row(1, "sim", "x1", limit="00:10:00"),
-                claims=CLAIMS.replace("sim,slow,,,400,16000", "sim,slow,,,700,16000"))
-    assert held(chosen(twin, "energy")) == ["fast"]
+@pytest.mark.parametrize(("node", "limit", "held_on"), [
+    ("x1", "00:20:00", "fast"), ("x1", "00:45:00", "slow"), ("b1", "00:10:01", "slow"),
+    ("", "00:06:00", "fast"), ("", "00:07:00", "slow")])
+def test_a_class_on_which_the_job_would_pass_its_limit_is_passed_over(
+    tmp_path: Path, node: str, limit: str, held_on: str
+) -> None:
+    """The log's 600 s on a fast node are 2400 s on a slow one; without a node 400 s are claimed."""
+    twin = made(tmp_path, row(1, "sim", node, limit=limit))
+    assert held(chosen(twin, "energy")) == [held_on]
 
 
 def test_submissions_and_tables_name_applications(tmp_path: Path) -> None:
@@ -251,3 +257,15 @@ def test_the_check_says_apart_which_classes_claims_chose(tmp_path: Path) -> None
     assert [line.partition(":")[0] for line in told["came_of"]] == [
         "claims chose the node class of 1 jobs"]
     assert not any("claims" in line for line in told["unfit"])
+
+
+def test_where_the_log_names_no_nodes_an_option_says_on_which_class_jobs_ran(
+    tmp_path: Path,
+) -> None:
+    """600 s by the log, 100 s claimed on a fast node and 400 s on a slow one."""
+    twin = made(tmp_path, row(1, "sim", ""))
+    assert took_s(chosen(twin)) == [100.0]
+    assert took_s(chosen(twin, parameters={"logged_on": "slow"})) == [150.0]
+    assert took_s(chosen(twin, parameters={"logged_on": "fast"})) == [600.0]
+    with pytest.raises(wl.InputError, match="'epyc' is no class of the claims that the twin has"):
+        chosen(twin, parameters={"logged_on": "epyc"})

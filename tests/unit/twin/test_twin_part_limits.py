@@ -125,7 +125,7 @@ def test_the_controller_refuses_limits_that_it_would_not_keep(twin: Path) -> Non
 
 
 @pytest.mark.parametrize(("command", "runs"), [
-    (["simulate", "--no-folder"], 1), (["compare", "--vary", "power.cap=none,0.9"], 2)])
+    (["simulate", "--no-folder"], 1), (["compare", "--vary", "power.cap=none,90%"], 2)])
 def test_what_parts_drew_is_printed_once_per_run(
     twin: Path, command: list[str], runs: int
 ) -> None:

@@ -169,3 +169,16 @@ def test_tasks_that_tables_count_otherwise_are_said(
     found = site(tmp_path, submit(f"-J j_7 -n 1 {option}") + submit("-J j_8 -n 1"), CONF, ACCOUNTS)
     assert any("the tables of a run count jobs from 1" in line
                for line in found.lists.assumed) == said
+
+
+def test_jobs_that_the_last_cap_has_no_room_for_are_named(tmp_path: Path) -> None:
+    """Two nodes draw 200 W idle: 16 CPUs more are over 250 W, and nobody waits behind them."""
+    (tmp_path / "slurm.conf").write_text(SMALL)
+    (tmp_path / "day.events").write_text(submit("-n 16 -t 5") * 2 + submit("-n 1 -t 5", 10))
+    twin = wl.make_twin(tmp_path / "slurm.conf", events=tmp_path / "day.events", idle_w=100,
+                        cpu_w=10, gpu_w=0)
+    run = wl.simulate(twin.scenario, cap=250, backfill="none")
+    assert run.ran.tolist() == [False, False, True]
+    (line,) = [line for line in run.remarks if "set aside" in line]
+    assert "2 jobs were set aside and never ran" in line
+    assert f"({run.jobs.job_id[0]}, {run.jobs.job_id[1]}); nobody waits behind them" in line

@@ -120,7 +120,7 @@ def test_jobs_run_longer_than_the_reservation_where_the_cluster_lets_them(tmp_pa
 
 
 @pytest.mark.parametrize(("kept", "why"), [
-    ({"start": "2025-03-04T08:00:00"}, "is a time of day, and the log has none"),
+    ({"start": "2025-03-04T08:00:00"}, "is a date, and the run has no dates"),
     ({"start": 5, "end": 4}, "ends before it starts"),
 ])
 def test_times_that_cannot_be(tmp_path: Path, kept: dict[str, Any], why: str) -> None:

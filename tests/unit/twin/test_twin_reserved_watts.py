@@ -6,6 +6,7 @@ every 30 s from 0 s on.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,29 @@ def test_reserved_watts_are_free_in_their_window(twin: Path) -> None:
     assert [each.name for each in run.reservations] == ["chiller"]
     assert run.time_above_cap_s == 0.0
     assert wl.check(run) == []
+
+
+def test_dates_and_seconds_of_caps_and_windows_are_the_same(twin: Path, tmp_path: Path) -> None:
+    free = wl.simulate(twin)
+    begin_s = free.scenario["trace"]["unix_start_s"] + float(free.jobs.submit_s[0])
+
+    def date(after_s: float) -> str:
+        return datetime.fromtimestamp(begin_s + after_s, UTC).isoformat()
+
+    (tmp_path / "seconds.csv").write_text("0,900\n600,660\n1500,900\n")
+    (tmp_path / "dates.csv").write_text(
+        f"{date(-9e6)},700\n{date(0)},900\n{date(600)},660\n{date(1500)},900\n")
+    runs = [wl.simulate(twin, cap=str(tmp_path / name), reservations=[{**WINDOW, "start_s": at}])
+            for name, at in (("seconds.csv", 1000.0), ("dates.csv", date(1000)))]
+    for run in runs:
+        assert run.cap_w is not None
+        assert [run.cap_w.at(run.start_s + at) for at in (0, 599, 600, 1000, 1500)] == [
+            900.0, 900.0, 660.0, 500.0, 900.0]
+    assert np.array_equal(runs[0].schedule.start_s, runs[1].schedule.start_s)
+    assert not np.array_equal(runs[0].schedule.start_s, free.schedule.start_s)
+    assert [line for line in runs[1].remarks if line.startswith("power.cap")] == [
+        "power.cap: 1 of 4 steps lies outside of the run and has no effect: 1 before the first "
+        f"submission ({date(0).removesuffix('+00:00')})"]
 
 
 def test_a_window_for_part_of_the_jobs_lets_those_run(twin: Path) -> None:

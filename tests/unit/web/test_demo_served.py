@@ -14,7 +14,6 @@ from wattline.web.app import create_app
 from wattline.web.settings import Settings
 from wattline.web.sources import run_jobs
 from wattline.web.sources.run_index import RunIndex
-from wattline.web.sources.run_words import _rise_w
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +128,6 @@ def test_a_job_could_run_with_the_watts_of_the_nodes_that_it_held() -> None:
     row = int(index.run.placement.job[index.run.placement.first >= 192][0])
     nodes = int(index.units_of[row])
     assert index.job_full_w[row] == pytest.approx(560 * nodes)
-    assert _rise_w(index, row) == pytest.approx(400 * nodes)
 
 
 def test_how_fast_a_job_ran_is_said_where_one_figure_says_it(demo: Asking) -> None:

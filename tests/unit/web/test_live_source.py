@@ -121,6 +121,20 @@ def test_a_controller_that_is_silent_is_an_alarm_and_takes_no_orders(site: Site)
     assert asking(site).get("/api/now")["stale_s"] == 0
 
 
+def test_what_a_silent_controller_said_is_no_figure_of_this_moment(site: Site) -> None:
+    site.controller.cycle()
+    live = asking(site, clock=lambda: time.time() + 100, stale_after_s=5.0)
+    now = live.get("/api/now")
+    for path in ("nodes", "racks", "queue", "jobs"):
+        assert live.get(f"/api/{path}")["time_s"] == pytest.approx(now["time_s"] - now["stale_s"],
+                                                                   abs=1.0)
+    silent, speaking = (one.ask("GET", "/metrics").text for one in (live, asking(site)))
+    assert "\nwattline_source_stale_seconds " in silent
+    for name in ("wattline_power_watts", "wattline_nodes_busy", "wattline_jobs_running"):
+        assert f"\n{name} " in speaking
+        assert f"\n{name} " not in silent
+
+
 def test_where_no_controller_ever_ran_the_answer_says_so(tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_text(SITE)
     live = Asking(create_app(LiveSource(tmp_path / "site.toml")))

@@ -252,7 +252,7 @@ def test_two_host_headers_are_one_too_many() -> None:
     (Settings(host="power.site.example", certificate=Path("c"), key=Path("k")), "no tokens"),
     (Settings(host="::", certificate=Path("c"), tokens=Path("t")), "no TLS"),
     (Settings(host="0.0.0.0", proxy="proxy.site"), "give its address"),
-    (Settings(operators=("ann",)), "no proxy is named"),
+    (Settings(operators=("ann",)), "ann is to be an operator"),
     (Settings(proxy="10.0.0.5", user_header=""), "name of a header"),
     (Settings(proxy="10.0.0.5", user_header="X: Y"), "name of a header"),
 ])

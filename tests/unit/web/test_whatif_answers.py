@@ -37,7 +37,7 @@ def in_python(**changes: Any) -> Any:
 
 
 def test_both_runs_are_those_that_python_simulates(answer: Any) -> None:
-    free, capped = in_python(), in_python(policy={"power": "dvfs"}, power={"cap": 0.7})
+    free, capped = in_python(), in_python(policy={"power": "dvfs"}, power={"cap": "70%"})
     for side, run in (("baseline", free), ("variant", capped)):
         metrics = answer[side]["metrics"]
         assert metrics["wait_s"]["mean"] == run.metrics()["wait_s"]["mean"]
@@ -57,7 +57,7 @@ def test_the_answer_has_the_form_that_the_document_says(client: TestClient, answ
 
 
 def test_the_hurt_are_those_whose_wait_grew_most(answer: Any) -> None:
-    free, capped = in_python(), in_python(policy={"power": "dvfs"}, power={"cap": 0.7})
+    free, capped = in_python(), in_python(policy={"power": "dvfs"}, power={"cap": "70%"})
     change_s = capped.schedule.start_s - free.schedule.start_s
     rows = answer["hurt"]
     assert [row["wait_change_s"] for row in rows] == sorted(

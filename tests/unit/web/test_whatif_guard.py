@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from starlette.testclient import TestClient
 from tests.unit.web.asking import CAPPED, TINY, asked, error_of
 
+import wattline as wl
 from wattline.policies.registry import BUILT_IN, files_of
 from wattline.web.whatif.body import WhatIf
 from wattline.web.whatif.guard import refuse_unsafe
@@ -113,9 +114,13 @@ def test_a_cap_in_text_is_never_looked_for_as_a_file(
     """A file that happens to be called `70%` would otherwise be read for the cap."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "70%").write_text("0,1\n")
-    found = WhatIf.model_validate(CAPPED)
-    assert found.power.cap == 0.7
-    assert WhatIf.model_validate(changed(power={"cap": "1.4MW"})).power.cap == 1.4e6
+    assert WhatIf.model_validate(CAPPED).power.cap == "70%"
+    run = wl.simulate({**CAPPED, "machine": {"nodes": 8}})
+    assert float(run.cap_w.value[0]) == round(0.7 * run.machine.power_w_max, 6)
+    assert run.scenario["power"]["cap"] == "70%"
+    for named in ("cap.csv", "70%/../cap.csv", "7kW/cap"):
+        with pytest.raises(ValueError, match="a file cannot be named here"):
+            refuse_unsafe({"power": {"cap": named}})
 
 
 def test_texts_deep_in_parameters_are_looked_at() -> None:

@@ -20,11 +20,11 @@ def test_sixteen_thousand_jobs_are_warm_after_the_start() -> None:
         while not client.get("/api/whatif/choices").json()["warm"]:
             assert time.monotonic() < end_s
             time.sleep(0.2)
-        given = {**fields_of("bundled:main-capped"), "power": {"cap": 0.8, "idle_fraction": 0.3}}
+        given = {**fields_of("bundled:main-capped"), "power": {"cap": "80%", "idle_fraction": 0.3}}
         found = client.post("/api/whatif", json=given).json()
     assert found["baseline"]["cached"]
     assert found["counts"]["compared"] == 16_044
-    told = wl.simulate("bundled:main-capped", power__cap=0.8)
+    told = wl.simulate("bundled:main-capped", power__cap="80%")
     assert found["variant"]["metrics"]["energy_j"] == told.energy_j
     assert found["curves"]["variant"]["time_s"][-1] == told.end_s
     for side in found["curves"].values():

@@ -27,11 +27,11 @@ def post(client: TestClient, place: str, given: Any) -> Any:
 
 
 def test_equal_questions_have_equal_links_and_a_link_is_its_question() -> None:
-    said = {**CAPPED, "power": {"cap": 0.7, "alpha": 2.0}, "policy": {"power": "dvfs",
+    said = {**CAPPED, "power": {"cap": "70%", "alpha": 2.0}, "policy": {"power": "dvfs",
                                                                      "order": "fcfs"}}
     link = share_text(WhatIf.model_validate(CAPPED))
     assert link == share_text(WhatIf.model_validate(dict(reversed(said.items()))))
-    assert link != share_text(WhatIf.model_validate({**CAPPED, "power": {"cap": 0.8}}))
+    assert link != share_text(WhatIf.model_validate({**CAPPED, "power": {"cap": "80%"}}))
     both = WhatIf.model_validate(BOTH)
     assert WhatIf.model_validate(shared_question(share_text(both))) == both
     assert set(link) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")

@@ -81,7 +81,7 @@ class Site:
 
 
 def made(tmp_path: Path, more: str = "") -> Site:
-    """One job of two nodes runs with 600 W by its licences, and two wait; 780 W are drawn."""
+    """One job of two nodes runs with 600 W by its licences, two like it wait; 780 W are drawn."""
     file = tmp_path / "site.toml"
     file.write_text(SITE + more)
     found = read_configuration(file)
@@ -95,7 +95,7 @@ def made(tmp_path: Path, more: str = "") -> Site:
     open_desk(controller, found)
     running = job("7", 2, state="RUNNING", start_s=time.time() - 30, node_list=("n1", "n2"),
                   priority=5)
-    slurm.jobs.update({"7": running, "8": job("8", 2), "9": job("9", 1, user="bob")})
+    slurm.jobs.update({"7": running, "8": job("8", 2), "9": job("9", 2, user="bob")})
     return Site(file, controller, slurm)
 
 

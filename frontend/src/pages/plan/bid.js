@@ -40,8 +40,8 @@ export const bid = {
           answer.participates ? "offered" : "the nearest that was tried"),
         tile("Reserve", formats.power(shown.reserve_w ?? null), "up and down"),
         tile("Cost of the hour", money(answer.cost), answer.participates ? "with the bid" : ""),
-        tile("Saving", answer.saving === null ? "–" : formats.share(answer.saving),
-          "against an hour without a contract")),
+        tile("Saving", saved(answer.saving_against_uncontrolled), "of the bill without a contract"),
+        tile("Published saving", saved(answer.saving), "of the energy bid for")),
       cells.length > 1 ? h("section", { class: "card" }, surface({ title: "Bids that were tried", cells,
         chosen: answer.participates ? { x: answer.average_power_w, y: answer.reserve_w } : null,
         labels: { x: "mean power", y: "reserve", value: "cost" },
@@ -58,6 +58,10 @@ export const bid = {
     ].filter(Boolean) };
   },
 };
+
+function saved(share) {
+  return share === null ? "–" : formats.share(share);
+}
 
 function sentence(text) {
   return `${text[0].toUpperCase()}${text.slice(1)}.`;

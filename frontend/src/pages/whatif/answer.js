@@ -31,6 +31,11 @@ function at(metrics, path) {
   return typeof found === "number" ? found : null;
 }
 
+const LOOKS = [{ name: "baseline", colour: "soft", width: 1.5 },
+  { name: "what if", colour: "series-0" }, { name: "cap", colour: "cap", dash: [8, 4] }];
+
+const line = (curve, name) => ({ time_s: curve.time_s, values: curve[name] });
+
 export class AnswerView {
   constructor() {
     this.tiles = h("div", { class: "tiles" });
@@ -46,7 +51,10 @@ export class AnswerView {
       h("section", { class: "card" }, h("h2", {}, "Who is hurt"), this.hurt), this.rests);
   }
 
-  show(answer) {
+  /** `cap`: that of the question, `{ part, of }`, null without one. */
+  show(answer, cap = null) {
+    this.curves = answer.curves;
+    this.cap = cap;
     this.showTiles(answer);
     this.showCurves(answer.curves);
     this.metrics.replaceChildren(...metricsTable(answer));
@@ -70,16 +78,28 @@ export class AnswerView {
           + "sooner" : "jobs"));
   }
 
-  showCurves({ baseline, variant }) {
-    const of = (curve, name) => ({ time_s: curve.time_s, values: curve[name] });
-    const lines = [of(baseline, "power_w"), of(variant, "power_w")];
-    if (variant.cap_w) lines.push(of(variant, "cap_w"));
+  /** The cap line goes where the cap is asked for, before the answer has come. */
+  moveCap(cap) {
+    if (this.curves?.variant.cap_w && this.cap && cap && cap.of === this.cap.of) {
+      this.showPower(this.curves, cap.part / this.cap.part);
+    }
+  }
+
+  showCurves(curves) {
+    this.showPower(curves, 1);
+    const { baseline, variant } = curves;
+    const queue = aligned([line(baseline, "queued"), line(variant, "queued")]);
+    this.queue.set(queue.x, [0, 1].map((k) => ({ ...LOOKS[k], values: queue.values[k] })));
+  }
+
+  showPower({ baseline, variant }, factor) {
+    const lines = [line(baseline, "power_w"), line(variant, "power_w")];
+    if (variant.cap_w) {
+      lines.push({ time_s: variant.time_s, values: variant.cap_w.map((watts) =>
+        watts === null ? null : watts * factor) });
+    }
     const power = aligned(lines);
-    const looks = [{ name: "baseline", colour: "soft", width: 1.5 },
-      { name: "what if", colour: "series-0" }, { name: "cap", colour: "cap", dash: [8, 4] }];
-    this.power.set(power.x, lines.map((_, k) => ({ ...looks[k], values: power.values[k] })));
-    const queue = aligned([of(baseline, "queued"), of(variant, "queued")]);
-    this.queue.set(queue.x, [0, 1].map((k) => ({ ...looks[k], values: queue.values[k] })));
+    this.power.set(power.x, lines.map((_, k) => ({ ...LOOKS[k], values: power.values[k] })));
   }
 
   destroy() {

@@ -1,6 +1,7 @@
 /* What is asked: the fields of a scenario, as JSON. Controls are views of it, so that a shared
  * question keeps what no control shows. */
 import { h } from "../../core/dom.js";
+import { capName, capText } from "./cap.js";
 
 export const USUAL = { order: "fcfs", backfill: "easy", power: "none", configure: "requested",
   placement: "counted" };
@@ -106,22 +107,14 @@ export function withPower(question, field, value) {
   return tidy({ ...question, power });
 }
 
-/** The cap as a part of the highest power without one; null: no cap. */
-export function capOf(question) {
-  const cap = question.power?.cap;
-  if (cap === undefined || cap === null) return null;
-  if (typeof cap === "number" && cap <= 1) return cap;
-  const percent = /^([\d.]+)\s*%$/.exec(String(cap));
-  return percent ? Number(percent[1]) / 100 : undefined; // undefined: another kind of cap
-}
-
-export function withCap(question, part) {
+/** The same under a cap, `{ part, of }`; null: no cap. */
+export function withCap(question, cap) {
   const power = { ...question.power };
-  if (part === null) delete power.cap;
-  else power.cap = part;
+  if (cap === null) delete power.cap;
+  else power.cap = capText(cap);
   let made = { ...question, power };
   // A cap that nothing keeps would only be watched.
-  if (part !== null && policyName(made, "power") === "none") made = withPolicy(made, "power", "dvfs");
+  if (cap !== null && policyName(made, "power") === "none") made = withPolicy(made, "power", "dvfs");
   return tidy(made);
 }
 
@@ -131,14 +124,11 @@ function tidy(question) {
 }
 
 export function nameOf(question) {
-  const part = capOf(question);
-  const cap = part === null ? "no cap" : part === undefined ? `cap ${question.power.cap}`
-    : `cap of ${Math.round(1000 * part) / 10} %`;
   const rest = Object.keys(USUAL).filter((axis) => !(axis in UNSAID)
     || policyName(question, axis) !== USUAL[axis]).map((axis) => [policyName(question, axis),
     ...Object.entries(parametersOf(question, axis)).map(([key, value]) => `${key} ${value}`)]
     .join(" ")).filter((name) => name && name !== "none");
-  return `${cap}, ${rest.join(", ")}`;
+  return `${capName(question)}, ${rest.join(", ")}`;
 }
 
 export function optionsOf(list, chosen) {

@@ -1,15 +1,19 @@
 /* What if: the same jobs under another cap, machine or policy, against a baseline. */
 import { get, post, postForFile, upload, wasAborted } from "../../core/api.js";
-import { debounced, download, freshId, h, say, setText } from "../../core/dom.js";
+import { download, freshId, h, say, setText } from "../../core/dom.js";
+import { Following } from "../../core/following.js";
 import * as formats from "../../core/formats.js";
 import { address } from "../../core/router.js";
 import { labelled } from "../../parts/operator.js";
 import { failure, skeleton } from "../../parts/states.js";
 import { AnswerView } from "./answer.js";
+import { capFields, capOf } from "./cap.js";
 import { parameterFields } from "./parameters.js";
 import * as ask from "./question.js";
 
 const PAUSE_MS = 180;
+/** An answer that takes longer than this is given up for the next question. */
+const SLOW_MS = 1500;
 const AXES = { order: "Order of the queue", backfill: "Backfilling", power: "How the cap is kept" };
 const MORE_AXES = { configure: "Configuration of jobs", placement: "Placement on nodes" };
 
@@ -17,7 +21,8 @@ class WhatIfPage {
   constructor(root, place) {
     this.root = root;
     this.uploads = [];
-    this.again = debounced(() => this.run(), PAUSE_MS);
+    this.following = new Following((signal) => this.run(signal),
+      { pause_ms: PAUSE_MS, slow_ms: SLOW_MS });
     root.append(h("div", { class: "pagehead" }, h("h1", {}, "What if"),
       h("p", { class: "soft" }, "The same jobs under another cap, machine or policy.")),
     this.body = h("div", {}, skeleton(8, "Loading what can be asked")));
@@ -36,7 +41,7 @@ class WhatIfPage {
       return;
     }
     this.build();
-    this.run();
+    this.following.now();
   }
 
   /** The large machine where its kernels are warm; else a week of a small one, which is quick. */
@@ -45,7 +50,7 @@ class WhatIfPage {
     const week = this.list.find((one) => one.key === "bundled:week.swf");
     const source = (this.choices.warm ? whole : week) ?? week ?? this.list[0];
     const policy = source.policy ?? { power: "dvfs" };
-    return ask.withCap(ask.withSource({ policy }, source), 0.7);
+    return ask.withCap(ask.withSource({ policy }, source), { part: 0.7, of: "" });
   }
 
   build() {
@@ -100,31 +105,16 @@ class WhatIfPage {
   }
 
   capField() {
-    const part = ask.capOf(this.question);
-    const slider = this.slider = h("input", { type: "range", id: freshId("field"), min: "30",
-      max: "100", step: "1", value: String(Math.round(100 * (part ?? 1))),
-      disabled: part === undefined });
-    const shown = h("output", { for: slider.id });
-    const tell = () => {
-      const percent = Number(slider.value);
-      setText(shown, part === undefined ? "as shared" : percent >= 100 ? "no cap" : `${percent} %`);
-      slider.setAttribute("aria-valuetext", shown.textContent);
-    };
-    slider.addEventListener("input", () => {
-      tell();
-      const percent = Number(slider.value);
-      this.change(ask.withCap(this.question, percent >= 100 ? null : percent / 100));
+    const fields = capFields(this.question, (cap) => {
+      this.change(ask.withCap(this.question, cap));
       if (this.axisInputs.power.value !== ask.policyName(this.question, "power")) {
         this.axisInputs.power.value = ask.policyName(this.question, "power");
         this.showParameters.power();
       }
     });
-    tell();
     const model = parameterFields(this.choices.power ?? [], this.question.power ?? {},
       (field, value) => this.change(ask.withPower(this.question, field, value)));
-    return h("fieldset", {}, h("legend", {}, "Power"), h("div", { class: "field" },
-      h("label", { for: slider.id }, "Cap, of the highest power without one"),
-      h("div", { class: "capline" }, slider, shown)),
+    return h("fieldset", {}, h("legend", {}, "Power"), fields,
     model.length > 0 && h("details", { class: "inner" }, h("summary", {},
       "How power and time follow speed"), model));
   }
@@ -187,16 +177,16 @@ class WhatIfPage {
 
   change(question) {
     this.question = question;
-    this.again();
+    this.view.element.dataset.stale = "true"; // what is shown is of another question
+    this.view.moveCap(capOf(question));
+    this.following.changed();
   }
 
   asked() {
     return { ...this.question, name: ask.nameOf(this.question) };
   }
 
-  async run() {
-    this.abort?.abort();
-    const mine = this.abort = new AbortController();
+  async run(signal) {
     this.problem.replaceChildren();
     this.old.hidden = true;
     this.view.element.dataset.stale = "true";
@@ -208,22 +198,25 @@ class WhatIfPage {
     }
     setText(this.working, "Simulating …");
     this.bones.hidden = !this.view.element.hidden;
+    const { question } = this, { name } = this.asked();
     try {
-      const answer = await post("whatif", this.asked(), mine.signal);
-      if (mine !== this.abort || !this.body.isConnected) return;
-      this.answered = this.asked().name;
+      const answer = await post("whatif", this.asked(), signal);
+      if (signal.aborted || !this.body.isConnected) return;
+      this.bones.hidden = true;
+      this.answered = name;
       this.view.element.hidden = false;
-      delete this.view.element.dataset.stale;
-      this.view.show(answer);
-      setText(this.working, `${this.asked().name}: simulated in ${formats.time(answer.seconds)}.`);
+      this.view.show(answer, capOf(question));
+      const moved = question !== this.question;
+      if (moved) this.view.moveCap(capOf(this.question));
+      else delete this.view.element.dataset.stale;
+      setText(this.working, `${name}: simulated in ${formats.time(answer.seconds)}.`
+        + (moved ? ` Simulating ${this.asked().name} …` : ""));
       if (answer.share) history.replaceState(null, "", address("whatif", { s: answer.share }));
     } catch (error) {
-      if (wasAborted(error) || mine !== this.abort) return;
+      if (wasAborted(error) || signal.aborted) return;
       setText(this.working, "");
-      this.problem.replaceChildren(failure(error, () => this.run()));
+      this.problem.replaceChildren(failure(error, () => this.following.now()));
       this.keepOld();
-    } finally {
-      if (mine === this.abort) this.bones.hidden = true;
     }
   }
 
@@ -277,8 +270,7 @@ class WhatIfPage {
   }
 
   destroy() {
-    this.abort?.abort();
-    this.again.cancel();
+    this.following.stop();
     this.view?.destroy();
   }
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Connection, select
 
@@ -17,14 +17,16 @@ from wattline.account.measured import kept_rules
 from wattline.account.measured.attributing import settle as settle_series
 from wattline.account.measured.attributing import settle_all
 from wattline.account.measured.checking import IMPOSSIBLE, impossible, said
-from wattline.account.measured.doubles import told_twice
+from wattline.account.measured.doubles import refuse_again, told_twice
 from wattline.account.measured.entities import is_above
 from wattline.account.measured.records import Found
 from wattline.account.measured.rules import Rules
 from wattline.account.measured.scope import Scope, known
+from wattline.account.measured.series_again import refuse_metered
 from wattline.account.measured.series_store import enter_series
 from wattline.account.measured.settling import Job, settle
 from wattline.account.measured.staying import enter_stays
+from wattline.account.measured.superseding import end_superseded, superseded_said
 from wattline.account.measured.tables import lives, series
 from wattline.account.measured.told import enter_lives, enter_steps
 from wattline.account.measured.touched import Touched
@@ -81,10 +83,14 @@ class MeasuredLedger:
         self.store = store
         schema.migrate(store)
 
-    def enter(self, found: Found, given: Mapping[str, Any] | None = None) -> Entered:
+    def enter(
+        self, found: Found, given: Mapping[str, Any] | None = None, *,
+        again: Literal["say", "refuse", "replace"] = "say",
+    ) -> Entered:
         """Enter what was found, all of it or nothing; a writer at the same time is waited for.
 
-        Rules that are given, by name, hold from then on for the whole ledger.
+        Rules that are given, by name, hold from then on for the whole ledger. `again` is what
+        becomes of jobs and samples that are there already under another zone or cluster.
         """
         scope = Scope.of(found)
         with self.store.session() as session:
@@ -92,22 +98,29 @@ class MeasuredLedger:
             schema.lock(connection)
             before = kept_rules.load(connection)
             rules = kept_rules.changed(before, given or {})
+            replaced = [] if again == "say" else refuse_again(
+                connection, found.lives, again == "replace")
+            gone = Touched() if again == "say" else refuse_metered(
+                connection, found.series, again == "replace", replaced)
             told = enter_lives(connection, found.lives)
             seen = enter_steps(connection, found.steps)
             metered = enter_series(connection, found.series)
             jobs = told.touched | seen.touched | enter_stays(connection, found.stays)
+            runaway = end_superseded(connection, told.touched)
             if rules.highest_w != before.highest_w:  # what Slurm's joules may be depends on it
                 jobs |= _every_job(connection)
             touched = settle(connection, jobs, rules.highest_w)
             remarks = _divide(
-                connection, metered.touched | Touched(lives=touched), before, rules)
+                connection, gone | metered.touched | Touched(lives=touched), before, rules)
             wrong = impossible(found, rules.highest_w)
             return Entered(
                 new=told.new, changed=told.changed, disagreeing=told.disagreeing,
                 steps=len(found.steps), samples=metered.samples, new_samples=metered.new,
                 mended=metered.mended | ({IMPOSSIBLE: len(wrong)} if wrong else {}),
                 rules=kept_rules.as_dict(rules),
-                remarks=(*said(wrong, rules.highest_w), *remarks, *_above(scope),
+                remarks=(*replaced, *said(wrong, rules.highest_w), *superseded_said(runaway),
+                         *remarks,
+                         *_above(scope),
                          *_apart(connection, scope),
                          *(told_twice(connection, found.lives) if told.new else ())),
                 **known(connection, scope))

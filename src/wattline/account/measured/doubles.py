@@ -1,26 +1,129 @@
 """Jobs that look as if they were told twice, as two: in two clusters, in two zones, by two numbers.
 
-What is surely one life is merged when it is entered (`told`); here is what only looks like one. It
-is said, because a bill has it twice, and `wattline account forget` takes one of them back.
+What is surely one life is merged when it is entered (`told`). A dump that comes again under another
+zone or cluster is refused, or takes the place of what is there: a job is known by its cluster, its
+number and its submission, and here all times of most jobs are off by the same quarters of an hour.
+What only looks like one life is said, because a bill has it twice, and `wattline account forget`
+takes one of them back.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection, Row, or_, select
 
+from wattline.account.measured.bulk import chunks as numbers
+from wattline.account.measured.forgetting import Unwanted, forget_jobs
 from wattline.account.measured.records import Life
 from wattline.account.measured.settling import chunks
 from wattline.account.measured.tables import lives
+from wattline.model.errors import InputError
+from wattline.model.units import counted, format_duration
 
 QUARTER_S = 900
 FARTHEST_S = 26 * 3600
 """Zones differ by whole quarters of an hour, and by no more than that."""
 ByLabel = Mapping[str, list[Life]]
-_COLUMNS = (lives.c.cluster, lives.c.label, lives.c.start_s, lives.c.end_s, lives.c.submit_s,
-            lives.c.user, lives.c.node_list)
+_COLUMNS = (lives.c.id, lives.c.cluster, lives.c.label, lives.c.start_s, lives.c.end_s,
+            lives.c.submit_s, lives.c.user, lives.c.node_list)
+
+
+@dataclass
+class _Again:
+    """Jobs of a file that are in a cluster of the ledger already, all off by the same time."""
+
+    cluster: str
+    by_s: int
+    own: set[str] = field(default_factory=set)
+    """Clusters of these jobs by the file."""
+    labels: set[str] = field(default_factory=set)
+    ids: set[int] = field(default_factory=set)
+
+    def said(self) -> str:
+        """Where they are."""
+        return f"{counted(len(self.labels), 'job')} {where_said(self.cluster, self.own, self.by_s)}"
+
+
+def where_said(cluster: str, own: Collection[str], by_s: int) -> str:
+    """In which cluster of the ledger, if not in its own, and how much later it is there."""
+    where = f"in cluster '{cluster}'" if set(own) != {cluster} else ""
+    shift = f"{format_duration(abs(by_s))} {'later' if by_s > 0 else 'earlier'}" if by_s else ""
+    return ", ".join(filter(None, (where, shift)))
+
+
+def refused(what: str, said: str) -> InputError:
+    """What to say of a file whose records are in the ledger already."""
+    return InputError(
+        f"{what}: {said}; was it entered with another --zone or --cluster? Nothing of it is "
+        "entered, as a bill would have it twice: take the same again, or give --replace to put "
+        "this in the place of what is there")
+
+
+def refuse_again(connection: Connection, found: Collection[Life], replace: bool) -> list[str]:
+    """Refuse lives that are there already under another zone or cluster, or let them replace those.
+
+    Answers what was replaced.
+    """
+    again = _entered_before(connection, found)
+    if not again:
+        return []
+    said = " and ".join(each.said() for each in again)
+    if not replace:
+        raise refused("jobs that the ledger has already, with the same number, user, nodes, wait "
+                      "and run time", said)
+    for each in again:
+        for some in numbers(each.ids):
+            forget_jobs(connection, Unwanted(ids=tuple(some)))
+    return [f"replaced, as --replace says: {said}"]
+
+
+def _entered_before(connection: Connection, found: Collection[Life]) -> list[_Again]:
+    """By cluster and shift, where it is so of at least half of the jobs that both have.
+
+    In summer zones may be further apart than in winter: then there are two shifts.
+    """
+    by_label: dict[str, list[Life]] = {}
+    for life in found:
+        by_label.setdefault(life.key.label, []).append(life)
+    rows = list(_rows(connection, by_label))
+    known = {(row.cluster, row.label, row.start_s): row.submit_s for row in rows}
+    common: dict[str, set[str]] = {}
+    groups: dict[tuple[str, int], _Again] = {}
+    for row in rows:
+        for life in by_label[row.label]:
+            key = life.key
+            submit_s = known.get((key.cluster, key.label, key.start_s), math.inf)
+            if submit_s is None or submit_s == life.submit_s or math.isnan(life.submit_s):
+                continue  # it is there as it is told here
+            common.setdefault(row.cluster, set()).add(row.label)
+            by_s = _shift_s(row, life)
+            if by_s is not None:
+                group = groups.setdefault((row.cluster, by_s), _Again(row.cluster, by_s))
+                group.own.add(key.cluster)
+                group.labels.add(row.label)
+                group.ids.add(int(row.id))
+    off = {cluster: set[str]() for cluster in common}
+    for group in groups.values():
+        off[group.cluster] |= group.labels
+    return [group for (cluster, _), group in sorted(groups.items())
+            if 2 * len(off[cluster]) >= len(common[cluster])]
+
+
+def _shift_s(row: Row[Any], life: Life) -> int | None:
+    """By how much the ledger's life is later, where it is one that is told again; else None."""
+    by_s = int(row.start_s - life.key.start_s)
+    if not _has_same_owner(row, life) or by_s % QUARTER_S or abs(by_s) > FARTHEST_S:
+        return None
+    if row.cluster == life.key.cluster and not by_s:
+        return None
+    if row.submit_s is None or row.submit_s - life.submit_s != by_s:
+        return None  # by its submission it is known, and without one it is not certain
+    has_ends = row.end_s is not None and life.end_s == life.end_s
+    return None if has_ends and row.end_s - life.end_s != by_s else by_s
 
 
 def told_twice(connection: Connection, found: Collection[Life]) -> Iterator[str]:

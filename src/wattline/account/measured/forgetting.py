@@ -31,10 +31,15 @@ class Unwanted:
     end_s: float | None = None
     """Lives that began from the one time on and before the other."""
 
+    ids: tuple[int, ...] | None = None
+    """Rows of the ledger."""
+
     def chosen(self) -> ColumnElement[bool]:
         found: list[ColumnElement[bool]] = [true()]
         if self.cluster is not None:
             found.append(lives.c.cluster == self.cluster)
+        if self.ids is not None:
+            found.append(lives.c.id.in_(self.ids))
         if self.jobs:
             found.append(or_(*(_is_job(text) for text in self.jobs)))
         if self.start_s is not None:

@@ -14,9 +14,10 @@ from wattline.account.measured.names import clean, clean_list
 from wattline.account.measured.records import Found, Life, LifeKey, Stay, StepSeen
 from wattline.account.measured.resized import RESIZING, as_one_life, given_back
 from wattline.account.measured.sacct_values import Cells
-from wattline.account.measured.zones import Moment, Zone, moment, stay, zone_of
 from wattline.model.errors import InputError
+from wattline.model.local_time import FORWARD, TWICE, Moment, Zone, stay, zone_of
 from wattline.site.cells import is_missing
+from wattline.site.moments import moment
 from wattline.site.sacct_json import job_cells, read_jobs, step_cells
 from wattline.site.sacct_text import NOT_ENDED, SEPARATOR, read_records
 from wattline.site.slurm_energy import job_joules
@@ -43,8 +44,6 @@ NO_END = "ended, without saying when"
 TOO_MUCH = "with more nodes or cores than there can be"
 FORGED = "whole records inside the name of a job"
 UNREADABLE = "lines that are no records"
-TWICE = "local times that the clock showed twice, taken as the earlier"
-FORWARD = "local times that no clock showed, taken as later"
 UNCOUNTED = "jobs without a number of nodes, taken as one"
 
 
@@ -200,33 +199,33 @@ class _Times:
     run_s: float | None
     suspended_s: float
 
-    def settled(self, reading: _Reading) -> tuple[float, float, dict[str, Any]]:
-        """Start and end, and what else the start may mean; what had to be guessed is counted."""
+    def settled(self, reading: _Reading) -> tuple[float, float, float, dict[str, Any]]:
+        """Start, end and submission, and what else the start may mean; guesses are counted."""
         assert self.start is not None
         run_s = None if self.run_s is None else self.run_s + self.suspended_s
-        start_s, end_s, guessed = stay(self.start, self.end, run_s)
+        start_s, end_s, submit_s, guessed = stay(self.start, self.end, run_s, self.submit)
         reading.mended[TWICE] += guessed
         told = [each for each in (self.start, self.end) if each is not None]
         reading.mended[FORWARD] += any(each.shifted for each in told)
         reading.local |= any(each.local for each in told)
         other = [int(each) for each in self.start.choices if each != start_s]
-        return start_s, end_s, {"other_start_s": other[0] if other else None,
-                                "guessed": bool(other) and guessed}
+        return start_s, end_s, submit_s, {"other_start_s": other[0] if other else None,
+                                          "guessed": bool(other) and guessed}
 
 
 def _add_life(cells: Cells, label: str, times: _Times, reading: _Reading) -> None:
     state = values.state(cells)
     nodes_text = str(cells.get("NodeList") or "").strip()
     unassigned = nodes_text.lower() == "none assigned"
-    if times.start is None or state == "PENDING" or (
-            not times.run_s and (unassigned or (state == "CANCELLED" and not nodes_text))):
+    in_queue = state == "PENDING" or (state == "CANCELLED" and not nodes_text)
+    if times.start is None or (not times.run_s and (in_queue or unassigned)):
         reading.skipped[NEVER_STARTED] += 1
         return
-    start_s, end_s, meant = times.settled(reading)
+    start_s, end_s, submit_s, meant = times.settled(reading)
     seen_s = math.nan
     if state == RESIZING and not math.isnan(end_s):  # the job goes on, in its next record
         end_s, seen_s = math.nan, end_s
-    elif state in NOT_ENDED:
+    elif state in NOT_ENDED and (state != "PENDING" or math.isnan(end_s)):
         end_s = math.nan
         if times.run_s is not None:
             seen_s = start_s + times.run_s + times.suspended_s
@@ -251,7 +250,7 @@ def _add_life(cells: Cells, label: str, times: _Times, reading: _Reading) -> Non
         LifeKey(_cluster(cells, reading), label, int(start_s)),
         job_id=int(raw) if raw.isdecimal() and int(raw) < 2**63 else None,
         state=clean(state, reading.mended), nodes=nodes or 1, cores=cores, node_list=node_list,
-        submit_s=times.submit.choices[0] if times.submit else math.nan,
+        submit_s=submit_s,
         end_s=end_s, limit_s=values.limit_s(cells),
         cpu_s=_cpu_s(cells, end_s),
         suspended_s=times.suspended_s, energy_j=job_joules(cells),
@@ -267,7 +266,7 @@ def _add_step(
     if times.start is None:
         reading.skipped[NEVER_STARTED] += 1
         return
-    start_s, end_s, meant = times.settled(reading)
+    start_s, end_s, _, meant = times.settled(reading)
     state = values.state(cells)
     if math.isnan(end_s) and times.run_s is not None and state and state not in NOT_ENDED:
         end_s = start_s + times.run_s + times.suspended_s

@@ -17,8 +17,9 @@ import numpy as np
 
 from wattline.account.measured.names import clean
 from wattline.account.measured.records import Found, Kind, Series
-from wattline.account.measured.zones import moment, zone_of
 from wattline.model.errors import InputError
+from wattline.model.local_time import zone_of
+from wattline.site.moments import moment
 from wattline.site.sacct_json import plain, within
 from wattline.site.slurm_energy import joules
 

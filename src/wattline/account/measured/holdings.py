@@ -124,16 +124,23 @@ def holdings(
         for host in hosts & wanted:
             mine = nodes.setdefault(host, _Columns())
             mine.life.append(life)
-            began_s, ended_s = _stay(start, end, marked.get((life, host)))
+            began_s, ended_s = _stay(start, end, marked.get((life, host)), ended)
             told = (end - start) / (ended_s - began_s) if ended_s > began_s else 1.0
             mine.figures.extend((began_s, ended_s, *figures, told))
             mine.index.append(index)
     return Holdings(nodes, unreadable, suspended)
 
 
-def _stay(start_s: float, end_s: float, marked: Times | None) -> tuple[float, float]:
-    """From when to when a life was on a node: as marked there, else as Slurm tells."""
+def _stay(
+    start_s: float, end_s: float, marked: Times | None, over_s: float | None
+) -> tuple[float, float]:
+    """From when to when a life was on a node: as marked there, else as Slurm tells.
+
+    `over_s` is when it was over, where it is: what was marked long after that is of another run.
+    """
     began_s, ended_s, told_s = marked or (math.nan, math.nan, math.nan)
+    if over_s is not None and ended_s > over_s + MARKED_S:
+        ended_s = math.nan
     if math.isnan(ended_s):
         ended_s = told_s
     if math.isnan(began_s):

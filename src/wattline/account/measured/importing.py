@@ -17,8 +17,8 @@ from wattline.account.measured.readers.prometheus import (
 )
 from wattline.account.measured.readers.reading import read_series
 from wattline.account.measured.records import Found, Kind
-from wattline.account.measured.zones import zone_of
 from wattline.model.errors import InputError
+from wattline.model.local_time import zone_of
 from wattline.model.reading import read_unpacked
 from wattline.model.units import parse_duration
 from wattline.site.sacct_text import SEPARATOR

@@ -1,9 +1,10 @@
 """Two records of the same life, or of the same step, made one.
 
 Each field is a maximum in a fixed order, so it does not matter which record came first, how
-often, or in which pieces: what is known beats what is not, an end beats going on, the later end the
-earlier one (with the state that stands beside it), more joules fewer: counters only rise. Of lists
-of nodes all nodes count that are in one of them: a job may give some back while it runs.
+often, or in which pieces: what is known beats what is not, an end beats going on, one that was told
+that of a RUNAWAY, the later end the earlier one (with the state that stands beside it), more joules
+fewer: counters only rise. Of lists of nodes all nodes count that are in one of them: a job may give
+some back while it runs.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from wattline.account.measured.holdings import hosts_of
-from wattline.account.measured.records import Life, StepSeen
+from wattline.account.measured.records import RUNAWAY, Life, StepSeen
 from wattline.model.units import fold_hosts
 
 _OF_LIFE = [field.name for field in fields(Life)
@@ -56,17 +57,18 @@ def moved_step(step: StepSeen, start_s: int) -> StepSeen:
 
 def disagree(one: Life, other: Life) -> bool:
     """Whether two records of an ended life say something different of its end or its joules."""
-    if math.isnan(one.end_s) or math.isnan(other.end_s):
+    if math.isnan(one.end_s) or math.isnan(other.end_s) or RUNAWAY in (one.state, other.state):
         return False
     joules = one.energy_j, other.energy_j
     return one.end_s != other.end_s or (joules[0] != joules[1]
                                         and not any(map(math.isnan, joules)))
 
 
-def _status(life: Life) -> tuple[bool, float, str]:
+def _status(life: Life) -> tuple[bool, bool, float, str]:
     ended = not math.isnan(life.end_s)
     until_s = life.end_s if ended else life.seen_s
-    return ended, -math.inf if math.isnan(until_s) else until_s, life.state
+    told = ended and life.state != RUNAWAY
+    return told, ended, -math.inf if math.isnan(until_s) else until_s, life.state
 
 
 def _most(one: Any, other: Any) -> Any:

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-from wattline.account.measured.zones import Zone, moment
 from wattline.model.errors import InputError
+from wattline.model.local_time import Zone
+from wattline.site.moments import moment
 
 _FIRST_UNIX_S = 1e8
 

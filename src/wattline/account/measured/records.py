@@ -12,6 +12,10 @@ from enum import StrEnum
 
 from wattline.model.signal import FloatArray
 
+RUNAWAY = "RUNAWAY"
+"""The state of a life that ended, by the controller or by the next life of its job, and that
+accounting never ended; `sacctmgr show runawayjobs` calls such jobs so."""
+
 
 class Source(StrEnum):
     """Where joules come from, the one that is believed first coming first."""

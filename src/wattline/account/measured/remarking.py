@@ -1,15 +1,18 @@
-"""What must be said beside an answer: meters that were set aside, names that nobody has."""
+"""What must be said beside an answer: meters that were set aside, joules that cannot be, names that
+nobody has."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, select, true
+from sqlalchemy import case, func, select, true
 
 from wattline.account.measured import kept_rules
+from wattline.account.measured.holdings import MARKED_S
 from wattline.account.measured.questions import Conditions, lives_asked, within
 from wattline.account.measured.records import Source
+from wattline.account.measured.rules import HIGHEST_W
 from wattline.account.measured.tables import facts, lives, rests
 from wattline.account.store import Store
 from wattline.model.units import joules_text
@@ -44,6 +47,52 @@ def set_aside(store: Store, asked: Conditions) -> SetAside:
         rows = session.execute(query).all()
     return SetAside(len(rows), sum(float(row[1]) for row in rows),
                     sum(float(row[2]) for row in rows))
+
+
+@dataclass(frozen=True)
+class TooMuch:
+    """A life with more joules than its nodes can draw in its time."""
+
+    label: str
+    energy_j: float
+    most_j: float
+    """Its nodes times their highest power times its time."""
+
+
+def too_much(store: Store, asked: Conditions) -> list[TooMuch]:
+    """Lives with more joules of meters than nodes x highest node power x time, the worst first.
+
+    The highest power is that of the rules where they have one, else the highest at which a node of
+    the life is in the ledger. Marks of prolog and epilog may reach beyond Slurm's whole seconds.
+    """
+    until_s = func.coalesce(lives.c.end_s, lives.c.seen_s, lives.c.start_s)
+    length_s = facts.c.end_s - facts.c.start_s
+    query = select(
+        lives.c.label, lives.c.energy_j, lives.c.nodes, (until_s - lives.c.start_s).label("ran_s"),
+        func.max(case((length_s > 0, facts.c.energy_j / length_s), else_=0.0)).label("most_w"),
+    ).join(facts, facts.c.life_id == lives.c.id).where(
+        lives.c.source == str(Source.SERIES), facts.c.source == str(Source.SERIES),
+        facts.c.step == "", lives_asked(asked)).group_by(
+        lives.c.id, lives.c.label, lives.c.energy_j, lives.c.nodes, lives.c.start_s, lives.c.end_s,
+        lives.c.seen_s)
+    with store.session() as session:
+        highest_w = kept_rules.load(session.connection()).highest_w
+        found = [TooMuch(row.label, float(row.energy_j), max(1, row.nodes) * (
+            float(row.ran_s) + 2 * MARKED_S) * (
+            float(row.most_w) if highest_w == HIGHEST_W else highest_w))
+            for row in session.execute(query)]
+    return sorted((each for each in found if each.energy_j > each.most_j),
+                  key=lambda each: (-each.energy_j / max(each.most_j, 1.0), each.label))
+
+
+def too_much_said(found: Sequence[TooMuch]) -> list[str]:
+    """One line on such lives, as a list that may be empty."""
+    if not found:
+        return []
+    most = found[0]
+    return [f"ERROR: jobs with more energy than their nodes can draw in their time: {len(found)}; "
+            f"most job {most.label}, {joules_text(most.energy_j)}, and its nodes at their highest "
+            f"power {joules_text(most.most_j)}; its end or its nodes' marks are wrong"]
 
 
 def filled_by_mean(store: Store, asked: Conditions) -> str:

@@ -127,14 +127,14 @@ def merge(samples: Iterable[Samples]) -> tuple[Samples, int]:
 
 
 def _enter(connection: Connection, series: Series, counts: _Counts) -> None:
-    given, twice, impossible = _checked(series)
+    given, twice, impossible = checked(series)
     counts.samples += int(np.size(series.value))
     counts.contradictions += twice
     counts.impossible += impossible
     if not len(given):
         return
     parts = dict(_by_day(given))
-    kept = _kept(connection, series, min(parts), max(parts))
+    kept = kept_days(connection, series, min(parts), max(parts))
     new, changed = [], []
     for day, part in parts.items():
         row_id, before = kept.get(day, (None, None))
@@ -159,7 +159,7 @@ def _enter(connection: Connection, series: Series, counts: _Counts) -> None:
             series_table.update().where(series_table.c.id == bindparam("row_id")), changed)
 
 
-def _checked(series: Series) -> tuple[Samples, int, int]:
+def checked(series: Series) -> tuple[Samples, int, int]:
     """Samples in order; how many instants came twice, and how many values cannot be."""
     times = np.asarray(series.time_s, dtype=np.float64)
     values = np.array(series.value, dtype=np.float64)
@@ -190,15 +190,17 @@ def _by_day(samples: Samples) -> Iterator[tuple[int, Samples]]:
                                        samples.interval_s)
 
 
-def _kept(
-    connection: Connection, series: Series, first_day: int, last_day: int
+def kept_days(
+    connection: Connection, series: Series, first_day: int, last_day: int,
+    cluster: str | None = None,
 ) -> dict[int, tuple[int, Samples]]:
+    """The rows of a series by day, in its own or in another cluster: their numbers and samples."""
     table = series_table.c
     rows = connection.execute(
         select(table.id, table.day, table.interval_s, table.samples).where(
-            table.cluster == series.cluster, table.entity == series.entity,
-            table.meter == series.meter, table.kind == str(series.kind),
-            table.day.between(first_day, last_day)))
+            table.cluster == (series.cluster if cluster is None else cluster),
+            table.entity == series.entity, table.meter == series.meter,
+            table.kind == str(series.kind), table.day.between(first_day, last_day)))
     return {day: (row_id, Samples(*decode(packed), np.nan if told is None else float(told)))
             for row_id, day, told, packed in rows}
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, select, update
 
 from wattline.account.measured.records import Stay
 from wattline.account.measured.settling import Job, chunks
@@ -15,6 +15,8 @@ from wattline.account.measured.tables import lives, stays
 Times = tuple[float, float, float]
 """Begin and end, NaN where nobody marked it; and when Slurm says that it was given back."""
 TIMES = ("begin_s", "end_s", "told_s")
+WHOLE_SECONDS_S = 1.0
+"""Slurm's starts are whole seconds: a mark may seem to be so much later."""
 Place = tuple[int, str]
 """The start of a life of a job, and the node."""
 
@@ -59,8 +61,27 @@ def _write(
 
 
 def stays_of(connection: Connection, chosen: ColumnElement[bool]) -> dict[tuple[int, str], Times]:
-    """The stays of these lives, by the number of the life and the node."""
+    """The stays of these lives, by the number of the life and the node.
+
+    A job has one life at a time: where a mark says more, a stay ends when the next life begins.
+    """
     same = and_(*(stays.c[name] == lives.c[name] for name in ("cluster", "label", "start_s")))
+    found = _as_marked(connection, same, chosen)
+    later = lives.alias("later")
+    query = select(lives.c.id, stays.c.node, func.min(later.c.start_s)).join(stays, same).join(
+        later, and_(later.c.cluster == lives.c.cluster, later.c.label == lives.c.label,
+                    later.c.start_s > lives.c.start_s,
+                    later.c.start_s + WHOLE_SECONDS_S < stays.c.end_s)).where(chosen).group_by(
+        lives.c.id, stays.c.node)
+    for life, node, next_s in connection.execute(query):
+        begin_s, _, told_s = found[int(life), str(node)]
+        found[int(life), str(node)] = begin_s, float(next_s), told_s
+    return found
+
+
+def _as_marked(
+    connection: Connection, same: ColumnElement[bool], chosen: ColumnElement[bool]
+) -> dict[tuple[int, str], Times]:
     query = select(lives.c.id, stays.c.node, *(stays.c[name] for name in TIMES)).join(
         stays, same).where(chosen)
     return {(int(life), str(node)): (_number(begin_s), _number(end_s), _number(told_s))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from wattline.model.cap_value import WATTS, is_cap_value, read_cap_value
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.fields import name_of
-from wattline.model.units import watts_of
 from wattline.policies.declaration import AXES
 from wattline.policies.going_together import KEEPERS
 from wattline.policies.registry import places
@@ -64,8 +63,8 @@ def _compared(scenario: Scenario) -> dict[str, Any]:
     """The fields of a scenario, with a cap in watts however it was written."""
     fields = scenario.model_dump(mode="json", exclude_none=True)
     cap = fields["power"].get("cap", "none")
-    with suppress(InputError):  # a part of the peak, a file, or none
-        fields["power"]["cap"] = cap if isinstance(cap, list | dict) else watts_of(cap)
+    if is_cap_value(cap) and (value := read_cap_value(cap)).of == WATTS:
+        fields["power"]["cap"] = value.number
     return fields
 
 

@@ -28,10 +28,11 @@ from wattline.controller.looking_in import KeptBooks, look_in
 from wattline.controller.speaking import site_at
 from wattline.engine.ahead import moment_of_books
 from wattline.engine.prepare import Rules
+from wattline.model.cap_value import cap_field, is_cap_value, read_cap_value
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.signal import FloatArray, Signal
-from wattline.model.units import counted, parse_fraction
+from wattline.model.units import counted
 from wattline.scenario.bundled_logs import log_path
 from wattline.scenario.in_python import Source
 from wattline.scenario.load import changed, validate
@@ -95,16 +96,16 @@ def as_told(kept: KeptBooks) -> Scenario:
     scenario = kept.plan.scenario
     told_w = float(kept.books.record.meter[0].told_cap_w)
     fields = scenario.model_dump(mode="json", exclude_none=True)
-    cap = told_w if told_w < np.inf else "none"
+    cap = cap_field(told_w) if told_w < np.inf else "none"
     return validate(changed(fields, {CAP: cap}), "site")
 
 
 def in_watts(choices: Iterable[NamedChanges], books: Books) -> list[NamedChanges]:
-    """The same choices with caps in watts: per cent are of what the machine can draw."""
+    """The same choices with caps in watts: per cent are of rated power."""
     def watts(cap: Any) -> Any:
-        if not isinstance(cap, str) or not cap.strip().endswith("%"):
+        if not is_cap_value(cap):
             return cap
-        return round(parse_fraction(cap) * books.machine.power_w_max, 6)
+        return cap_field(read_cap_value(cap).watts(books.machine.power_w_max))
 
     return [replace(choice, changes={name: watts(value) if name == CAP else value
                                      for name, value in choice.changes.items()})

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from wattline.model.errors import InputError
+from wattline.model.run_clock import RunClock
 from wattline.model.signal import FloatArray, Signal
-from wattline.traces.dated_tariffs import LogDates, Read, rate_beside, shifted
+from wattline.traces.dated_tariffs import Read, rate_beside, shifted
 from wattline.traces.rates import is_flat
 
 
@@ -18,7 +19,7 @@ class Clock:
     """The seconds that futures are counted in."""
 
     now_s: float
-    log: LogDates | None
+    log: RunClock | None
     """What it is the clock of; None on a live machine, whose seconds are Unix times."""
 
 

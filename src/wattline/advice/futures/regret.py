@@ -99,7 +99,7 @@ class RegretStudy:
 
 
 def tuning_regret(
-    logs: dict[str, Source], *, caps: Sequence[str] = ("85%", "70%"),
+    logs: dict[str, Source], *, caps: Sequence[str] = ("85%peak", "70%peak"),
     objectives: Sequence[str] = ("wait_s",), candidates: Sequence[str] = (),
     power: str = "dvfs", every: float | str = "6h", horizon: float | str = "24h",
     samples: int = 5, seed: int = 1, out: str | Path | None = None, allow_code: bool = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 from wattline.model.units import counted, parse_duration
 from wattline.scenario.in_python import Source
-from wattline.traces.dated_tariffs import LogDates
+from wattline.scenario.times import clock_of
 from wattline.traces.rates import carbon_from, price_from
 from wattline.traces.tariffs import currency_of
 
@@ -110,9 +110,9 @@ def advise_start(
         ready = planned(scenario, given, allow_code)
         now = stand_at(ready, instant_s(at, ready), horizon_s, arrivals)
         row, state = _row_of(now, job, arrivals)
-        submit_s, now_s = ready.jobs.submit_s, now.moment.now_s
-        clock = Clock(now_s, LogDates.of(float(submit_s[0]), max(float(submit_s[-1]), now_s),
-                                         ready.scenario.trace.unix_start_s))
+        now_s = now.moment.now_s
+        log = clock_of(ready.scenario, ready.jobs)
+        clock = Clock(now_s, replace(log, last_s=max(log.last_s, now_s)))
     money = rate_on(clock, price, price_from, price_start)
     grams = rate_on(clock, carbon, carbon_from, price_start)
     moment = now.moment

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.account.options import clusters_option, store_option, zone_option
+from wattline.cli.account.options import clusters_option, store_option
 from wattline.cli.account.show import names
 from wattline.cli.finite import FINITE
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.cli.rate_options import carbon_option, price_option
 from wattline.cli.simulating import warn_assumed
+from wattline.cli.zone import zone_option
 
 if TYPE_CHECKING:
     from wattline.advice.bill import Bill

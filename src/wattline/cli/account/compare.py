@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from wattline.cli.account.options import clusters_option, store_option, zone_option
+from wattline.cli.account.options import clusters_option, store_option
 from wattline.cli.account.show import names
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.cli.simulating import warn_assumed
+from wattline.cli.zone import zone_option
 
 
 @click.command("compare")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from wattline.cli.account.options import store_option, zone_option
+from wattline.cli.account.options import store_option
 from wattline.cli.account.show import names
 from wattline.cli.output import json_option, print_json
+from wattline.cli.zone import zone_option
 
 
 @click.command("forget")

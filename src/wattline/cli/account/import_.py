@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.account.options import cluster_option, store_option, zone_option
+from wattline.cli.account.options import cluster_option, store_option
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.simulating import warn_assumed
+from wattline.cli.zone import zone_option
 
 if TYPE_CHECKING:
     from wattline.advice.measured import Imported
@@ -63,6 +64,8 @@ def _with_options(command: Any) -> Any:
 @store_option
 @cluster_option
 @zone_option
+@click.option("--replace", is_flag=True,
+              help="Let jobs and samples take the place of those under another zone or cluster.")
 @_with_options
 @json_option
 def command(sources: tuple[str, ...], store: str, as_json: bool, **options: Any) -> None:
@@ -71,7 +74,9 @@ def command(sources: tuple[str, ...], store: str, as_json: bool, **options: Any)
     What a file is, is found by its content: sacct as text (-P, -p, with or without a header) or
     JSON, with -D or without; scontrol show node as text or JSON; power of nodes as CSV, Parquet,
     a job of a ClusterCockpit archive, or Slurm's HDF5 profiles. Each file is entered whole or not
-    at all, and nothing counts twice: files may overlap, come again, in any order.
+    at all, and nothing counts twice: files may overlap, come again, in any order. One whose jobs
+    or samples are there already under another --zone or --cluster is refused, or takes their place
+    with --replace.
 
     How power is divided (--idle-w to --counter-range) is kept in the store, and holds for later
     imports; a change computes all its joules anew.
@@ -86,7 +91,7 @@ def command(sources: tuple[str, ...], store: str, as_json: bool, **options: Any)
             at=options["at"], node=options["node"], rules=rules, query=options["query"],
             label=options["label"], gpu_label=options["gpu_label"], counter=options["counter"],
             start=options["starttime"], end=options["endtime"], step=options["step"],
-            progress=advance)
+            replace=options["replace"], progress=advance)
     if as_json:
         warn_assumed(found.remarks)
         print_json(found.to_dict())

@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-from wattline.cli.account.options import clusters_option, store_option, zone_option
+from wattline.cli.account.options import clusters_option, store_option
 from wattline.cli.account.show import names
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.cli.simulating import warn_assumed
+from wattline.cli.zone import zone_option
 
 BARS = " ▁▂▃▄▅▆▇█"
 WIDE = 60
@@ -26,8 +27,8 @@ WIDE = 60
 def command(job: str, store: str, clusters: str, zone: str, plot: str | None,
             as_json: bool) -> None:
     """Show JOB (12345, 300_1, 12+0): power over time, steps, nodes, source, coverage, quality."""
-    from wattline.account.measured.zones import zone_of
     from wattline.advice.measured_job import account_job
+    from wattline.model.local_time import zone_of
     from wattline.model.pictures import check_picture
 
     if plot is not None:

@@ -9,8 +9,5 @@ store_option = click.option("--store", required=True, metavar="URL|FILE",
 cluster_option = click.option(
     "--cluster", default="", metavar="NAME",
     help="What the cluster is called, where the files do not say it.")
-zone_option = click.option(
-    "--zone", default="", metavar="ZONE",
-    help="Zone of times without one, like Europe/Berlin; this machine's otherwise.")
 clusters_option = click.option("-M", "--clusters", default="", metavar="NAME,...",
                                help="Only these clusters.")

@@ -9,9 +9,10 @@ import click
 
 from wattline.analysis.folders import run_folder as folder_to_write
 from wattline.cli.account.measured import show_measured
-from wattline.cli.account.options import clusters_option, zone_option
+from wattline.cli.account.options import clusters_option
 from wattline.cli.choices import Choice
 from wattline.cli.finite import FINITE
+from wattline.cli.needs import among, given, option
 from wattline.cli.output import (
     json_option,
     print_json,
@@ -20,11 +21,13 @@ from wattline.cli.output import (
 )
 from wattline.cli.rate_options import price_option
 from wattline.cli.simulating import warn_assumed
+from wattline.cli.zone import zone_option
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
     from wattline.advice.account import RunAccount
 
+CLASSES = among("by", "class", "node_class")
 BY = ("user", "account", "partition", "application", "class", "node_class", "node")
 
 
@@ -32,7 +35,8 @@ BY = ("user", "account", "partition", "application", "class", "node_class", "nod
 @click.argument("run_folder", metavar="[RUN]", type=click.Path(path_type=Path), required=False)
 @click.option("--store", default="", metavar="URL|FILE",
               help="SQL store that keeps the ledger; without it a RUN is only printed.")
-@click.option("--run-name", default="", help="Which run of the store; the last one otherwise.")
+@option("--run-name", default="", help="Which run of the store; the last one otherwise.",
+        needs=given("store"))
 @click.option("-o", "--format", "fields", default="", metavar="FIELD[%WIDTH],...",
               help="Fields by their sacct names; --helpformat lists them.")
 @click.option("-P", "--parsable2", is_flag=True, help="Separate by |.")
@@ -52,10 +56,12 @@ BY = ("user", "account", "partition", "application", "class", "node_class", "nod
 @zone_option
 @click.option("-X", "--allocations", is_flag=True, help="Jobs without their steps.")
 @click.option("--by", type=Choice(BY), help="Totals instead of jobs.")
-@click.option("--class", "classes", multiple=True, metavar="PARTITION=CLASS",
-              help="Of --by class: the class of nodes of a partition, where nobody told it.")
-@click.option("--views", type=click.Path(path_type=Path), metavar="FILE",
-              help="Of --by class: a file of views that has the class of each node (node_class).")
+@option("--class", "classes", multiple=True, metavar="PARTITION=CLASS",
+        help="Of --by class: the class of nodes of a partition, where nobody told it.",
+        needs=CLASSES)
+@option("--views", type=click.Path(path_type=Path), metavar="FILE",
+        help="Of --by class: a file of views that has the class of each node (node_class).",
+        needs=CLASSES)
 @price_option
 @click.option("--price-start", default="", metavar="DATE",
               help="Date in the table of prices at which the first job is submitted; by the dates "
@@ -63,12 +69,13 @@ BY = ("user", "account", "partition", "application", "class", "node_class", "nod
 @click.option("--epoch", type=FINITE, metavar="SECONDS",
               help="Unix time at which the run's clock stands at 0; as the log says otherwise, 0 "
                    "where it does not.")
-@click.option("--replace", is_flag=True,
-              help="Delete another run of the same name from the store first.")
+@option("--replace", is_flag=True,
+        help="Delete another run of the same name from the store first.",
+        needs=(given("run_folder"), given("store")))
 @click.option("--profile", type=click.Path(path_type=Path), metavar="FOLDER",
               help="Write the power profiles of the jobs as Slurm's HDF5 files.")
-@click.option("--profile-interval", type=FINITE, default=30.0, show_default=True, metavar="SECONDS",
-              help="With --profile: time between two samples.")
+@option("--profile-interval", type=FINITE, default=30.0, show_default=True, metavar="SECONDS",
+        help="With --profile: time between two samples.", needs=given("profile"))
 @json_option
 def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) -> None:
     """Print jobs with the joules that they used: of RUN, or of the store, measured or simulated.
@@ -111,6 +118,7 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
         found = account_run(
             run_folder, store=store, run_name=options["run_name"], **chosen, by=options["by"],
             price=options["price"], price_start=options["price_start"], epoch_s=options["epoch"],
+            zone=options["zone"],
             replace_run=options["replace"], with_steps=not options["allocations"],
             profile=options["profile"], profile_interval_s=options["profile_interval"],
             progress=advance)
@@ -159,9 +167,10 @@ def _is_measured(store: str) -> tuple[bool, str]:
 
 def _by_of_run(options: dict[str, Any]) -> str | None:
     """A run knows no nodes by name, and no clusters."""
-    for name, option in (("clusters", "-M"), ("zone", "--zone")):
-        if options[name]:
-            raise InputError(f"{option} goes with measured jobs, and this is a simulated run")
+    if options["clusters"]:
+        raise InputError("-M goes with measured jobs, and this is a simulated run")
+    if options["zone"] and options["price"] is None:
+        raise InputError("--zone goes with measured jobs, or with --price of a simulated run")
     if options["classes"]:
         raise InputError("--class goes with measured jobs; a run knows the classes of its nodes")
     if options["views"] is not None:

@@ -7,16 +7,16 @@ from typing import Any
 import click
 
 from wattline.cli.finite import FiniteRange
+from wattline.cli.needs import given, option
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.live.found import KINDS
-from wattline.model.errors import InputError
 
 
 @click.command("read")
 @click.option("--kind", metavar="KIND", help=f"Only this kind of sensor: {', '.join(KINDS)}.")
-@click.option("--place", metavar="PLACE", default=None,
-              help="Where to look for it instead of its usual place: a folder, or an address such "
-              "as lanplus://user@host or https://user@host; needs --kind.")
+@option("--place", metavar="PLACE", default=None,
+        help="Where to look for it instead of its usual place: a folder, or an address such "
+        "as lanplus://user@host or https://user@host; needs --kind.", needs=given("kind"))
 @click.option("--seconds", type=FiniteRange(min=0.01), default=1.0, show_default=True,
               help="Time between the two readings that a power is made of.")
 @json_option
@@ -24,8 +24,6 @@ def command(kind: str | None, place: str | None, seconds: float, as_json: bool) 
     """List the sensors of this machine and read them twice: what it draws now, by domain."""
     from wattline.live.reading import look
 
-    if place is not None and kind is None:
-        raise InputError("--place needs --kind, the kind of sensor to look for there")
     found = look(kind, place, seconds=seconds)
     if as_json:
         print_json(found.to_dict())

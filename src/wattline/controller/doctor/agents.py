@@ -156,14 +156,29 @@ def _agents(site: SiteConfig, heard: _Heard) -> list[Check]:
 
 
 def _safe_caps(site: SiteConfig, safe_w: Mapping[str, float]) -> list[Check]:
-    """Where agents have any: what holds when the controller is silent."""
-    names, power = site.node_names, NodePower.of(site)
+    """What holds when the controller is silent, and where no job can be lowered at all."""
+    names, busy_w = site.node_names, _busy_w(site)
     known = [node for node in names if node in safe_w]
-    if not known:
-        return []
-    said = too_high(safe_w, names, power.idle_w.__getitem__, site.cap)
-    return [checked("safe caps", not said, said or f"of {counted(len(known), 'node')}, within the "
-                    f"cap of {site.cap:,.0f} W", MEND, must=False)]
+    if known:
+        said = too_high(safe_w, names, busy_w.__getitem__, site.cap)
+        return [checked("safe caps", not said, said or f"of {counted(len(known), 'node')}, within "
+                        f"the cap of {site.cap:,.0f} W", MEND, must=False)]
+    total_w = sum(map(busy_w.__getitem__, names))
+    said = f"no agent has knobs; {counted(len(names), 'node')} with jobs draw {total_w:,.0f} W"
+    if total_w <= site.cap:
+        return [checked("safe caps", True, f"{said}, within the cap of {site.cap:,.0f} W", "",
+                        must=False)]
+    return [checked("safe caps", False, f"{said}, above the cap of {site.cap:,.0f} W: it is kept "
+                    "by what jobs claim alone. No watts that a job leaves are lent, and what one "
+                    "draws beyond its claim nothing takes back", "give agents knobs (limits.knobs, "
+                    "with low, high and safe), or let jobs claim all that they draw", must=False)]
+
+
+def _busy_w(site: SiteConfig) -> Mapping[str, float]:
+    """By node what it draws with a job."""
+    if site.parts is not None:
+        return {name: each.full_w for name, each in site.parts.nodes.items()}
+    return NodePower.of(site).active_w
 
 
 def _silent(nodes: list[str], states: dict[str, str]) -> str:

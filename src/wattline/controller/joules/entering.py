@@ -18,7 +18,7 @@ from sqlalchemy import Row, func, select
 from wattline.account.measured.book import MeasuredLedger
 from wattline.account.measured.from_sacct import read_sacct
 from wattline.account.measured.holdings import hosts_of
-from wattline.account.measured.records import Found, Life, LifeKey, Stay
+from wattline.account.measured.records import RUNAWAY, Found, Life, LifeKey, Stay
 from wattline.account.measured.tables import lives, stays
 from wattline.account.store import Store
 from wattline.controller.joules.commenting import Commenter
@@ -81,7 +81,7 @@ class Writer:
         self._lost |= batch.lost
         self._running = self._running if batch.running is None else batch.running
         over = {life.key: life for life in batch.lives.values()
-                if not math.isnan(life.end_s) and life.state != REQUEUED}
+                if not math.isnan(life.end_s) and life.state not in (REQUEUED, RUNAWAY)}
         marks = [*self.memory.marks, *batch.marks]
         found = Found("the live machine", tuple(batch.lives.values()),
                       series=batch.series(self.cluster))
@@ -133,7 +133,7 @@ class Writer:
         over_s = {life.key: life.end_s for life in told.lives if not math.isnan(life.end_s)}
         first = {life.key: each.key for life in told.lives if life.submit_s == life.key.start_s
                  for each in known.get(life.job_id or 0, ())
-                 if each.key.label == life.key.label
+                 if each.key.label == life.key.label and not each.gone
                  and each.key.start_s < life.key.start_s
                  and not over_s.get(each.key, each.end_s) <= life.key.start_s}
         return replace(told, lives=tuple(
@@ -234,13 +234,15 @@ class Writer:
             for at in range(0, len(wanted), 400):
                 for row in session.execute(
                         select(lives.c.label, lives.c.start_s, lives.c.job_id, lives.c.node_list,
-                               lives.c.end_s).where(
+                               lives.c.end_s, lives.c.state).where(
                             lives.c.cluster == self.cluster,
                             lives.c.job_id.in_(wanted[at:at + 400]))):
                     found.setdefault(int(row.job_id), []).append(Begun(
                         LifeKey(self.cluster, row.label, int(row.start_s)), int(row.job_id),
                         hosts_of(row.node_list),
-                        math.nan if row.end_s is None else float(row.end_s)))
+                        # Nobody told that end: marks wait for one that accounting tells.
+                        math.nan if row.end_s is None or row.state == RUNAWAY
+                        else float(row.end_s), gone=row.state == RUNAWAY))
         return dict(found)
 
     def _begun(self, known: Mapping[int, Sequence[Begun]]) -> dict[Place, float]:

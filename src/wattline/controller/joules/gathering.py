@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from wattline.account.measured.records import Kind, Life, LifeKey, Series
+from wattline.account.measured.records import RUNAWAY, Kind, Life, LifeKey, Series
 from wattline.live.agent.marks import BEGIN, END
 from wattline.live.fleet import NodeReport
 from wattline.live.sensor import Quality
@@ -144,7 +144,7 @@ class Gathering:
         for label, job in seen.items():
             before = self._last.get(label)
             if before is not None and _is_other(before, job):
-                lost += _all_lost(before)
+                lost += self._forgotten(before, now_s)
                 before = None
                 del self._last[label]
             if before is not None and job.restarts > before.restarts:
@@ -159,7 +159,7 @@ class Gathering:
                 self._begun(job, before, now_s)
         for label, gone in self._last.items():
             if label not in seen and _runs(gone):  # Slurm shows for a while what has ended
-                lost += _all_lost(gone)
+                lost += self._forgotten(gone, now_s)
         self._last = {label: job for label, job in self._last.items() if label in seen}
         self._had = {key: nodes for key, nodes in self._had.items() if key.label in seen}
         self._running = frozenset(LifeKey(self.cluster, label, int(job.start_s))
@@ -203,6 +203,14 @@ class Gathering:
             self._lives[life.key] = life
         self._last[job.label] = job
 
+    def _forgotten(self, gone: SlurmJob, now_s: float) -> list[Lost]:
+        """End a life that Slurm does not know any more; accounting, where it says an end, knows
+        better."""
+        life = life_of(gone, self.cluster, now_s)
+        life = with_nodes(life, self._had.get(life.key, ()))
+        self._lives[life.key] = replace(life, state=RUNAWAY, end_s=now_s)
+        return _all_lost(gone)
+
     def _requeued(self, before: SlurmJob, now: SlurmJob, now_s: float) -> None:
         """Slurm shows the next life only; it was submitted when the last one ended."""
         if _runs(before):
@@ -239,8 +247,10 @@ def _has_begun(job: SlurmJob) -> bool:
 
 
 def _is_other(before: SlurmJob, now: SlurmJob) -> bool:
-    """Whether a slurmctld that was killed has given the number of a job that ran again."""
-    return _runs(before) and now.restarts <= before.restarts and now.submit_s > before.submit_s
+    """Whether a slurmctld that was killed has given the number of a job that ran again, or has
+    forgotten that it had started it."""
+    return _runs(before) and now.restarts <= before.restarts and (
+        now.submit_s > before.submit_s or now.state in WAITING)
 
 
 def _all_lost(job: SlurmJob) -> list[Lost]:

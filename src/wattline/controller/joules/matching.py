@@ -33,7 +33,9 @@ class Begun:
     job_id: int
     nodes: frozenset[str]
     end_s: float
-    """NaN while it runs."""
+    """NaN while it runs, and where accounting has not told it."""
+    gone: bool = False
+    """Whether Slurm does not know it any more."""
 
 
 @dataclass(frozen=True)

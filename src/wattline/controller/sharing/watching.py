@@ -34,6 +34,8 @@ class SharedWatcher(Watcher):
     """Keeps which CPUs are whose."""
 
     units = "CPUs"
+    without_sleeping = False
+    """Slurm switches nodes on when it starts jobs there: those that are off count as idle."""
 
     def __init__(
         self, parts: SharedParts, partitions: Iterable[str] = (), *,
@@ -45,10 +47,13 @@ class SharedWatcher(Watcher):
         self._used: set[int] = set()
         self._shares: dict[str, Mapping[str, Share]] = {}
         """Of jobs that were looked at, until they are over."""
+        self._crowded: set[str] = set()
+        """Nodes of jobs that run by Slurm and have no CPU left in the books."""
         self._above: dict[str, float] = {}
         """By node what its jobs add together."""
 
     def news(self, seen: Seen) -> News:
+        self._crowded.clear()
         found = super().news(seen)
         self._above = {}
         for _, told in self._at_work():
@@ -99,6 +104,11 @@ class SharedWatcher(Watcher):
                 found[host] = before_w + max(more_w, 0.0)
         return found
 
+    def suspended_w(self, told: Told, usual_w: float) -> float:
+        """Its part of the idle power; all that it claims where Slurm has given its CPUs away."""
+        return (told.watts if self._crowded.intersection(told.shares)
+                else sum(share.idle_w for share in told.shares.values()))
+
     def drawn_w(self, told: Told, nodes_w: Mapping[str, float]) -> float:
         """Its part of the idle power by CPUs, and of the rest by what its parts should draw."""
         total_w = 0.0
@@ -110,6 +120,16 @@ class SharedWatcher(Watcher):
             part = share.above_w / all_w if all_w > 0.0 else 0.0
             total_w += share.idle_w + max(drawn_w - self.parts.nodes[host].idle_w, 0.0) * part
         return total_w
+
+    def said_and_least_w(self, told: Told, usual_w: float) -> dict[str, tuple[float, float]]:
+        """Under the lowest cap of a node its jobs share what that leaves above idle power."""
+        found = {}
+        for host, least_w in self.least_w(told.shares, usual_w).items():
+            share, all_w = told.shares[host], self._above.get(host, 0.0)
+            left_w = max(least_w - self.parts.nodes[host].idle_w, 0.0)
+            part = min(left_w / all_w, 1.0) if all_w > 0.0 else 1.0
+            found[host] = (share.idle_w + share.above_w, share.idle_w + share.above_w * part)
+        return found
 
     def _at_work(self) -> Iterable[tuple[str, Told]]:
         return ((name, told) for name, told in self.told.items()
@@ -129,6 +149,8 @@ class SharedWatcher(Watcher):
             free = (unit for unit in self.parts.units[host] if unit not in self._used)
             found += [unit for unit, _ in zip(free, range(share.cpus), strict=False)]
         self._used.update(found)
+        if not found:
+            self._crowded.update(job.node_list)
         return tuple(found)
 
     def _hosts(self, numbers: Sequence[int]) -> int:

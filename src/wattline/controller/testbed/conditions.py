@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,13 @@ from wattline.controller.desk import refuse_below_idle
 from wattline.controller.remembering import fresh_books
 from wattline.controller.testbed.layout import Bed
 from wattline.controller.testbed.own_site import site_of
-from wattline.controller.testbed.workload import BedJob
+from wattline.controller.testbed.workload import BedJob, MeasuredSize
 from wattline.engine.plain_process import call_plain
 from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+from wattline.model.units import counted
+from wattline.policies.configuration.moldable import Moldable
+from wattline.policies.configuration.offers import NODES_MAX, NODES_MIN, Offers
 
 CYCLE_S = 0.25
 LEASE_S = 60.0
@@ -103,6 +107,65 @@ def _alone_w(job: BedJob, bed: Bed) -> float:
     return (bed.nodes - job.nodes) * bed.power.idle_w + job.watts
 
 
+def _range(job: BedJob) -> dict[str, float]:
+    """As a controller tells the books of it."""
+    return dict(zip((NODES_MIN, NODES_MAX), job.range, strict=True))
+
+
+def as_measured(
+    conditions: Conditions, bed: Bed, jobs: Sequence[BedJob], speed: float = 1.0
+) -> tuple[list[BedJob], list[str]]:
+    """Jobs whose application has a table of configurations do what was measured on the nodes that
+    they get, as the fastest of those configurations, `speed` times as fast; and what is to be said
+    of it."""
+    books = _books(conditions, bed)
+    rule = getattr(books.policy, "configuration", None)
+    if not isinstance(rule, Moldable):
+        return list(jobs), []
+    offers = rule.offers
+    codes = {name: _code(offers, name) for name in {job.application for job in jobs}}
+    found, without = [], []
+    for job in jobs:
+        code = codes[job.application]
+        if code < 0:
+            without.append(job.number)
+            found.append(job)
+            continue
+        own = slice(offers.first_row[code], offers.first_row[code + 1])
+        found.append(replace(job, sizes=_sizes(
+            bed, job, offers.row_nodes[own], offers.row_time_s[own] / speed,
+            offers.row_power_w[own])))
+    if not without:
+        return found, []
+    return found, [f"{len(without):,} of {counted(len(jobs), 'job')} have no measured application "
+                   f"and run as they were requested; the first is job {without[0]}"]
+
+
+def _code(offers: Offers, name: str) -> int:
+    """The place of an application's table; -1 where it has none."""
+    job = JobTable.build(submit_s=[0.0], run_s=[1.0], procs=[1], application=[0 if name else -1],
+                         names={"application": (name,)})
+    try:
+        return int(offers.find["code"](job, {})[0])
+    except InputError:  # such a job is refused
+        return -1
+
+
+def _sizes(bed: Bed, job: BedJob, nodes: Any, time_s: Any, power_w: Any) -> tuple[
+        MeasuredSize, ...]:
+    found = []
+    for count in sorted(set(nodes.tolist())):
+        rows = [row for row in range(len(nodes)) if nodes[row] == count]
+        best = min(rows, key=lambda row: time_s[row])
+        each_w = float(power_w[best]) / count
+        if count <= bed.nodes and not bed.power.idle_w <= each_w <= bed.power.maximum_w:
+            raise InputError(
+                f"on {count} nodes '{job.application}' draws {each_w:g} W per node by its table; a "
+                f"node of the bed draws from {bed.power.idle_w:g} to {bed.power.maximum_w:g}")
+        found.append(MeasuredSize(count, float(time_s[best]), each_w))
+    return tuple(found)
+
+
 def waiting_alone(conditions: Conditions, bed: Bed, jobs: Sequence[BedJob]) -> list[int]:
     """Those that the policy does not start though nothing else is there."""
     books = _books(conditions, bed)
@@ -110,8 +173,9 @@ def waiting_alone(conditions: Conditions, bed: Bed, jobs: Sequence[BedJob]) -> l
     found = []
     for job in jobs:
         alone = books.copy()
-        decided = alone.step(2.0, [Submitted(str(job.number), job.nodes, job.limit_s,
-                                             float(job.watts))])
+        decided = alone.step(2.0, [Submitted(
+            str(job.number), job.range[1], job.limit_s, float(job.watts),
+            application=job.application, logged=_range(job))])
         fits = alone_w(alone.state, 0) <= conditions.last_w if len(alone.roll) else False
         if not fits and not any(each.kind == "start" for each in decided):
             found.append(job.number)

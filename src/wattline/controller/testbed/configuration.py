@@ -14,17 +14,22 @@ from wattline.live.transport.broker import make_broker_files
 DATABASE = "slurm_acct_db"
 
 JOB = """#!/bin/sh
-# One emulated job: $1 seconds of work at full speed, $2 watts per node while it does it.
+# One emulated job: $1 seconds of work at full speed, $2 watts per node while it does it; on the
+# numbers of nodes that follow (NODES=SECONDS,WATTS) what stands there.
 # The emulator sees the file, lets the work pass, and writes into the pipe when it is done. A step
 # with a process on each node waits there: Slurm counts joules by steps. Where a node or Slurm does
 # not answer it is tried again, as a job that wants to survive would, unless the work is done.
 id="$SLURM_JOB_ID.${{SLURM_RESTART_COUNT:-0}}"
 work={work}
+nodes="$SLURM_JOB_NUM_NODES"
+seconds="$1" watts="${{2:-nan}}"
+for size in "$@"; do
+  case $size in "$nodes="*) size="${{size#*=}}" seconds="${{size%,*}}" watts="${{size#*,}}" ;; esac
+done
 rm -f "$work/$id"
 mkfifo "$work/$id"
-printf '%s %s %s %s\\n' "$1" "${{2:-nan}}" "$$" "$SLURM_JOB_NODELIST" > "$work/.$id"
+printf '%s %s %s %s\\n' "$seconds" "$watts" "$$" "$SLURM_JOB_NODELIST" > "$work/.$id"
 mv "$work/.$id" "$work/$id.job"
-nodes="$SLURM_JOB_NUM_NODES"
 until srun --overlap -n "$nodes" --ntasks-per-node=1 sh -c 'read -r ended < "$0"' "$work/$id"; do
   [ -e "$work/$id.done" ] && exit 0
   sleep 1
@@ -134,6 +139,7 @@ AccountingStorageHost=127.0.0.1
 AccountingStoragePort={bed.accounting_port}
 AccountingStoragePass={bed.folder}/run/munge.socket
 AccountingStorageTRES=energy,license/watts
+AccountingStoreFlags=job_comment
 JobAcctGatherType=jobacct_gather/linux
 JobAcctGatherFrequency=task=2,energy=2
 AcctGatherEnergyType=acct_gather_energy/pm_counters

@@ -46,6 +46,8 @@ class ReplayedRun:
     number: int
     jobs: list[RunJob] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    not_awaited: list[str] = field(default_factory=list)
+    """Jobs that wait for others which are not among the submissions before them."""
     begin_s: float = math.nan
     """Unix time of the file's 0."""
     up_s: float = math.nan
@@ -67,7 +69,8 @@ class ReplayedRun:
     def to_dict(self) -> dict[str, Any]:
         return {
             "run": self.number, "jobs": len(self.jobs), "started": len(self.waits_s),
-            "refused": self.refused, "begin_unix_s": self.begin_s,
+            "refused": self.refused, "not_awaited": self.not_awaited,
+            "begin_unix_s": self.begin_s,
             "begin_after_slurmctld_s": self.begin_s - self.up_s,
             "mean_wait_s": self.mean_wait_s,
             "load_mean": sum(self.loads) / max(len(self.loads), 1),
@@ -173,6 +176,8 @@ class _Run:
         users = sorted({each.user for each in submissions} | _users_of(files.assoc))
         self.daemons = SiteDaemons(bed, files, site, users)
         self.labels: dict[str, Submission] = {}
+        self.ids: dict[str, str] = {}
+        """What Slurm calls the jobs of the file."""
 
     def carried_out(self) -> ReplayedRun:
         try:
@@ -200,9 +205,14 @@ class _Run:
             self.come(0.9 * each.at_s / max(self.submissions[-1].at_s, 1.0))
 
     def _submitted(self, asked: Submission) -> None:
+        options, unknown = asked.options_with(self.ids)
+        if unknown:
+            self.found.not_awaited.append(
+                f"{asked.name}: {', '.join(unknown)} not submitted before it")
         said = self.daemons.ask("sbatch", "--parsable", "--output=/dev/null", "--chdir=/tmp",
-                                *asked.options, stdin=asked.script)
-        self.labels[said.strip().split(";")[0]] = asked
+                                *options, stdin=asked.script)
+        number = said.strip().split(";")[0]
+        self.labels[number], self.ids[asked.job_id] = asked, number
 
     def _wait(self) -> None:
         until_s = time.time() + LATEST_S
@@ -214,7 +224,8 @@ class _Run:
     def _account(self) -> None:
         """Accounting is told of an end a little after the queue."""
         time.sleep(3.0)
-        text = self.daemons.ask("sacct", "-n", "-X", "-a", "-P", "-S", "2000-01-01", "-o", FIELDS)
+        text = self.daemons.ask("sacct", "-n", "-X", "-D", "-a", "-P", "-S", "2000-01-01", "-o",
+                                FIELDS)
         self.found.jobs = read_accounting(text, self.labels, self.found.begin_s)
         write_run(self.out / f"run{self.found.number}.csv", self.found.jobs)
         self.come(1.0)

@@ -10,16 +10,22 @@ from pathlib import Path
 from typing import Any
 
 from wattline.controller.testbed.bed import bring_up, take_down
-from wattline.controller.testbed.conditions import Conditions, check, never_starting
+from wattline.controller.testbed.conditions import (
+    Conditions,
+    as_measured,
+    check,
+    never_starting,
+)
 from wattline.controller.testbed.layout import Bed, NodePower, lay_out
 from wattline.controller.testbed.progress import BedProgress, Tell, untold
 from wattline.controller.testbed.running import BedRun, run_workload
 from wattline.controller.testbed.simulated import BesideSimulation, Setup, beside_simulation
 from wattline.controller.testbed.workload import BedJob, faster, jobs_of
+from wattline.model.cap_value import read_cap_value
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.progress import Advance, silent
 from wattline.model.shown import Shown
-from wattline.model.units import counted, parse_power
+from wattline.model.units import counted
 from wattline.scenario.remarks import cleaned
 from wattline.traces import Trace, read, trace_of
 
@@ -51,7 +57,7 @@ class TriedRun(Shown):
         return draw_curve(self.run.power_w, self.caps, Path(path))
 
 
-USUAL: dict[str, Any] = {"power": "block", "placement": "first-fit"}
+USUAL: dict[str, Any] = {"power": "watts", "placement": "first-fit"}
 
 
 def try_workload(
@@ -80,9 +86,11 @@ def try_workload(
         ...
     wattline.model.errors.InputError: a bed has from 1 to 1024 nodes, not 0
     """
+    rated_w = nodes * (power or NodePower()).active_w
     conditions = Conditions(
-        _watts(cap), mode, None if scenario is None else Path(scenario), USUAL,
-        None if lower_cap_to is None else _watts(lower_cap_to), at_s, when_short, faults)
+        read_cap_value(cap).watts(rated_w), mode, None if scenario is None else Path(scenario),
+        USUAL, None if lower_cap_to is None else read_cap_value(lower_cap_to).watts(rated_w), at_s,
+        when_short, faults)
     kept = None if journal is None else Path(journal)
     if kept is not None and not kept.parent.is_dir():
         raise InputError(f"{kept}: there is no folder {kept.parent}")
@@ -92,7 +100,8 @@ def try_workload(
         # What no such bed can run is refused before one is made.
         planned = lay_out(place, nodes, power=power)
         check(conditions, planned)
-        asked = jobs_of(faster(trace.jobs, speed), planned, node_w)
+        asked = jobs_of(faster(trace.jobs, speed), planned, node_w, trace.logged)
+        asked, unmeasured = as_measured(conditions, planned, asked, speed)
         never = never_starting(conditions, planned, asked)
         tell(BedProgress(f"bringing up a bed of {nodes} nodes{_said_of(never, conditions)}"))
         bed = bring_up(place, nodes, power=power)
@@ -105,7 +114,12 @@ def try_workload(
     finally:
         if folder is None:
             shutil.rmtree(place.parent, ignore_errors=True)
-    found = replace(found, remarks=(*cleaned(trace), *found.remarks))
+    found = replace(found, remarks=(*cleaned(trace), *unmeasured, *found.remarks))
+    if any(job.sizes for job in asked):
+        said = ("not compared with a simulation: there jobs run for the time of their "
+                "configuration, and here a cap slows them down as the emulated nodes do")
+        return TriedRun(replace(found, remarks=(*found.remarks, said)), None,
+                        tuple(conditions.caps()))
     if _is_foretold(conditions):
         tell(BedProgress("simulating the same submissions, to compare"))
     return _tried(found, asked, conditions, bed)
@@ -154,10 +168,6 @@ def _is_foretold(conditions: Conditions) -> bool:
     """Only a machine that is left alone and decided here can be."""
     return (conditions.mode == "decide" and conditions.lower_to_w is None
             and conditions.faults is None)
-
-
-def _watts(given: float | str) -> float:
-    return parse_power(given) if isinstance(given, str) else float(given)
 
 
 def _trace(workload: Any, column_map: str | Path | None) -> Trace:

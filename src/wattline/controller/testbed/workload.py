@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +17,22 @@ from wattline.controller.testbed.layout import Bed
 from wattline.live.slurm.commands import Commands, SlurmError
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
+from wattline.traces.raw import NODE_RANGE
 
 MINUTE_S = 60.0
 PARTITION_LIMIT_S = 365 * 86400.0
 RETRY_S = 60.0
 NO_INDEX = "the DB index is being set"
 """What Slurm says of a job that its database has not numbered yet."""
+
+
+@dataclass(frozen=True)
+class MeasuredSize:
+    """What an application takes on so many nodes at full speed."""
+
+    nodes: int
+    run_s: float
+    node_w: float
 
 
 @dataclass(frozen=True)
@@ -35,11 +46,34 @@ class BedJob:
     nodes: int
     node_w: float
     user: str = ""
+    application: str = ""
+    least_nodes: int = 0
+    """Where it asks for a range of nodes, the least and the most of it; otherwise 0."""
+    most_nodes: int = 0
+    sizes: tuple[MeasuredSize, ...] = ()
+    """Of a measured application: on these numbers of nodes it runs as was measured."""
 
     @property
     def watts(self) -> int:
-        """All its nodes, rounded up: licences are whole."""
-        return math.ceil(self.nodes * self.node_w - 1e-9)
+        """All nodes that it may get, rounded up: licences are whole."""
+        return math.ceil(self.range[1] * self.node_w - 1e-9)
+
+    @property
+    def name(self) -> str:
+        """Its own among the jobs of a run."""
+        return f"job{self.number}"
+
+    @property
+    def node_words(self) -> str:
+        """What `sbatch --nodes` is told."""
+        least, most = self.range
+        return str(most) if least == most else f"{least}-{most}"
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The least and the most nodes that it may get."""
+        least = self.least_nodes or self.nodes
+        return least, max(self.most_nodes or self.nodes, least)
 
 
 def faster(table: JobTable, speed: float) -> JobTable:
@@ -51,9 +85,12 @@ def faster(table: JobTable, speed: float) -> JobTable:
 
 
 def jobs_of(
-    table: JobTable, bed: Bed, node_w: tuple[float, float] | None = None
+    table: JobTable, bed: Bed, node_w: tuple[float, float] | None = None,
+    logged: Mapping[str, Any] | None = None,
 ) -> list[BedJob]:
     """The jobs of a table; a limit is in whole minutes, as Slurm has it.
+
+    `logged` has the ranges of nodes that jobs ask for (`nodes_min`, `nodes_max`).
 
     `node_w` is what a node draws with jobs that do not say it: of one of the whole machine, and
     of one on a single node. Those between draw between.
@@ -63,6 +100,8 @@ def jobs_of(
         raise InputError(f"job {int(table.job_id[large[0]])} asks for "
                          f"{int(table.procs[large[0]])} nodes and the bed has {bed.nodes}")
     first_s = float(table.submit_s[0]) if len(table) else 0.0
+    least, most = (np.nan_to_num((logged or {}).get(name, np.zeros(len(table))))
+                   for name in NODE_RANGE)
     found = []
     for row in range(len(table)):
         nodes = int(table.procs[row])
@@ -72,8 +111,12 @@ def jobs_of(
             raise InputError(f"job {int(table.job_id[row])} draws {each_w:g} W per node; a node of "
                              f"the bed draws from {bed.power.idle_w:g} to {bed.power.maximum_w:g}")
         limit_s = MINUTE_S * math.ceil(max(float(table.requested_s[row]), 1.0) / MINUTE_S)
-        found.append(BedJob(int(table.job_id[row]), float(table.submit_s[row]) - first_s,
-                            float(table.run_s[row]), limit_s, nodes, each_w))
+        code = int(table.application[row])
+        found.append(BedJob(
+            int(table.job_id[row]), float(table.submit_s[row]) - first_s,
+            float(table.run_s[row]), limit_s, nodes, each_w,
+            application=table.name_of("application", code) if code >= 0 else "",
+            least_nodes=min(int(least[row]), bed.nodes), most_nodes=min(int(most[row]), bed.nodes)))
     return found
 
 
@@ -154,7 +197,8 @@ class Submitter:
         commands = Commands(self.bed.environment)
         for label in labels:
             try:
-                commands.run("scontrol", "update", f"JobId={label}", f"Comment={self.mark}")
+                commands.run("scontrol", "update", f"JobId={label}",
+                             f"Comment={self._comment(self.labels[label])}")
             except SlurmError as error:
                 if NO_INDEX not in str(error):
                     continue
@@ -166,11 +210,11 @@ class Submitter:
 
     def _known(self, commands: Commands) -> set[str]:
         """Names of jobs that are there, or are over by accounting, which keeps them longer."""
-        here = commands.run("squeue", "-h", "-t", "all", "-o", "%j").split()
+        here = commands.run("squeue", "-h", "-t", "all", "-o", "%k").split()
         rows = commands.run("sacct", "-n", "-X", "-P", "-j", ",".join(self.labels), "-o",
-                            "JobName%64,End").splitlines() if self.labels else []
-        return {*here, *(name for name, end in (row.split("|") for row in rows)
-                         if end not in ("Unknown", "None"))}
+                            "Comment,End").splitlines() if self.labels else []
+        return {*here, *(comment.rpartition(" ")[2] for comment, _, end in (
+            row.rpartition("|") for row in rows) if end not in ("Unknown", "None"))}
 
     def _submitted(self, commands: Commands, job: BedJob) -> str:
         """A call that failed may have done it: look before it is repeated."""
@@ -183,18 +227,22 @@ class Submitter:
                 if self.clock() > until_s:
                     raise
             with suppress(SlurmError):
-                found = commands.run("squeue", "-h", "-t", "all", "-o", "%i",
-                                     f"--name={self._name(job)}").split()
-                if found:
-                    return found[0]
+                for line in commands.run("squeue", "-h", "-t", "all", "-o", "%i %k").splitlines():
+                    if line.split()[-1] == self._name(job):
+                        return line.split()[0]
 
     def _name(self, job: BedJob) -> str:
-        """No other job of the bed has it."""
-        return f"job{job.number}.{self.run}"
+        """No other job of the bed has it in its comment; what Slurm calls it is its application."""
+        return f"{job.name}.{self.run}"
+
+    def _comment(self, job: BedJob) -> str:
+        return f"{self.mark} {self._name(job)}"
 
     def _command(self, job: BedJob) -> list[str]:
-        return ["sbatch", "--parsable", *(["--hold"] if self.held else []), f"--nodes={job.nodes}",
-                f"--time={round(job.limit_s / MINUTE_S)}", f"--job-name={self._name(job)}",
-                f"--comment={self.mark}", "--requeue", f"--licenses=watts:{job.watts}",
+        return ["sbatch", "--parsable", *(["--hold"] if self.held else []),
+                f"--nodes={job.node_words}", f"--time={round(job.limit_s / MINUTE_S)}",
+                f"--job-name={job.application or job.name}",
+                f"--comment={self._comment(job)}", "--requeue", f"--licenses=watts:{job.watts}",
                 "--output=/dev/null",
-                str(Path(self.bed.folder) / "job.sh"), f"{job.run_s:g}", f"{job.node_w:g}"]
+                str(Path(self.bed.folder) / "job.sh"), f"{job.run_s:g}", f"{job.node_w:g}",
+                *(f"{each.nodes}={each.run_s:g},{each.node_w:g}" for each in job.sizes)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from wattline.grid.market import EXCEED_LIMIT, Bid, TrackingError
+from wattline.grid.market import EXCEED_LIMIT, Bid, TrackingError, saved_share
 from wattline.grid.qos import VIOLATION_LIMIT, TypeQuality
 from wattline.grid.workloads import Workload
 from wattline.model.errors import InputError
@@ -73,6 +73,7 @@ class BidOutcome:
 
     cost: float
     saving: float
+    """Against the energy price of the average: the published figure."""
     tracking: TrackingError
     quality: tuple[TypeQuality, ...]
     delays_s: tuple[FloatArray, ...] = field(default=(), repr=False)
@@ -85,8 +86,20 @@ class BidOutcome:
     """What the programme pays in an hour, less penalties, where its credit is in the cost."""
     hold: float = 0.0
     """Share of the hours that must meet all constraints, each by itself; 0: all together must."""
+    cost_uncontrolled: float = math.nan
+    """The bill of the same jobs run at once at full speed, without a contract."""
     limited: bool = False
     """Whether a limit of the power was kept beside the bid, which may hold it below the target."""
+
+    @property
+    def saving_against_uncontrolled(self) -> float:
+        """The share by which the bill is lower than it would be without a contract."""
+        return saved_share(self.cost, self.cost_uncontrolled)
+
+    def savings(self) -> dict[str, float]:
+        """For answers: what the bill changes by, then the published figure."""
+        return {"saving_against_uncontrolled": self.saving_against_uncontrolled,
+                "saving": self.saving}
 
     @property
     def met(self) -> bool:
@@ -132,10 +145,7 @@ class BidOutcome:
             )
         for q in self.quality:
             if not q.met:
-                found.append(
-                    f"QoS of {q.name}: {q.violation_share:.1%} of the jobs reach the threshold "
-                    f"{q.threshold:g}, {q.violation_share - q.limit:.1%} above the limit"
-                )
+                found.append(f"QoS of {q.name}: {q.why}")
         return tuple(found)
 
     @property
@@ -143,8 +153,7 @@ class BidOutcome:
         """The sum by which constraints fail: what to make small where none is met."""
         if self._deciding is not None:
             return self._deciding.excess
-        return self.tracking.excess + sum(
-            max(0.0, q.violation_share - q.limit) for q in self.quality)
+        return self.tracking.excess + sum(q.excess for q in self.quality)
 
 
 Simulate = Callable[[Bid], BidOutcome]

@@ -32,7 +32,8 @@ def run_agent(
         link = Link(settings.broker, f"{settings.cluster}-{settings.node}",
                     [topic(settings.cluster, settings.node, "order")], inbox.put, say=say,
                     state=topic(settings.cluster, settings.node, "state"),
-                    greeting=pack_state(settings.limits.safe))
+                    greeting=pack_state(
+                        settings.limits.safe if settings.limits.knobs else None))
         try:
             _loop(settings, agent, marks, inbox, link, stop)
         finally:

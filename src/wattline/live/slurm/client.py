@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wattline.live.slurm.commands import Commands, SlurmError
+from wattline.live.slurm.frequencies import FrequencyReader, frequencies
 from wattline.live.slurm.holding import Holding, evenly, read_holdings
 from wattline.live.slurm.reading import (
     NODE_FORMAT,
@@ -54,11 +55,14 @@ class Slurm:
 
     commands: Commands = field(default_factory=Commands)
     _reader: JobReader = field(default_factory=JobReader, repr=False, compare=False)
+    _frequencies: FrequencyReader = field(default_factory=FrequencyReader, repr=False,
+                                          compare=False)
 
     def look(self) -> Seen:
         """All jobs and nodes now."""
         now_s = time.time()
-        jobs = self._jobs(read=self._reader.read)
+        jobs = self._frequencies.read(self._jobs(read=self._reader.read),
+                                      lambda labels: frequencies(self.commands, labels))
         # Otherwise a node of 1,024 CPUs has 1K.
         nodes = read_nodes(self.commands.run("sinfo", "--noconvert", "-h", "-N", "-a", "-O",
                                              NODE_FORMAT))

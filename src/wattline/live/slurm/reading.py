@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import Literal
 
 from wattline.live.slurm.commands import SlurmError
 from wattline.model.units import parse_hosts
@@ -90,6 +91,8 @@ class SlurmJob:
     """Of nodes that it may have (`--constraint`)."""
     reservation: str = ""
     """Whose nodes it asks for; several names (`a,b`): of any of them."""
+    cpu_freq: str = ""
+    """Frequencies that it allows (`--cpu-freq`), as a user writes them."""
 
     @property
     def array(self) -> str:
@@ -194,7 +197,19 @@ class SlurmNode:
     def is_like(self, before: SlurmNode) -> bool:
         """Whether all is as before but what runs on it, of a node that takes jobs."""
         return (self.usable and before.usable and self.name == before.name
-                and self.partitions == before.partitions and self.closed == before.closed)
+                and self.partitions == before.partitions and self.closed == before.closed
+                and self.power == before.power)
+
+    @property
+    def power(self) -> NodePowerState:
+        """What Slurm's power saving does with it."""
+        if "powering_up" in self.states:
+            return "booting"
+        if "powered_down" in self.states:  # with a job it is about to boot
+            return "off" if BUSY.isdisjoint(self.states) else "booting"
+        if HALTING.isdisjoint(self.states):
+            return "on"
+        return "halting"
 
     @property
     def rests(self) -> bool:
@@ -202,9 +217,36 @@ class SlurmNode:
         return NOT_RESTING.isdisjoint(self.states)
 
     @property
+    def in_order(self) -> bool:
+        """Whether a job could be started on it once it is switched on: one that boots does not
+        respond yet."""
+        unusable = UNUSABLE - {"not_responding"} if self.power == "booting" else UNUSABLE
+        return unusable.isdisjoint(self.states)
+
+    @property
     def lost(self) -> bool:
         """Whether Slurm does not reach it, or was told that it is down."""
         return not LOST.isdisjoint(self.states)
+
+
+NodePowerState = Literal["on", "off", "booting", "halting"]
+"""`idle`, `idle~`, `idle#`, and `idle%` or `idle!`; of each with a job on it too."""
+FLAG_SIGNS = {"*": "not_responding", "~": "powered_down", "#": "powering_up",
+              "%": "powering_down", "!": "power_down"}
+"""Signs behind a state, for flags that other versions and JSON write in words."""
+
+
+@lru_cache(maxsize=10_000)
+def node_states(said: str) -> tuple[str, ...]:
+    """The base state of a node and its flags: of `idle~`, `IDLE+POWERED_DOWN` the same.
+
+    >>> node_states("idle~") == node_states("IDLE+POWERED_DOWN")
+    True
+    """
+    words = said.strip().lower()
+    for sign, flag in FLAG_SIGNS.items():
+        words = words.replace(sign, f"+{flag}")
+    return tuple(sorted(set(words.split("+"))))
 
 
 CLOSED = ("down", "inact")
@@ -214,7 +256,9 @@ UNUSABLE = frozenset({
     "down", "drain", "drained", "draining", "fail", "failing", "maint", "reserved", "future",
     "unknown", "invalid_reg", "not_responding", "reboot_issued", "error"})
 BUSY = frozenset({"allocated", "mixed", "completing"})
-WITHOUT_POWER = frozenset({"powered_down", "powering_down", "power_down", "future"})
+HALTING = frozenset({"powering_down", "power_down"})
+"""It shuts down, or will once its job has ended; Slurm starts nothing there."""
+WITHOUT_POWER = frozenset({"powered_down", *HALTING, "future"})
 NOT_RESTING = BUSY | WITHOUT_POWER
 
 
@@ -295,8 +339,7 @@ def _node(line: str) -> SlurmNode:
     if not cpus.isdecimal():
         raise SlurmError(f"sinfo printed what cannot be read: {cpus!r} CPUs of {name}")
     partition = said_partition.rstrip("*")
-    said = states.lower().replace("*", "+not_responding").replace("~", "+powered_down")
-    return SlurmNode(name, tuple(sorted(said.split("+"))), int(cpus), (partition,),
+    return SlurmNode(name, node_states(states), int(cpus), (partition,),
                      (partition,) if available.startswith(CLOSED) else ())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -25,6 +25,16 @@ class LinkKind(IntEnum):
     COLUMN = 2
     GLOBAL = 3
 
+
+PLACEMENTS: Mapping[str, str] = {
+    "dragonfly": "level-spread",
+    "dragonfly+": "level-spread",
+    "aries": "level-spread",
+    "fat-tree": "best-fit",
+    "tree": "best-fit",
+    "torus": "simple",
+}
+"""The placement of each kind of network where none is named: one under which packets are fast."""
 
 Cable = tuple[int, int, int, float]
 """Router, router, kind, bandwidth in Gbit/s: one cable, which carries both directions."""
@@ -81,6 +91,11 @@ class Topology:
     def is_dragonfly(self) -> bool:
         """Whether packets go group by group."""
         return self.kind in ("dragonfly", "dragonfly+", "aries")
+
+    @property
+    def placement(self) -> str:
+        """The placement that is taken where none is named."""
+        return PLACEMENTS[self.kind]
 
     @property
     def levels(self) -> frozenset[str]:

@@ -89,7 +89,7 @@ class ClaimBook:
         self, application: str, objective: Objective, free: Mapping[str, int], nodes: int = 1
     ) -> ChosenClaim | None:
         """The best class and setting among the free nodes."""
-        return choose(self.candidates(application, free, nodes), objective, free)
+        return choose(self.candidates(application, free, nodes), objective.among(self), free)
 
     def record(self, runs: Iterable[Measured]) -> tuple[ClaimBook, list[Verification]]:
         """Verify claims against runs, one after the other, and correct them by each."""

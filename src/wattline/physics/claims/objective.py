@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wattline.model.errors import InputError
 from wattline.physics.claims.claim import Claim
+
+UNVERIFIED_ERROR = 0.15
+"""Relative error that a claim is taken to have at least while no run has verified it."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,9 @@ class Objective:
     time_weight: float = 0.0
     energy_weight: float = 1.0
     caution: float = 0.0
+    unverified_time_error: float = UNVERIFIED_ERROR
+    unverified_energy_error: float = UNVERIFIED_ERROR
+    """At least so uncertain is a claim that no run has verified."""
 
     def __post_init__(self) -> None:
         if self.time_weight < 0 or self.energy_weight < 0 or self.caution < 0:
@@ -43,10 +49,27 @@ class Objective:
                 pass
         raise InputError(f"objective '{text}' is unknown; write energy, time, edp or edp:5")
 
+    def among(self, claims: Iterable[Claim]) -> Objective:
+        """The same, where no claim that was never verified is surer than one that was."""
+        verified = [claim for claim in claims if claim.predictions]
+        times = [_known(claim.time_error) for claim in verified]
+        energies = [_known(claim.energy_error) for claim in verified]
+        return replace(self, unverified_time_error=max(UNVERIFIED_ERROR, *times),
+                       unverified_energy_error=max(UNVERIFIED_ERROR, *energies)
+                       ) if verified else self
+
+    def errors(self, claim: Claim) -> tuple[float, float]:
+        """The relative errors of time and energy that count."""
+        time, energy = _known(claim.time_error), _known(claim.energy_error)
+        if claim.predictions:
+            return time, energy
+        return max(time, self.unverified_time_error), max(energy, self.unverified_energy_error)
+
     def score(self, claim: Claim) -> float:
         """Logarithm of the weighted product, so that large weights do not overflow."""
-        time = math.log(claim.time_s) + self.caution * _known(claim.time_error)
-        energy = math.log(claim.energy_j) + self.caution * _known(claim.energy_error)
+        time_error, energy_error = self.errors(claim)
+        time = math.log(claim.time_s) + self.caution * time_error
+        energy = math.log(claim.energy_j) + self.caution * energy_error
         return self.time_weight * time + self.energy_weight * energy
 
 

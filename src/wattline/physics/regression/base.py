@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
-from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.configurations import PREDICTED, BoolArray, ConfigurationTable
 from wattline.physics.dimensions import CLASSIC, kind_of
 from wattline.physics.regression.reach import FURTHEST, Outside, outside_of, widening
 
@@ -87,6 +87,8 @@ class Prediction:
     power_w: FloatArray
     time_sd: FloatArray
     power_sd: FloatArray
+    measured: BoolArray | None = None
+    """Where time and power are not predicted, but measured in just that configuration."""
 
 
 def interval_90(value: float, sd: float) -> tuple[float, float]:
@@ -94,7 +96,68 @@ def interval_90(value: float, sd: float) -> tuple[float, float]:
     return float(value * math.exp(-Z_90 * sd)), float(value * math.exp(Z_90 * sd))
 
 
-class Model(ABC):
+@dataclass(frozen=True)
+class QuantityErrors:
+    """Relative errors of one quantity, as fractions."""
+
+    median: float
+    p90: float
+    """Nine of ten are no larger."""
+
+    @classmethod
+    def of(cls, ratio: FloatArray) -> QuantityErrors:
+        """From predicted over measured."""
+        size = np.abs(ratio - 1.0)
+        return cls(float(np.median(size)), float(np.quantile(size, 0.9)))
+
+
+@dataclass(frozen=True)
+class ModelErrors:
+    """How wrong a model is about configurations that it has not seen, by cross-validation."""
+
+    time: QuantityErrors
+    power: QuantityErrors
+    configurations: int
+    """So many were predicted, each by a model of the same kind that was trained without it."""
+    folds: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "method": "cross-validation"}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> ModelErrors:
+        time, power = (QuantityErrors(float(stored[name]["median"]), float(stored[name]["p90"]))
+                       for name in ("time", "power"))
+        return cls(time, power, int(stored["configurations"]), int(stored["folds"]))
+
+    def __str__(self) -> str:
+        parts = [f"{name} {errors.median:.1%} (median), {errors.p90:.1%} (90 %)"
+                 for name, errors in (("time", self.time), ("power", self.power))]
+        return f"errors of the model in cross-validation: {'; '.join(parts)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What a model's file holds beside its coefficients."""
+
+    errors: ModelErrors | None = None
+    cells: ConfigurationTable | None = None
+    """The measured configurations, which no prediction replaces."""
+
+
+UNKNOWN = Known()
+
+
+@dataclass(frozen=True, eq=False)
+class _Trained:
+    """What all models keep of the table that they were trained on."""
+
+    power_scope: str = field(default="", kw_only=True)
+    """Of what the predicted watts are: `devices`, `node` or `wall`."""
+    known: Known = field(default=UNKNOWN, kw_only=True)
+
+
+class Model(_Trained, ABC):
     """Time and power of one application as functions of its configuration."""
 
     kind: str
@@ -106,7 +169,25 @@ class Model(ABC):
 
     @abstractmethod
     def predict_points(self, points: FloatArray) -> Prediction:
-        """Predict rows of nodes and settings, in the order of the grid."""
+        """Predict rows of nodes and settings, in the order of the grid, measured or not."""
+
+    def answer(self, points: FloatArray) -> Prediction:
+        """Measurements where there are any, predictions in between.
+
+        Around a measurement the interval is as wide as around the prediction: a further run differs
+        too, and by how much is seldom measured.
+        """
+        predicted = self.predict_points(points)
+        table = self._table(points, predicted)
+        return replace(predicted, time_s=table.time_s, power_w=table.power_w,
+                       measured=table.measured_rows)
+
+    def _table(self, points: FloatArray, predicted: Prediction) -> ConfigurationTable:
+        made = ConfigurationTable(
+            self.application, points[:, 0].astype(np.int64),
+            {name: points[:, at].copy() for at, name in enumerate(self.grid.names) if at},
+            predicted.time_s, predicted.power_w, PREDICTED, self.note, power_scope=self.power_scope)
+        return made if self.known.cells is None else self.known.cells.filled_by(made)
 
     @abstractmethod
     def as_dict(self) -> dict[str, Any]:
@@ -128,7 +209,7 @@ class Model(ABC):
         if far and not extrapolate:
             raise InputError(f"{far[0]}; a model is not asked beyond {FURTHEST:g} times what was "
                              f"measured: measure nearer, or extrapolate (--extrapolate)")
-        predicted = self.predict_points(rows)
+        predicted = self.answer(rows)
         wider = np.array([widening(each) for each in outside]) / Z_90
         return replace(predicted, time_sd=predicted.time_sd + wider,
                        power_sd=predicted.power_sd + wider)
@@ -149,7 +230,7 @@ class Model(ABC):
         return rows
 
     def table(self, margin: float = 0.0, grid: Grid | None = None) -> ConfigurationTable:
-        """The predicted table over a grid, that of the training if none is given.
+        """The table over a grid, that of the training if none is given; measured where it was.
 
         `margin` is a part of the predicted power that is added to it.
         """
@@ -157,11 +238,8 @@ class Model(ABC):
             raise InputError(f"the safety margin is {margin:g}; write it like 0.15 or 15%")
         points = (grid or self.grid).points()
         predicted = self.predict_points(points)
-        return ConfigurationTable(
-            self.application, points[:, 0].astype(np.int64),
-            {name: points[:, at].copy() for at, name in enumerate(self.grid.names) if at},
-            predicted.time_s, predicted.power_w * (1.0 + margin), "predicted", self.note,
-        )
+        reserved = replace(predicted, power_w=predicted.power_w * (1.0 + margin))
+        return self._table(points, reserved)
 
 
 def error_summary(ratio: FloatArray) -> dict[str, float]:

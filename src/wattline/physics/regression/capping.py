@@ -10,7 +10,7 @@ object.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
@@ -21,7 +21,13 @@ from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.regression.base import Grid, Model, Prediction
-from wattline.physics.regression.bayes import Problem
+from wattline.physics.regression.laplace import (
+    Curve,
+    Gaussian,
+    Measured,
+    Posterior,
+    Sizes,
+)
 from wattline.physics.regression.terms import (
     NO_OVERHEAD,
     OVERHEAD,
@@ -42,13 +48,18 @@ _UNUSUAL = 3.0
 """By how much the measurements must speak for what is rare (in logarithms of the odds)."""
 _UNUSUAL_OF_RANKS = 1.0
 """The same for ranks that fill one socket before the next: some libraries of MPI do it unasked."""
-_STEPS = 60
-_FITTED_NOISE = 0.03
-_NEGLIGIBLE = 0.01
+_CORRECTIONS = (1e-6, 0.01, 0.03, 0.1, 0.3)
+_NOISES = (0.01, 0.02, 0.04, 0.08)
+_MIDDLING = (1, 1)
+_BESIDE = ((-1, 0), (1, 0), (0, -1), (0, 1))
+_FIRST = Sizes(1e-6, 0.03)
+"""Where the search for the likeliest coefficients begins: no corrections."""
+_ROUGHLY = 1e-3
+"""A search ends where a step lowers the misfit by less than this part of it."""
+_HOPELESS = 50.0
+"""A layout this much less likely than another (in logarithms) under one belief is given up."""
+_NEGLIGIBLE = 0.02
 """A belief this much less likely than the best one is left out of the average."""
-
-Curve = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
-"""From coefficients to the predicted logarithms and how they change with each coefficient."""
 
 
 class Belief(NamedTuple):
@@ -74,9 +85,10 @@ class Belief(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class FittedHalf:
-    """The fitted half of a model: that of power, or that of time."""
+class FittedPart:
+    """The coefficients under one belief, and how likely this belief is."""
 
+    weight: float
     coefficients: FloatArray
     covariance: FloatArray
     corrections: FloatArray
@@ -86,6 +98,7 @@ class FittedHalf:
     def as_dict(self, priors: tuple[Prior, ...]) -> dict[str, Any]:
         names = [prior.name for prior in priors]
         return {
+            "weight": self.weight,
             "coefficients": dict(zip(names, self.coefficients.tolist(), strict=True)),
             "covariance": self.covariance.tolist(),
             "corrections": self.corrections.tolist(),
@@ -93,13 +106,66 @@ class FittedHalf:
         }
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any], priors: tuple[Prior, ...]) -> FittedHalf:
+    def from_dict(cls, stored: Mapping[str, Any], priors: tuple[Prior, ...]) -> FittedPart:
         return cls(
+            float(stored["weight"]),
             np.array([float(stored["coefficients"][prior.name]) for prior in priors]),
             np.asarray(stored["covariance"], dtype=np.float64),
             np.asarray(stored["corrections"], dtype=np.float64),
             float(stored["spread"]),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class FittedHalf:
+    """The fitted half of a model: that of power, or that of time.
+
+    Under each belief the coefficients mean different things, so it is predictions that are
+    averaged. Coefficients between those of two beliefs may fit nothing at all.
+    """
+
+    parts: tuple[FittedPart, ...]
+
+    @property
+    def coefficients(self) -> FloatArray:
+        """Their means over the beliefs."""
+        return self._mean([part.coefficients for part in self.parts])
+
+    @property
+    def covariance(self) -> FloatArray:
+        """That of the coefficients over all beliefs."""
+        middle = self.coefficients
+        return self._mean([part.covariance + np.outer(part.coefficients - middle,
+                                                      part.coefficients - middle)
+                           for part in self.parts])
+
+    def predict(self, curve: Curve, corrections: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Logarithms, and their standard deviations."""
+        values, variances = [], []
+        for part in self.parts:
+            value, slope = curve(part.coefficients)
+            values.append(value + corrections @ part.corrections)
+            variances.append(np.einsum("ij,ij->i", slope @ part.covariance, slope)
+                             + part.spread**2)
+        mean = self._mean(values)
+        variance = self._mean(variances) + self._mean([(value - mean)**2 for value in values])
+        return mean, np.sqrt(np.maximum(variance, 0.0))
+
+    def _mean(self, values: Sequence[FloatArray]) -> FloatArray:
+        mean: FloatArray = np.einsum("i,i...->...", [part.weight for part in self.parts],
+                                     np.array(values))
+        return mean
+
+    def as_list(self, priors: tuple[Prior, ...]) -> list[dict[str, Any]]:
+        return [part.as_dict(priors) for part in self.parts]
+
+    @classmethod
+    def from_list(
+        cls, stored: Sequence[Mapping[str, Any]], priors: tuple[Prior, ...]
+    ) -> FittedHalf:
+        if not stored:
+            raise ValueError("it has no coefficients")
+        return cls(tuple(FittedPart.from_dict(one, priors) for one in stored))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,29 +186,24 @@ class CappingModel(Model):
         frame = Frame(self.grid, self.sockets, self.layout)
         corrections = frame.corrections(points)
         at = frame.at(points)
-        log_power, slope = at.socket_power(self.power.coefficients)
-        log_power = log_power + corrections @ self.power.corrections
-        log_s, terms = log_time(at.of_time(self.power.coefficients), self.time.coefficients)
-        log_s = log_s + corrections @ self.time.corrections
-        return Prediction(
-            np.exp(log_s),
-            np.exp(log_power) * frame.counted(points),
-            _deviation(terms, self.time),
-            _deviation(slope, self.power),
-        )
+        log_power, power_sd = self.power.predict(at.socket_power, corrections)
+        terms = at.of_time(self.power.coefficients)
+        log_s, time_sd = self.time.predict(lambda time: log_time(terms, time), corrections)
+        return Prediction(np.exp(log_s), np.exp(log_power) * frame.counted(points), time_sd,
+                          power_sd)
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "kind": self.kind, "grid": self.grid.as_dict(), "trained_on": self.trained_on,
             "sockets": self.sockets, "layout": self.layout._asdict(),
-            "power": self.power.as_dict(POWER_PRIORS), "time": self.time.as_dict(TIME_PRIORS),
+            "power": self.power.as_list(POWER_PRIORS), "time": self.time.as_list(TIME_PRIORS),
         }
 
     @classmethod
     def from_dict(cls, application: str, grid: Grid, stored: Mapping[str, Any]) -> CappingModel:
         return cls(application, grid, int(stored["trained_on"]), int(stored["sockets"]),
-                   FittedHalf.from_dict(stored["power"], POWER_PRIORS),
-                   FittedHalf.from_dict(stored["time"], TIME_PRIORS),
+                   FittedHalf.from_list(stored["power"], POWER_PRIORS),
+                   FittedHalf.from_list(stored["time"], TIME_PRIORS),
                    Layout(**stored["layout"]),
                    note=str(stored.get("note", "")))
 
@@ -154,29 +215,58 @@ def fit_capping(
     if not grid.is_classic:
         raise InputError(f"the capping model knows nodes, cores and a cap for each socket; "
                          f"'{table.application}' is set by {', '.join(grid.names)}: use smooth")
-    fits = [_fit_packing(table, grid, sockets, packed, priors) for packed in (False, True)]
+    powers = _fit_powers(table, grid, sockets, priors.power)
+    fits = [_with_time(table, Frame(grid, sockets, layout), evidence, power, priors.time)
+            for layout, (evidence, power) in powers.items()]
     _, layout, power, time = max(fits, key=lambda one: one[0])
     note = "; ".join(filter(None, (table.note, _BY_SHARE if layout.by_share else "")))
     return CappingModel(table.application, grid, len(table), sockets, power, time, layout,
                         note=note)
 
 
-def _fit_packing(
-    table: ConfigurationTable, grid: Grid, sockets: int, packed: bool, priors: Priors
-) -> tuple[float, Layout, FittedHalf, FittedHalf]:
-    """Fit power, counted in the likelier way, then time; with the evidence for both."""
+def _fit_powers(
+    table: ConfigurationTable, grid: Grid, sockets: int, priors: tuple[Prior, ...]
+) -> dict[Layout, tuple[float, FittedHalf]]:
+    """Power with ranks on all sockets or on as few as hold them, each counted in the likelier way.
+
+    A layout that is hopeless under the first belief is not weighed under the others.
+    """
+    first, *others = _shapes(overhead=False)
+    weighers = {layout: _power_weigher(table, Frame(grid, sockets, layout), priors)
+                for layout in (Layout(packed, by_share) for packed, by_share
+                               in product((False, True), repeat=2))}
+    found = {layout: weigher(first) for layout, weigher in weighers.items()}
+    best = max(map(_total, found.values()))
+    kept: dict[bool, tuple[float, Layout, FittedHalf]] = {}
+    for layout, weighed in found.items():
+        if _total(weighed) < best - _HOPELESS:
+            continue
+        every = [*weighed, *(one for belief in others for one in weighers[layout](belief))]
+        evidence = _total(every) - _UNUSUAL * layout.by_share
+        if layout.packed not in kept or evidence > kept[layout.packed][0]:
+            kept[layout.packed] = evidence, layout, _likely(every)
+    return {layout: (evidence, power) for evidence, layout, power in kept.values()}
+
+
+def _power_weigher(
+    table: ConfigurationTable, frame: Frame, priors: tuple[Prior, ...]
+) -> Callable[[Belief], list[Weighed]]:
     points = table.points()
-    found = []
-    for by_share in (False, True):
-        frame = Frame(grid, sockets, Layout(packed, by_share))
-        target = np.log(table.power_w / frame.counted(points))
-        evidence, power = _fit_power(frame, points, frame.corrections(points), target,
-                                     priors.power)
-        found.append((evidence - _UNUSUAL * by_share, frame, power))
-    evidence, frame, power = max(found, key=lambda one: one[0])
-    time_evidence, time = _fit_time(frame, points, frame.corrections(points),
-                                    np.log(table.time_s), power.coefficients, priors.time)
-    surprise = packed * (_UNUSUAL_OF_RANKS if table.of_ranks else _UNUSUAL)
+    measured = Measured.of(np.log(table.power_w / frame.counted(points)),
+                           frame.corrections(points))
+    curve = frame.at(points).socket_power
+    return lambda belief: _weigh(
+        curve, measured, Gaussian(*prior_arrays(priors, belief, width=4.0)), belief)
+
+
+def _with_time(
+    table: ConfigurationTable, frame: Frame, evidence: float, power: FittedHalf,
+    priors: tuple[Prior, ...],
+) -> tuple[float, Layout, FittedHalf, FittedHalf]:
+    """Time on top of power, with the evidence for both."""
+    points = table.points()
+    time_evidence, time = _fit_time(frame, points, np.log(table.time_s), power.coefficients, priors)
+    surprise = frame.layout.packed * (_UNUSUAL_OF_RANKS if table.of_ranks else _UNUSUAL)
     return evidence + time_evidence - surprise, frame.layout, power, time
 
 
@@ -199,42 +289,27 @@ def prior_arrays(
 
 
 class Weighed(NamedTuple):
-    """A belief with what it needs to be turned into a fit."""
+    """What the measurements say under one belief."""
 
     log_probability: float
-    problem: Problem
-    mean: FloatArray
-    sd: FloatArray
-    noise_sd: float
+    posterior: Posterior
+    refined: Callable[[], Posterior]
+    """The same with a search to its very end, which is worth the time where it is likely."""
 
 
 def _fit_time(
-    frame: Frame, points: FloatArray, corrections: FloatArray, target: FloatArray,
-    power: FloatArray, priors: tuple[Prior, ...],
+    frame: Frame, points: FloatArray, target: FloatArray, power: FloatArray,
+    priors: tuple[Prior, ...],
 ) -> tuple[float, FittedHalf]:
     terms = frame.at(points).of_time(power)
-    found: dict[bool, list[Weighed]] = {False: [], True: []}
+    measured = Measured.of(target, frame.corrections(points))
+    found: list[Weighed] = []
     for belief in (*_shapes(overhead=False), *_shapes(overhead=True)):
         mean, sd = prior_arrays(priors, belief, width=5.0)
         # The scale of the times is the application's own, so the level starts at their middle.
         mean[0] = np.median(target - terms[:, 1:] @ mean[1:OVERHEAD])
-        found[belief.overhead] += _weigh(
-            lambda at: log_time(terms, at), corrections, target, mean, sd, belief)
-    # With and without an overhead the other coefficients mean different things: no average of both.
-    likelier = max(found.values(), key=_total)
-    return _total(likelier), _average(likelier, len(TIME_PRIORS))
-
-
-def _fit_power(
-    frame: Frame, points: FloatArray, corrections: FloatArray, target: FloatArray,
-    priors: tuple[Prior, ...],
-) -> tuple[float, FittedHalf]:
-    found: list[Weighed] = []
-    curve = frame.at(points).socket_power
-    for belief in _shapes(overhead=False):
-        mean, sd = prior_arrays(priors, belief, width=4.0)
-        found += _weigh(curve, corrections, target, mean, sd, belief)
-    return _total(found), _average(found, len(POWER_PRIORS))
+        found += _weigh(lambda at: log_time(terms, at), measured, Gaussian(mean, sd), belief)
+    return _total(found), _likely(found)
 
 
 def _shapes(overhead: bool) -> Iterator[Belief]:
@@ -242,89 +317,51 @@ def _shapes(overhead: bool) -> Iterator[Belief]:
         yield Belief(top, bend, overhead)
 
 
-def _weigh(
-    curve: Curve, corrections: FloatArray, target: FloatArray, mean: FloatArray, sd: FloatArray,
-    belief: Belief,
-) -> list[Weighed]:
-    """The probability of each size of corrections and noise.
+def _weigh(curve: Curve, measured: Measured, prior: Gaussian, belief: Belief) -> list[Weighed]:
+    """The probability of the likely sizes of corrections and noise.
 
-    The limit and the overhead bend the curve: find the likeliest point, then linearise there.
+    From a middling size it goes to likelier ones beside it until there is none. The likeliest
+    coefficients of one size are where the search for those of the next begins.
     """
-    at = _search(curve, target, mean, sd)
-    value, slope = curve(at)
-    problem = Problem.of(np.hstack([slope, corrections]), target - value + slope @ at)
-    extra = corrections.shape[1]
-    mean = np.concatenate([mean, np.zeros(extra)])
-    found = []
-    for correction_sd, noise_sd in product((1e-6, 0.01, 0.03, 0.1), (0.01, 0.02, 0.04, 0.08)):
-        all_sd = np.concatenate([sd, np.full(extra, correction_sd)])
-        sized = belief._replace(correction_sd=correction_sd, noise_sd=noise_sd)
-        evidence = problem.log_evidence(mean, all_sd, noise_sd)
-        found.append(Weighed(evidence + sized.log_prior(), problem, mean, all_sd, noise_sd))
-    return found
+    def weighed(place: tuple[int, int], start: FloatArray) -> Weighed:
+        sizes = Sizes(_CORRECTIONS[place[0]], _NOISES[place[1]])
+        at = measured.search(curve, prior, sizes, start, _ROUGHLY)
+        posterior = measured.posterior(curve, prior, sizes, at)
+        return Weighed(
+            posterior.log_evidence + belief._replace(**sizes._asdict()).log_prior(), posterior,
+            lambda: measured.posterior(curve, prior, sizes,
+                                       measured.search(curve, prior, sizes, at)))
+
+    place = _MIDDLING
+    found = {place: weighed(place, measured.search(curve, prior, _FIRST, prior.mean, _ROUGHLY))}
+    while True:
+        best = found[place]
+        beside = [(place[0] + down, place[1] + right) for down, right in _BESIDE]
+        found |= {one: weighed(one, best.posterior.mean) for one in beside
+                  if one not in found and 0 <= one[0] < len(_CORRECTIONS)
+                  and 0 <= one[1] < len(_NOISES)}
+        likeliest = max(found, key=lambda one: found[one].log_probability)
+        if likeliest == place:
+            return list(found.values())
+        place = likeliest
 
 
 def _total(found: list[Weighed]) -> float:
     return float(np.logaddexp.reduce([one.log_probability for one in found]))
 
 
-def _average(found: list[Weighed], split: int) -> FittedHalf:
-    """The fits of all beliefs, each with its probability as its weight."""
+def _likely(found: list[Weighed]) -> FittedHalf:
+    """The fits of all beliefs that are likely, each with its probability as its weight."""
     best = max(one.log_probability for one in found)
     chance = np.exp([one.log_probability - best for one in found])
     kept = np.flatnonzero(chance > _NEGLIGIBLE)
-    weight = chance[kept] / chance[kept].sum()
-    parts = [_part(found[place], split) for place in kept]
-    mean = np.einsum("i,ij->j", weight, np.array([part.coefficients for part in parts]))
-    apart = np.array([part.coefficients for part in parts]) - mean
-    covariance = np.einsum("i,ijk->jk", weight, np.array([part.covariance for part in parts]))
-    return FittedHalf(
-        mean,
-        covariance + np.einsum("i,ij,ik->jk", weight, apart, apart),
-        np.einsum("i,ij->j", weight, np.array([part.corrections for part in parts])),
-        float(np.sqrt(weight @ np.array([part.spread for part in parts]) ** 2)),
-    )
+    weights = chance[kept] / chance[kept].sum()
+    return FittedHalf(tuple(_part(float(weight), found[place].refined())
+                            for weight, place in zip(weights, kept, strict=True)))
 
 
-def _part(one: Weighed, split: int) -> FittedHalf:
-    posterior = one.problem.posterior(one.mean, one.sd, one.noise_sd)
-    terms = one.problem.features[:, :split]
-    covariance = posterior.covariance[:split, :split]
-    explained = np.einsum("ij,ij->i", terms @ covariance, terms)
+def _part(weight: float, posterior: Posterior) -> FittedPart:
     # Errors of left-out predictions are the honest size of what is still unknown.
-    unexplained = float(np.mean(posterior.left_out**2) - np.mean(explained))
-    return FittedHalf(posterior.mean[:split].copy(), covariance.copy(),
-                      posterior.mean[split:].copy(), float(np.sqrt(max(unexplained, 1e-4))))
-
-
-def _search(curve: Curve, target: FloatArray, mean: FloatArray, sd: FloatArray) -> FloatArray:
-    """Levenberg-Marquardt for the likeliest coefficients."""
-    at, damping = mean.copy(), 1e-3
-    value, slope = curve(at)
-
-    def cost(value: FloatArray, trial: FloatArray) -> float:
-        misfit = (value - target) / _FITTED_NOISE
-        surprise = (trial - mean) / sd
-        return float(misfit @ misfit + surprise @ surprise)
-
-    reached, stiffness = cost(value, at), np.diag(1.0 / sd**2)
-    for _ in range(_STEPS):
-        scaled = slope / _FITTED_NOISE
-        curvature = scaled.T @ scaled + stiffness
-        pull = scaled.T @ (target - value) / _FITTED_NOISE - (at - mean) / sd**2
-        step = np.linalg.solve(curvature + damping * np.diag(np.diag(curvature)), pull)
-        tried_value, tried_slope = curve(at + step)
-        if (tried := cost(tried_value, at + step)) < reached:
-            at, value, slope = at + step, tried_value, tried_slope
-            reached, damping = tried, max(damping / 5.0, 1e-9)
-        else:
-            damping *= 10.0
-        if float(np.abs(step).max()) < 1e-7:
-            break
-    return at
-
-
-def _deviation(terms: FloatArray, part: FittedHalf) -> FloatArray:
-    variance = np.einsum("ij,ij->i", terms @ part.covariance, terms)
-    deviation: FloatArray = np.sqrt(np.maximum(variance, 0.0) + part.spread**2)
-    return deviation
+    unexplained = float(np.mean(posterior.left_out**2) - np.mean(posterior.explained))
+    return FittedPart(weight, posterior.mean, posterior.covariance, posterior.corrections,
+                      float(np.sqrt(max(unexplained, 1e-4))))

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
 from wattline.model.reading import read_text
-from wattline.physics.regression.base import Grid, Model
+from wattline.physics.configurations import ConfigurationTable, Runs
+from wattline.physics.power_scope import check_scope
+from wattline.physics.regression.base import Grid, Known, Model, ModelErrors
 from wattline.physics.regression.capping import CappingModel
 from wattline.physics.regression.mixed import MixedModel
 from wattline.physics.regression.quadratic import QuadraticModel
 from wattline.physics.regression.smooth import SmoothModel
 
 FORMAT = "wattline-model"
-VERSION = 2
+VERSION = 3
 _READERS = {"capping": CappingModel.from_dict, "quadratic": QuadraticModel.from_dict,
             "smooth": SmoothModel.from_dict, "mixed": MixedModel.from_dict}
 
@@ -28,18 +33,59 @@ def save_models(models: Mapping[str, Model], path: str | Path) -> None:
     """Write models to a file, whole or not at all."""
     content = {
         "format": FORMAT, "version": VERSION,
-        "applications": {name: _with_note(model) for name, model in models.items()},
+        "applications": {name: _stored(model) for name, model in models.items()},
     }
     write_whole(path, json.dumps(_rounded(content), indent=1) + "\n")
 
 
-def _with_note(model: Model) -> dict[str, Any]:
-    return {**model.as_dict(), **({"note": model.note} if model.note else {})}
+def _stored(model: Model) -> dict[str, Any]:
+    errors, cells = model.known.errors, model.known.cells
+    said = {"note": model.note, "power_scope": model.power_scope}
+    return {**model.as_dict(), **{name: text for name, text in said.items() if text},
+            **({} if errors is None else {"errors": errors.as_dict()}),
+            **({} if cells is None else {"measured": _cells(cells)})}
+
+
+def _cells(table: ConfigurationTable) -> dict[str, Any]:
+    """Measured configurations: their points, and what was measured there."""
+    runs = table.runs
+    return {"points": table.points().tolist(), "time_s": table.time_s.tolist(),
+            "power_w": table.power_w.tolist(),
+            **({} if runs is None else {"runs": runs.count.tolist(),
+                                        "time_spread": runs.time_spread.tolist(),
+                                        "power_spread": runs.power_spread.tolist()})}
+
+
+def _known(application: str, grid: Grid, stored: Mapping[str, Any]) -> Known:
+    errors, cells = stored.get("errors"), stored.get("measured")
+    return Known(None if errors is None else ModelErrors.from_dict(errors),
+                 None if cells is None else _read_cells(application, grid, cells))
+
+
+def _read_cells(
+    application: str, grid: Grid, stored: Mapping[str, Any]
+) -> ConfigurationTable:
+    points = np.asarray(stored["points"], dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != len(grid.names):
+        raise ValueError("its measured points do not fit its grid")
+    runs = None if "runs" not in stored else Runs(
+        np.asarray(stored["runs"], dtype=np.int64), np.asarray(stored["time_spread"], np.float64),
+        np.asarray(stored["power_spread"], np.float64))
+    return ConfigurationTable(
+        application, points[:, 0].astype(np.int64),
+        {name: points[:, at].copy() for at, name in enumerate(grid.names) if at},
+        np.asarray(stored["time_s"], dtype=np.float64),
+        np.asarray(stored["power_w"], dtype=np.float64), runs=runs)
 
 
 def load_models(path: str | Path) -> dict[str, Model]:
     """The models of a file, by application."""
     return _parse(read_text(path), str(path))
+
+
+def with_scope(model: Model, scope: str) -> Model:
+    """The model whose watts are those of devices, of the node or at the wall."""
+    return replace(model, power_scope=check_scope(scope))
 
 
 def _rounded(value: Any) -> Any:
@@ -61,9 +107,10 @@ def find_model(models: Mapping[str, Model], wanted: str) -> Model:
 
 @cache
 def shipped_models() -> Mapping[str, Model]:
-    """The models that come with the package."""
+    """The models that come with the package, all of watts of packages and memory."""
     folder = resources.files("wattline.physics.regression")
-    return _parse((folder / "shipped.json").read_text(), "the shipped models")
+    models = _parse((folder / "shipped.json").read_text(), "the shipped models")
+    return {name: with_scope(model, "devices") for name, model in models.items()}
 
 
 def _parse(text: str, where: str) -> dict[str, Model]:
@@ -85,8 +132,10 @@ def _parse(text: str, where: str) -> dict[str, Model]:
                          for name, values in stored["grid"].items()})
             if grid.names[:1] != ("nodes",):
                 raise ValueError("its grid does not begin with nodes")
-            models[name] = _READERS[stored["kind"]](name, grid, stored)
-        except (KeyError, TypeError, ValueError) as error:
+            made = with_scope(_READERS[stored["kind"]](name, grid, stored),
+                              str(stored.get("power_scope", "")))
+            models[name] = replace(made, known=_known(name, grid, stored))
+        except (KeyError, TypeError, ValueError, IndexError, InputError) as error:
             raise InputError(f"{where}: the model of '{name}' is damaged ({error})") from None
     if not models:
         raise InputError(f"{where} holds no application")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,14 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
-from wattline.physics.regression.base import Grid, Model, error_summary
+from wattline.physics.regression.base import (
+    Grid,
+    Known,
+    Model,
+    ModelErrors,
+    QuantityErrors,
+    error_summary,
+)
 from wattline.physics.regression.bayes import one_thread
 from wattline.physics.regression.capping import fit_capping
 from wattline.physics.regression.design import suggest
@@ -29,6 +36,8 @@ KINDS: Mapping[str, Callable[[ConfigurationTable, Grid, int, Priors], Model]] = 
 AUTO = "auto"
 """Capping where a table has nodes, cores and a cap for each socket; smooth for all others."""
 SAMPLES = ("designed", "random")
+FOLDS = 5
+"""Parts of a table that are left out in turn."""
 FEWEST = 4
 """Below this many training points nothing can be said."""
 
@@ -77,6 +86,36 @@ def fit(table: ConfigurationTable, kind: str = AUTO, *, grid: Grid | None = None
         raise TooFewError(f"{_size(table)}; at least {FEWEST} are needed to fit a model")
     with one_thread():
         return KINDS[kind](table, grid, sockets, priors)
+
+
+def fit_with_errors(
+    table: ConfigurationTable, kind: str = AUTO, *, sockets: int = 2, priors: Priors = SHIPPED,
+) -> Model:
+    """Fit a model to all rows of a table, with its cross-validated errors and the measurements.
+
+    The rows are dealt to folds at random; each fold is predicted by a model of all the others. A
+    table too small for that has a model without errors.
+    """
+    model = fit(table, kind, sockets=sockets, priors=priors)
+    return replace(model, known=Known(_cross_validated(table, kind, sockets, priors), table))
+
+
+def _cross_validated(
+    table: ConfigurationTable, kind: str, sockets: int, priors: Priors
+) -> ModelErrors | None:
+    count = len(table)
+    folds = min(FOLDS, count)
+    if count - -(-count // folds) < FEWEST:
+        return None
+    ratios: list[list[FloatArray]] = [[], []]
+    for fold in np.array_split(np.random.default_rng(1).permutation(count), folds):
+        others = np.setdiff1d(np.arange(count), fold)
+        found = check(fit(table.take(others), kind, grid=Grid.of(table), sockets=sockets,
+                          priors=priors), table, others)
+        ratios[0].append(found.time_ratio)
+        ratios[1].append(found.power_ratio)
+    time, power = (QuantityErrors.of(np.concatenate(each)) for each in ratios)
+    return ModelErrors(time, power, count, folds)
 
 
 def choose_training(

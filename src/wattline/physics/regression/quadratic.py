@@ -12,13 +12,18 @@ from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.regression.base import Grid, Model, Prediction
 
+_RIDGES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.3, 1.0)
+"""How stiff the coefficients of standardised terms may be; 0 is least squares."""
+_SINGULAR = 1e13
+
 
 @dataclass(frozen=True, eq=False)
 class QuadraticModel(Model):
-    """Ordinary least squares, ten coefficients each for three axes, no priors.
+    """Least squares, ten coefficients each for three axes, no priors.
 
-    With fewer points than coefficients the shortest solution is taken, which is what a
-    pseudo-inverse does; the errors then show that it is not a good one.
+    Where points are too few for that, coefficients are shrunk (ridge regression) by as much as
+    predicts each of them best from all the others. The shortest solution, which a pseudo-inverse
+    takes, is wrong by any factor where there are about as many points as coefficients.
     """
 
     application: str
@@ -67,15 +72,10 @@ def fit_quadratic(table: ConfigurationTable, grid: Grid) -> QuadraticModel:
     # A column that does not vary (all runs on one node) drops out: its terms are all zero.
     spread = np.where(spread < 1e-12, 1.0, spread)
     terms = _terms((logs - centre) / spread)
-    time = _solve(terms, np.log(table.time_s))
-    power = _solve(terms, np.log(table.power_w))
-    freedom = max(1, len(table) - terms.shape[1])
-    return QuadraticModel(
-        table.application, grid, len(table), centre, spread, time, power,
-        _spread_of(np.log(table.time_s) - terms @ time, freedom),
-        _spread_of(np.log(table.power_w) - terms @ power, freedom),
-        note=table.note,
-    )
+    (time, time_sd), (power, power_sd) = (_solve(terms, np.log(measured))
+                                          for measured in (table.time_s, table.power_w))
+    return QuadraticModel(table.application, grid, len(table), centre, spread, time, power,
+                          time_sd, power_sd, note=table.note)
 
 
 def _terms(logs: FloatArray) -> FloatArray:
@@ -85,9 +85,27 @@ def _terms(logs: FloatArray) -> FloatArray:
     return np.stack(columns, axis=1)
 
 
-def _solve(terms: FloatArray, target: FloatArray) -> FloatArray:
-    return np.asarray(np.linalg.lstsq(terms, target, rcond=None)[0], dtype=np.float64)
-
-
-def _spread_of(residual: FloatArray, freedom: int) -> float:
-    return float(np.sqrt(residual @ residual / freedom))
+def _solve(terms: FloatArray, target: FloatArray) -> tuple[FloatArray, float]:
+    """Coefficients, and the size of the errors of predictions from all other points."""
+    count, width = terms.shape
+    free = np.ptp(terms, axis=0) > 0
+    free[0] = True
+    used = terms[:, free]
+    found = []
+    for ridge in _RIDGES:
+        if ridge == 0.0 and count <= used.shape[1]:
+            continue
+        stiffness = np.full(used.shape[1], ridge * count)
+        stiffness[0] = 0.0  # the level is free
+        curvature = used.T @ used + np.diag(stiffness)
+        if np.linalg.cond(curvature) > _SINGULAR:
+            continue
+        reach = np.linalg.solve(curvature, used.T)
+        own = np.einsum("ij,ji->i", used, reach)
+        at = reach @ target
+        left_out = (target - used @ at) / np.maximum(1.0 - own, 1e-9)
+        found.append((float(np.sqrt(np.mean(left_out**2))), at))
+    error, at = min(found, key=lambda one: one[0])
+    coefficients = np.zeros(width)
+    coefficients[free] = at
+    return coefficients, error

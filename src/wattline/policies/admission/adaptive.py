@@ -19,6 +19,7 @@ from wattline.model.kernel import implement, kernel
 from wattline.policies.admission.following import follow_cap
 from wattline.policies.admission.level_rule import WAIT as NO_LEVEL
 from wattline.policies.admission.levels import (
+    exceeds_at_lowest,
     held_watts,
     level_of,
     never_fits,
@@ -33,20 +34,26 @@ from wattline.policies.admission.switching import settle_under
 from wattline.policies.admission.windows import (
     after_windows_s,
     cap_at,
+    held_at,
     level_for_windows,
     windows_known,
 )
+from wattline.policies.committed import committed_w
 from wattline.policies.contract import (
     START,
     WAIT,
     Composition,
     Reach,
     admit,
+    cap_to_come_w,
+    carries,
+    exceeds,
     exhausted,
     not_before_s,
     planned_s,
     reach,
     refuses,
+    sets_aside,
     settle,
     watts_at,
     watts_available,
@@ -137,7 +144,7 @@ class Adaptive(NamedTuple):
 @kernel
 def start_level(st: State, admission: Adaptive, job: int, cap_w: float) -> int:
     """The level at which a job may start now under this cap and all windows, or NO_LEVEL."""
-    level = level_of(st, admission, job, cap_w - st.clock[0].power_w)
+    level = level_of(st, admission, job, cap_w - committed_w(st))
     if level != NO_LEVEL and windows_known(st, admission) > 0:
         level = level_for_windows(st, admission, job, level)
     return level
@@ -167,6 +174,12 @@ def _admit(st: State, admission: Adaptive, policy: Composition, job: int) -> int
     return admit_under(st, admission, job, st.clock[0].cap_w)
 
 
+@implement(carries, Adaptive)
+@kernel
+def _carries(st: State, admission: Adaptive, job: int) -> bool:
+    return start_level(st, admission, job, st.clock[0].cap_w) != NO_LEVEL
+
+
 @implement(planned_s, Adaptive)
 @kernel
 def _planned_s(st: State, admission: Adaptive, job: int, requested_s: float) -> float:
@@ -189,7 +202,7 @@ def _reach(st: State, admission: Adaptive) -> Reach:
 @implement(watts_available, Adaptive)
 @kernel
 def _watts_available(st: State, admission: Adaptive) -> float:
-    return float(st.clock[0].cap_w - st.clock[0].power_w)
+    return float(st.clock[0].cap_w - committed_w(st))
 
 
 @implement(watts_at, Adaptive)
@@ -197,8 +210,8 @@ def _watts_available(st: State, admission: Adaptive) -> float:
 def _watts_at(st: State, admission: Adaptive, time_s: float) -> float:
     clock = st.clock[0]
     if time_s <= clock.now_s:
-        return float(clock.cap_w - clock.power_w)
-    return cap_at(st, admission, time_s) - float(clock.power_w)
+        return float(clock.cap_w - committed_w(st))
+    return cap_at(st, admission, time_s) - committed_w(st)
 
 
 @implement(watts_of, Adaptive)
@@ -227,6 +240,24 @@ def _settle(st: State, admission: Adaptive, policy: Composition) -> None:
 @kernel
 def _refuses(st: State, admission: Adaptive, job: int) -> bool:
     return never_fits(st, admission, job)
+
+
+@implement(sets_aside, Adaptive)
+@kernel
+def _sets_aside(st: State, admission: Adaptive) -> bool:
+    return True
+
+
+@implement(exceeds, Adaptive)
+@kernel
+def _exceeds(st: State, admission: Adaptive, job: int, cap_w: float, idle_w: float) -> bool:
+    return exceeds_at_lowest(st, admission, job, cap_w, idle_w)
+
+
+@implement(cap_to_come_w, Adaptive)
+@kernel
+def _cap_to_come_w(st: State, admission: Adaptive) -> float:
+    return float(st.clock[0].cap_w + held_at(st, admission, st.clock[0].now_s))
 
 
 @settings.register

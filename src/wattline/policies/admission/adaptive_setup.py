@@ -137,7 +137,7 @@ def adaptive(
             "machine of several node classes does not say which; choose dvfs"
         )
     plan = (plan or PowerCap()).checked(DrawLimits.of(machine))
-    start, end, held = _windows(plan)
+    start, end, held = windows_of(plan)
     levels_of = _levels(core, strategy, allowed)
     return Adaptive(
         speed=core.speed(),
@@ -232,7 +232,7 @@ def _level_at(core: CorePower, frequency_hz: float) -> int:
     return min(sum(1 for step in steps if step < frequency_hz * (1 - 1e-9)), len(steps) - 1)
 
 
-def _windows(plan: PowerCap) -> tuple[FloatArray, FloatArray, FloatArray]:
+def windows_of(plan: PowerCap) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The stretches in which reservations lower the cap, each with what they take from it."""
     times = {t for r in plan.reservations for t in (r.start_s, r.end_s)}
     edges = np.array(sorted(times), dtype=np.float64)

@@ -6,7 +6,15 @@ from typing import Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.admission.power import never_fits, within_cap
-from wattline.policies.contract import START, STOP, Composition, admit, refuses, starts_only
+from wattline.policies.contract import (
+    START,
+    STOP,
+    Composition,
+    admit,
+    carries,
+    refuses,
+    starts_only,
+)
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.state import State
 
@@ -30,6 +38,12 @@ class Block(NamedTuple):
 @kernel
 def _admit(st: State, admission: Block, policy: Composition, job: int) -> int:
     return START if within_cap(st, job, admission.jobs_only) else STOP
+
+
+@implement(carries, Block)
+@kernel
+def _carries(st: State, admission: Block, job: int) -> bool:
+    return within_cap(st, job, admission.jobs_only)
 
 
 @implement(refuses, Block)

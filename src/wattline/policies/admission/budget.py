@@ -36,18 +36,20 @@ from wattline.policies.admission.budget_book import (
 )
 from wattline.policies.admission.level_rule import WAIT as NO_LEVEL
 from wattline.policies.admission.levels import (
+    exceeds_at_lowest,
+    held_rise_w,
     held_watts,
     highest,
     lowest,
     never_fits,
     no_room_for_any,
     reach_under,
-    rise_of,
     time_at_level,
 )
 from wattline.policies.admission.ramp import wake_up
 from wattline.policies.admission.switching import settle_under
-from wattline.policies.admission.windows import after_windows_s, keeps_windows
+from wattline.policies.admission.windows import after_windows_s, held_at, keeps_windows
+from wattline.policies.committed import committed_w
 from wattline.policies.contract import (
     START,
     WAIT,
@@ -55,12 +57,16 @@ from wattline.policies.contract import (
     Reach,
     admit,
     before_queue,
+    cap_to_come_w,
+    carries,
+    exceeds,
     exhausted,
     holds,
     not_before_s,
     planned_s,
     reach,
     refuses,
+    sets_aside,
     settle,
     watts_at,
     watts_available,
@@ -180,10 +186,10 @@ def _level_under(st: State, budget: Budget, job: int, cap_w: float) -> int:
 @kernel
 def _may_take(st: State, budget: Budget, job: int, level: int, cap_w: float) -> bool:
     clock = st.clock[0]
-    rise_w = rise_of(st, job) * budget.adaptive.dynamic[level]
+    rise_w = held_rise_w(st, job) * budget.adaptive.dynamic[level]
     return (
         has_joules(st, budget, job, level)
-        and fits(rise_w, cap_w - clock.power_w)
+        and fits(rise_w, cap_w - committed_w(st))
         and keeps_windows(st, budget.adaptive, job, clock.now_s, level)
     )
 
@@ -197,10 +203,16 @@ def _admit(st: State, admission: Budget, policy: Composition, job: int) -> int:
     verdict = admit_at(st, admission.adaptive, job, level)
     if verdict == START:
         plan = admission.memory.plan[0]
-        rise_w = rise_of(st, job) * admission.adaptive.dynamic[level]
+        rise_w = held_rise_w(st, job) * admission.adaptive.dynamic[level]
         plan.pending = job
         plan.pending_j = rise_w * time_at(st, admission, job, level)
     return verdict
+
+
+@implement(carries, Budget)
+@kernel
+def _carries(st: State, admission: Budget, job: int) -> bool:
+    return level_now(st, admission, job) != NO_LEVEL
 
 
 @implement(refuses, Budget)
@@ -208,6 +220,24 @@ def _admit(st: State, admission: Budget, policy: Composition, job: int) -> int:
 def _refuses(st: State, admission: Budget, job: int) -> bool:
     return never_fits(st, admission.adaptive, job) or (
         admission.hold == 0 and no_room(st, admission, job))
+
+
+@implement(sets_aside, Budget)
+@kernel
+def _sets_aside(st: State, admission: Budget) -> bool:
+    return True
+
+
+@implement(exceeds, Budget)
+@kernel
+def _exceeds(st: State, admission: Budget, job: int, cap_w: float, idle_w: float) -> bool:
+    return exceeds_at_lowest(st, admission.adaptive, job, cap_w, idle_w)
+
+
+@implement(cap_to_come_w, Budget)
+@kernel
+def _cap_to_come_w(st: State, admission: Budget) -> float:
+    return float(st.clock[0].cap_w + held_at(st, admission.adaptive, st.clock[0].now_s))
 
 
 @implement(holds, Budget)
@@ -289,7 +319,7 @@ def _reach(st: State, admission: Budget) -> Reach:
 @implement(watts_available, Budget)
 @kernel
 def _watts_available(st: State, admission: Budget) -> float:
-    return float(plan_w(st, admission) - st.clock[0].power_w)
+    return float(plan_w(st, admission) - committed_w(st))
 
 
 @implement(watts_at, Budget)
@@ -298,8 +328,8 @@ def _watts_at(st: State, admission: Budget, time_s: float) -> float:
     """In a later slot as much as the machine can draw: what the plan then gives is not known."""
     clock = st.clock[0]
     if time_s <= clock.now_s:
-        return float(plan_w(st, admission) - clock.power_w)
-    return float(min(clock.cap_w, admission.max_w) - clock.power_w)
+        return float(plan_w(st, admission) - committed_w(st))
+    return float(min(clock.cap_w, admission.max_w) - committed_w(st))
 
 
 @implement(watts_of, Budget)
@@ -314,7 +344,7 @@ def _not_before_s(st: State, admission: Budget, job: int) -> float:
     """Not while this slot has no watts or no joules for it; then the next slot is hoped for."""
     start_s = after_windows_s(st, admission.adaptive, job)
     least_w = held_watts(st, admission.adaptive, job)
-    lacks_w = st.clock[0].running == 0 and least_w > plan_w(st, admission) - st.clock[0].power_w
+    lacks_w = st.clock[0].running == 0 and least_w > plan_w(st, admission) - committed_w(st)
     if lacks_w or not _joules_at_any_level(st, admission, job):
         start_s = max(start_s, admission.memory.plan[0].slot_end_s)
     return float(start_s)

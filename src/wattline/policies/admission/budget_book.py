@@ -17,7 +17,9 @@ import numpy as np
 from wattline.model.kernel import kernel
 from wattline.physics.budget import Offer, has_room
 from wattline.physics.budget_terms import ALLOW, CHARGE_NOW, KEEP, MOST_PERIODS
-from wattline.policies.admission.levels import fits_alone_at, highest, lowest, rise_of
+from wattline.policies.admission.levels import fits_alone_at, held_rise_w, highest, lowest
+from wattline.policies.admission.power import idle_machine_w
+from wattline.policies.committed import held_above_idle_w
 from wattline.policies.memory import Memory
 from wattline.policies.state import BLOCK, RUNNING, State
 
@@ -124,7 +126,7 @@ def settle_pending(st: State, budget: Any) -> None:
 def promised_j(st: State, budget: Any, from_s: float, until_s: float) -> float:
     """What the machine may draw in a time that begins now or later, by the requests of its jobs.
 
-    A job that is overdue counts as running on.
+    A job that is overdue counts as running on, and one that draws less than idle units as they do.
     """
     clock = st.clock[0]
     above_w = 0.0
@@ -133,10 +135,10 @@ def promised_j(st: State, budget: Any, from_s: float, until_s: float) -> float:
         block = st.blocks[place].order
         for index in range(block * BLOCK, block * BLOCK + st.blocks[block].count):
             live = st.live[st.releases[index].job]
-            rise_w = live.power_w - live.idle_w
+            rise_w = held_above_idle_w(st, st.releases[index].job)
             expected_s = st.releases[index].expected_s
             ends_s = expected_s if expected_s >= clock.now_s else until_s
-            above_w += rise_w
+            above_w += live.power_w - live.idle_w
             jobs_j += rise_w * max(min(ends_s, until_s) - from_s, 0.0)
     # Units that are off, or on the way there, may be wanted again: then they boot and idle.
     base_w = clock.power_w - above_w + clock.off * (clock.idle_w - clock.off_w)
@@ -175,7 +177,7 @@ def has_joules(st: State, budget: Any, job: int, level: int) -> bool:
     """Whether all periods that a job touches if it starts now keep their budget."""
     plan = budget.memory.plan[0]
     sum_up(st, budget)
-    rise_w = rise_of(st, job) * budget.adaptive.dynamic[level]
+    rise_w = held_rise_w(st, job) * budget.adaptive.dynamic[level]
     left_s = begin_s(budget, plan.period + 1) - st.clock[0].now_s
     time_s = time_at(st, budget, job, level)
     slack_j = 1e-9 * budget.energy_j
@@ -229,9 +231,10 @@ def fits_alone(
     if later.left_s <= 0.0:
         return False
     for level in range(lowest(budget.adaptive, job), highest(budget.adaptive, job) + 1):
-        rise_w = rise_of(st, job) * budget.adaptive.dynamic[level]
+        rise_w = held_rise_w(st, job) * budget.adaptive.dynamic[level]
         time_s = time_at(st, budget, job, level)
-        if (fits_alone_at(st, budget.adaptive, job, level)
+        if (fits_alone_at(st, budget.adaptive, job, level, st.clock[0].cap_w_max,
+                          idle_machine_w(st))
                 and has_room(at_once, rise_w, time_s) and has_room(later, rise_w, time_s)):
             return True
     return False

@@ -8,16 +8,19 @@ import numpy as np
 
 from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.kernel import implement, kernel
-from wattline.policies.admission.power import most_raised_w, never_fits
+from wattline.policies.admission.power import exceeds_alone, never_fits, raised_w
 from wattline.policies.contract import (
     START,
     STOP,
     Composition,
     admit,
     before_queue,
+    carries,
+    exceeds,
     keeps_bounds,
     least_factor,
     refuses,
+    sets_aside,
     settle,
 )
 from wattline.policies.control import level_settings, settings
@@ -49,7 +52,13 @@ class Dvfs(NamedTuple):
 @implement(admit, Dvfs)
 @kernel
 def _admit(st: State, admission: Dvfs, policy: Composition, job: int) -> int:
-    """A job may start if the machine can carry it at the lowest level."""
+    return START if carries(st, admission, job) else STOP
+
+
+@implement(carries, Dvfs)
+@kernel
+def _carries(st: State, admission: Dvfs, job: int) -> bool:
+    """Whether the machine can carry a job at the lowest level, and its idle units after it."""
     clock = st.clock[0]
     live = st.live[job]
     lowest = admission.power_factor[0]
@@ -58,10 +67,13 @@ def _admit(st: State, admission: Dvfs, policy: Composition, job: int) -> int:
     if admission.jobs_only:
         needed_w = jobs_w
     elif st.kinds.size < 2:
-        needed_w = rest_w - live.units * clock.idle_w + jobs_w
+        idle_w = live.units * clock.idle_w
+        below_w = clock.below_idle_w + max(idle_w - live.watts * lowest, 0.0)
+        needed_w = rest_w - idle_w + jobs_w + below_w
     else:
-        needed_w = rest_w + clock.running_watts * lowest + most_raised_w(st, job, lowest)
-    return START if needed_w <= clock.cap_w * (1.0 + CAP_SLACK) else STOP
+        needed_w = rest_w + clock.running_watts * lowest + clock.below_idle_w + max(
+            raised_w(st, job, lowest), 0.0)
+    return bool(needed_w <= clock.cap_w * (1.0 + CAP_SLACK))
 
 
 @implement(least_factor, Dvfs)
@@ -108,6 +120,18 @@ def _settle(st: State, admission: Dvfs, policy: Composition) -> None:
 @kernel
 def _refuses(st: State, admission: Dvfs, job: int) -> bool:
     return never_fits(st, job, admission.power_factor[0], admission.jobs_only)
+
+
+@implement(sets_aside, Dvfs)
+@kernel
+def _sets_aside(st: State, admission: Dvfs) -> bool:
+    return True
+
+
+@implement(exceeds, Dvfs)
+@kernel
+def _exceeds(st: State, admission: Dvfs, job: int, cap_w: float, idle_w: float) -> bool:
+    return exceeds_alone(st, job, admission.power_factor[0], admission.jobs_only, cap_w, idle_w)
 
 
 @settings.register

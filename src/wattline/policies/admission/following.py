@@ -14,6 +14,7 @@ from wattline.model.cap_slack import fits
 from wattline.model.kernel import kernel, kernel_part
 from wattline.policies.admission.levels import highest, lowest
 from wattline.policies.admission.ramp import rise_left_w, wake_up
+from wattline.policies.committed import committed_w, held_above_idle_w
 from wattline.policies.contract import Composition, may_rise_w, power_told
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_SPEED, State
@@ -32,7 +33,7 @@ def follow_cap(st: State, admission: Any, policy: Composition, cap_w: float) -> 
     if not fits(clock.power_w, cap_w):
         change_w = -_slow_down(st, admission, clock.power_w - cap_w)
     elif changed or clock.queue_last - clock.queue_first + clock.aside == 0:
-        change_w = _speed_up(st, admission, policy, cap_w - clock.power_w)
+        change_w = _speed_up(st, admission, policy, cap_w - committed_w(st))
     else:
         change_w = 0.0
     if change_w != 0.0:
@@ -43,9 +44,10 @@ def follow_cap(st: State, admission: Any, policy: Composition, cap_w: float) -> 
 
 @kernel
 def _step_w(st: State, admission: Any, job: int, level: int) -> float:
-    """What a running job draws more at the level above this one."""
+    """What a running job draws more at the level above this one; nothing where it draws less than
+    idle units, which no level changes."""
     live = st.live[job]
-    rise_w = (live.power_w - live.idle_w) / admission.dynamic[live.level]
+    rise_w = held_above_idle_w(st, job) / admission.dynamic[live.level]
     return float(rise_w * (admission.dynamic[level + 1] - admission.dynamic[level]))
 
 
@@ -59,8 +61,9 @@ def _slow_down(st: State, admission: Any, excess_w: float) -> float:
             job = st.running[index]
             if fits(excess_w, saved_w):
                 return saved_w
-            if aim[job] == level and level > lowest(admission, job):
-                saved_w += _step_w(st, admission, job, level - 1)
+            step_w = _step_w(st, admission, job, level - 1)
+            if aim[job] == level and level > lowest(admission, job) and step_w > 0.0:
+                saved_w += step_w
                 aim[job] = level - 1
     return saved_w
 

@@ -14,14 +14,19 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.kernel import implement, kernel, kernel_part
+from wattline.policies.admission.power import exceeds_alone, never_fits
 from wattline.policies.admission.watts import added_watts
+from wattline.policies.committed import committed_w
 from wattline.policies.contract import (
     START,
     WAIT,
     Composition,
     admit,
+    exceeds,
     may_rise_w,
     power_told,
+    refuses,
+    sets_aside,
     settle,
     watts_at,
     watts_available,
@@ -68,7 +73,7 @@ def _lent_w(st: State) -> float:
         first = st.blocks[place].order * BLOCK
         for index in range(first, first + st.blocks[st.blocks[place].order].count):
             live = st.live[st.releases[index].job]
-            lent_w += max(live.power_w - live.watts, 0.0)
+            lent_w += max(live.power_w - max(live.watts, live.idle_w), 0.0)
     return lent_w
 
 
@@ -83,12 +88,31 @@ def _held_w(st: State, offers: Any) -> float:
     return held_w
 
 
+@implement(refuses, Lending)
+@kernel
+def _refuses(st: State, admission: Lending, job: int) -> bool:
+    """Asked of jobs whose watts no configuration says."""
+    return never_fits(st, job, 1.0, False)
+
+
+@implement(sets_aside, Lending)
+@kernel
+def _sets_aside(st: State, admission: Lending) -> bool:
+    return True
+
+
+@implement(exceeds, Lending)
+@kernel
+def _exceeds(st: State, admission: Lending, job: int, cap_w: float, idle_w: float) -> bool:
+    return exceeds_alone(st, job, 1.0, False, cap_w, idle_w)
+
+
 @implement(watts_available, Lending)
 @kernel
 def _watts_available(st: State, admission: Lending) -> float:
     lent_w = _lent_w(st) if admission.lends else 0.0
     held_w = _held_w(st, admission.offers) if admission.holds else 0.0
-    return float(st.clock[0].cap_w - st.clock[0].power_w + lent_w - held_w)
+    return float(st.clock[0].cap_w - committed_w(st) + lent_w - held_w)
 
 
 @implement(watts_at, Lending)
@@ -106,7 +130,7 @@ def _watts_of(st: State, admission: Lending, job: int) -> float:
     live = st.live[job]
     held_w = admission.offers.held_w[job] if admission.holds else 0.0
     if live.state == RUNNING:
-        return float(live.watts - live.idle_w + held_w)
+        return float(max(live.watts - live.idle_w, 0.0) + held_w)
     return added_watts(st, job) + held_w
 
 

@@ -12,7 +12,8 @@ from wattline.model.cap_slack import CAP_SLACK, fits
 from wattline.model.kernel import kernel
 from wattline.policies.admission.level_rule import WAIT as NO_LEVEL
 from wattline.policies.admission.level_rule import choose_level, optimal_level
-from wattline.policies.admission.power import idle_beneath_w, idle_difference_w
+from wattline.policies.admission.power import idle_beneath_w, idle_machine_w
+from wattline.policies.committed import committed_w, held_above_idle_w
 from wattline.policies.contract import Reach
 from wattline.policies.state import RUNNING, State
 
@@ -29,8 +30,20 @@ def highest(admission: Any, job: int) -> int:
 
 @kernel
 def rise_of(st: State, job: int) -> float:
-    """Power of a waiting job at full speed above the idle power of its units, at most."""
+    """Power of a waiting job at full speed above the idle power of its units.
+
+    Below 0 where it draws less than they do idle.
+    """
+    if st.kinds.size > 1:
+        return float(st.live[job].rise_w)
     return float(st.jobs[job].watts - idle_beneath_w(st, job))
+
+
+@kernel
+def held_rise_w(st: State, job: int) -> float:
+    """What the cap must have for it at full speed: what it lowers the power by is not given away.
+    """
+    return float(max(rise_of(st, job), 0.0))
 
 
 @kernel
@@ -38,7 +51,7 @@ def level_of(st: State, admission: Any, job: int, room_w: float) -> int:
     """The level at which a job could start with this room under the cap, or NO_LEVEL."""
     clock = st.clock[0]
     idle_rise_w = clock.free * (admission.unit_w - clock.idle_w)
-    return choose_level(room_w, rise_of(st, job), idle_rise_w, admission.dynamic,
+    return choose_level(room_w, held_rise_w(st, job), idle_rise_w, admission.dynamic,
                         lowest(admission, job), highest(admission, job))
 
 
@@ -62,38 +75,47 @@ def time_at_level(admission: Any, level: int, requested_s: float) -> float:
 @kernel
 def held_watts(st: State, admission: Any, job: int) -> float:
     """What a running job draws above idle; of a waiting one, the least that it needs."""
-    live = st.live[job]
-    if live.state == RUNNING:
-        return float(live.power_w - live.idle_w)
-    return rise_of(st, job) * float(admission.dynamic[lowest(admission, job)])
+    if st.live[job].state == RUNNING:
+        return held_above_idle_w(st, job)
+    return held_rise_w(st, job) * float(admission.dynamic[lowest(admission, job)])
 
 
 @kernel
 def never_fits(st: State, admission: Any, job: int) -> bool:
     """Whether a job alone at its lowest level exceeds the highest cap to come."""
-    return not fits_alone_at(st, admission, job, lowest(admission, job))
+    return exceeds_at_lowest(st, admission, job, st.clock[0].cap_w_max, idle_machine_w(st))
 
 
 @kernel
-def fits_alone_at(st: State, admission: Any, job: int, level: int) -> bool:
-    """Whether a job alone at this level is within the highest cap to come."""
+def exceeds_at_lowest(
+    st: State, admission: Any, job: int, cap_w: float, idle_w: float
+) -> bool:
+    """Whether a job at its lowest level exceeds a cap on a machine that draws `idle_w` without it.
+    """
+    return not fits_alone_at(st, admission, job, lowest(admission, job), cap_w, idle_w)
+
+
+@kernel
+def fits_alone_at(
+    st: State, admission: Any, job: int, level: int, cap_w: float, idle_w: float
+) -> bool:
+    """Whether a job alone at this level is within a cap, with units that may be switched off."""
     clock = st.clock[0]
-    others = clock.units - st.live[job].units
-    off = min(others, _most_off(st, admission)) if admission.shut else 0
-    alone_w = (others - off) * clock.idle_w + off * clock.off_w + (
-        st.live[job].units * clock.idle_w + rise_of(st, job) * admission.dynamic[level]
-    ) + idle_difference_w(st)
-    return fits(alone_w, clock.cap_w_max)
+    if admission.shut:
+        others = clock.units - st.live[job].units
+        off = min(others, _most_off(st, admission, cap_w))
+        idle_w = min(idle_w, idle_machine_w(st) - off * (clock.idle_w - clock.off_w))
+    return fits(idle_w + held_rise_w(st, job) * admission.dynamic[level], cap_w)
 
 
 @kernel
-def _most_off(st: State, admission: Any) -> int:
+def _most_off(st: State, admission: Any, cap_w: float) -> int:
     """Units of an idle machine that can be switched off above the floor and under the cap."""
     clock = st.clock[0]
     saved_w = clock.idle_w - clock.off_w
     idle_w = clock.units * clock.idle_w
     halting_w = clock.halt_w - clock.idle_w
-    if saved_w <= 0.0 or (fits(idle_w, clock.cap_w_max) and idle_w + halting_w > clock.cap_w_max):
+    if saved_w <= 0.0 or (fits(idle_w, cap_w) and idle_w + halting_w > cap_w):
         return 0
     return int(min(max(idle_w - admission.floor_w, 0.0) / saved_w, float(clock.units)))
 
@@ -103,7 +125,7 @@ def no_room_for_any(st: State, admission: Any, cap_w: float) -> bool:
     """Whether the room under the cap is too small for the smallest job of the queue."""
     clock = st.clock[0]
     least_w = admission.least_rise_w * admission.dynamic[admission.least]
-    return not fits(clock.smallest * least_w, cap_w - clock.power_w)
+    return not fits(clock.smallest * least_w, cap_w - committed_w(st))
 
 
 @kernel
@@ -115,7 +137,7 @@ def reach_under(st: State, admission: Any, cap_w: float) -> Reach:
     lowest levels starts at its highest, and has the watts for it.
     """
     clock = st.clock[0]
-    room_w = cap_w - clock.power_w
+    room_w = cap_w - committed_w(st)
     top = admission.speed.size - 1
     idle_rise_w = clock.free * (admission.unit_w - clock.idle_w)
     level = max(optimal_level(room_w, idle_rise_w, admission.dynamic, 0, top),

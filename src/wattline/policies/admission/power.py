@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.kernel import kernel
+from wattline.policies.committed import committed_w
 from wattline.policies.state import State
 
 
 @kernel
 def never_fits(st: State, job: int, power_factor: float, jobs_only: bool) -> bool:
     """Whether a job alone on the machine, at this power, exceeds the highest cap to come."""
-    clock = st.clock[0]
-    live = st.live[job]
+    return exceeds_alone(st, job, power_factor, jobs_only, st.clock[0].cap_w_max,
+                         idle_machine_w(st))
+
+
+@kernel
+def exceeds_alone(
+    st: State, job: int, power_factor: float, jobs_only: bool, cap_w: float, idle_w: float
+) -> bool:
+    """Whether a job at this power exceeds a cap on a machine that draws `idle_w` without it."""
     if jobs_only:
-        return bool(live.watts * power_factor > clock.cap_w_max * (1.0 + CAP_SLACK))
-    if st.kinds.size < 2:
-        alone_w = (clock.units - live.units) * clock.idle_w + live.watts * power_factor
-    else:
-        alone_w = idle_machine_w(st) + most_raised_w(st, job, power_factor)
-    return bool(alone_w > clock.cap_w_max * (1.0 + CAP_SLACK))
+        return bool(st.live[job].watts * power_factor > cap_w * (1.0 + CAP_SLACK))
+    alone_w = idle_w + max(raised_w(st, job, power_factor), 0.0)
+    return bool(alone_w > cap_w * (1.0 + CAP_SLACK))
 
 
 @kernel
@@ -40,46 +45,32 @@ def idle_difference_w(st: State) -> float:
 
 
 @kernel
-def least_idle_w(st: State) -> float:
-    """What a unit draws idle, of the class that draws least: there a job raises the power most."""
+def idle_beneath_w(st: State, job: int) -> float:
+    """The idle power of the units that a waiting job would get."""
     if st.kinds.size < 2:
-        return float(st.clock[0].idle_w)
-    least_w = float("inf")
-    for kind in range(st.kinds.size):
-        least_w = min(least_w, st.kinds[kind].idle_w)
-    return least_w
+        return float(st.live[job].units * st.clock[0].idle_w)
+    return float(st.live[job].idle_w)
 
 
 @kernel
-def idle_beneath_w(st: State, job: int) -> float:
-    """The idle power of its units above which a waiting job's watts are counted.
+def raised_w(st: State, job: int, power_factor: float) -> float:
+    """What a waiting job raises the power by at this level, on the units that it would get.
 
-    Where classes differ, a job that brings its watts along raises the power most on the units that
-    draw least idle. What one without is taken to draw says that of itself: it is the idle power of
-    the first class and the rise of the hungriest (`unit_active_w` of the books).
+    Below 0 where it draws less than they do idle: that room is nobody else's, it comes back.
     """
     live = st.live[job]
-    each_w = least_idle_w(st) if live.own_watts else st.clock[0].idle_w
-    return float(live.units * each_w)
-
-
-@kernel
-def most_raised_w(st: State, job: int, power_factor: float) -> float:
-    """The most by which a waiting job raises the power at this level, whichever nodes it gets."""
-    live = st.live[job]
-    least_w = live.units * least_idle_w(st)
-    watts = live.watts
-    if st.kinds.size > 1 and not live.own_watts:
-        watts = st.jobs[job].watts - idle_beneath_w(st, job) + least_w
-    return float(watts * power_factor - least_w)
+    idle_w = idle_beneath_w(st, job)
+    watts = live.watts if st.kinds.size < 2 else idle_w + live.rise_w
+    return float(watts * power_factor - idle_w)
 
 
 @kernel
 def within_cap(st: State, job: int, jobs_only: bool) -> bool:
-    """Whether the machine, or only its jobs, stay under the cap with this job at this level."""
+    """Whether the machine, or only its jobs, stay under the cap with this job at this level, also
+    when jobs that draw less than idle units have ended."""
     clock = st.clock[0]
     if jobs_only:
         jobs_w = (clock.running_watts + st.live[job].watts) * clock.power_factor
         return bool(jobs_w <= clock.cap_w * (1.0 + CAP_SLACK))
-    added_w = most_raised_w(st, job, clock.power_factor)
-    return bool(clock.power_w + added_w <= clock.cap_w * (1.0 + CAP_SLACK))
+    added_w = max(raised_w(st, job, clock.power_factor), 0.0)
+    return bool(committed_w(st) + added_w <= clock.cap_w * (1.0 + CAP_SLACK))

@@ -6,7 +6,7 @@ from typing import Any
 
 from wattline.model.cap_slack import CAP_SLACK, fits
 from wattline.model.kernel import kernel, kernel_part
-from wattline.policies.admission.levels import lowest, rise_of
+from wattline.policies.admission.levels import held_rise_w, lowest
 from wattline.policies.admission.ramp import remember, units_that_may_change
 from wattline.policies.admission.windows import (
     cap_at,
@@ -15,6 +15,7 @@ from wattline.policies.admission.windows import (
     window_start_s,
     windows_known,
 )
+from wattline.policies.committed import committed_w
 from wattline.policies.contract import Composition, marks_nodes
 from wattline.policies.in_order import units_in_order, units_to_count_on
 from wattline.policies.starting import note
@@ -94,11 +95,11 @@ def _for_first(st: State, admission: Any, wanted: int, cap_w: float, job: int) -
     """
     clock = st.clock[0]
     units = st.live[job].units
-    rise_w = rise_of(st, job) * admission.dynamic[lowest(admission, job)]
+    rise_w = held_rise_w(st, job) * admission.dynamic[lowest(admission, job)]
     saved_w = clock.idle_w - clock.off_w
     wanted = max(wanted, units)
-    if clock.free > units and saved_w > 0.0 and not fits(rise_w, cap_w - clock.power_w):
-        lacking = int((clock.power_w + rise_w - cap_w) / saved_w) + 1
+    if clock.free > units and saved_w > 0.0 and not fits(rise_w, cap_w - committed_w(st)):
+        lacking = int((committed_w(st) + rise_w - cap_w) / saved_w) + 1
         wanted = min(wanted, max(units_in_order(st) - clock.off - lacking, units))
     return int(wanted)
 
@@ -137,9 +138,10 @@ def _switch_off(st: State, admission: Any, units: int, cap_w: float, job: int) -
     saved_w = clock.idle_w - clock.off_w
     units = min(units, int(max(clock.power_w - admission.floor_w, 0.0) / saved_w))
     more_w = clock.halt_w - clock.idle_w
-    if more_w > 0.0 and fits(clock.power_w, cap_w) and cap_w < float("inf"):
+    drawn_w = committed_w(st)
+    if more_w > 0.0 and fits(drawn_w, cap_w) and cap_w < float("inf"):
         # Shutting down draws more than idling. Above the cap it has to be; below, there is room.
-        units = min(units, int((cap_w - clock.power_w) / more_w))
+        units = min(units, int((cap_w - drawn_w) / more_w))
         units = _units_for_windows(st, admission, units, more_w, clock.now_s + clock.halt_s)
     units = units_that_may_change(st, admission, units, -saved_w)
     if units > 0:
@@ -153,7 +155,7 @@ def _switch_on(st: State, admission: Any, units: int, cap_w: float, job: int) ->
     clock = st.clock[0]
     booting_w = max(clock.boot_w, clock.idle_w) - clock.off_w
     if booting_w > 0.0 and cap_w < float("inf"):
-        units = min(units, int(max(cap_w - clock.power_w, 0.0) / booting_w))
+        units = min(units, int(max(cap_w - committed_w(st), 0.0) / booting_w))
     units = _units_for_windows(st, admission, units, clock.idle_w - clock.off_w, float("inf"))
     if clock.boot_w > clock.idle_w:
         units = _units_for_windows(st, admission, units, booting_w, clock.now_s + clock.boot_s)

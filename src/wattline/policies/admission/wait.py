@@ -13,8 +13,10 @@ from wattline.policies.contract import (
     Composition,
     admit,
     before_queue,
+    carries,
     refuses,
 )
+from wattline.policies.node_classes import expect_classes
 from wattline.policies.starting import note, start
 from wattline.policies.state import ACT_WAKE, ASIDE, PLAN_STALE, State
 
@@ -51,6 +53,12 @@ def _admit(st: State, admission: Wait, policy: Composition, job: int) -> int:
     return SET_ASIDE
 
 
+@implement(carries, Wait)
+@kernel
+def _carries(st: State, admission: Wait, job: int) -> bool:
+    return within_cap(st, job, admission.jobs_only)
+
+
 @implement(before_queue, Wait)
 @kernel
 def _before_queue(st: State, admission: Wait, policy: Composition) -> bool:
@@ -63,6 +71,7 @@ def _before_queue(st: State, admission: Wait, policy: Composition) -> bool:
         job = st.aside[index].job
         live = st.live[job]
         starts = False
+        expect_classes(st, policy, job)
         if live.units <= clock.free and within_cap(st, job, admission.jobs_only):
             starts = start(st, policy, job)
         if not starts:

@@ -2,26 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from wattline.model.kernel import implement, kernel
-from wattline.policies.admission.power import most_raised_w, never_fits, within_cap
+from wattline.policies.admission.power import (
+    exceeds_alone,
+    idle_machine_w,
+    never_fits,
+    raised_w,
+    within_cap,
+)
+from wattline.policies.admission.windows import cap_at, held_at, risen_s
+from wattline.policies.committed import committed_w, held_above_idle_w
 from wattline.policies.contract import (
     START,
     WAIT,
     Composition,
     admit,
+    cap_to_come_w,
+    exceeds,
+    not_before_s,
     refuses,
+    sets_aside,
+    watts_at,
     watts_available,
     watts_of,
 )
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.state import RUNNING, State
 
+NO_WINDOWS = np.zeros(0)
 
-@decides_from_view()
+
+def _beside_the_view(admission: Watts) -> str:
+    return "knows when watts are reserved, which a view does not show" if (
+        admission.window_start_s.size) else ""
+
+
+@decides_from_view(unless=_beside_the_view)
 class Watts(NamedTuple):
-    """A job holds its watts from start to end; backfilling plans units and watts together."""
+    """A job holds its watts from start to end; backfilling plans units and watts together.
+
+    A job that only the end of a window lets start has its reservation from then on.
+    """
+
+    window_start_s: Any = NO_WINDOWS
+    window_end_s: Any = NO_WINDOWS
+    window_held_w: Any = NO_WINDOWS
+    """What is taken from the cap in each window known in advance, in the order of their starts."""
+    machine_w: float = float("inf")
+    """All units at full speed: a cap above that leaves no more to take from."""
 
     @property
     def axis(self) -> Literal["admission"]:
@@ -30,11 +62,13 @@ class Watts(NamedTuple):
 
 @kernel
 def added_watts(st: State, job: int) -> float:
-    """What a job adds to the machine's draw: all it takes, less the idle power of its units."""
-    live = st.live[job]
-    if live.state == RUNNING:
-        return float(live.power_w - live.idle_w)
-    return most_raised_w(st, job, st.clock[0].power_factor)
+    """What a job adds to the machine's draw: all it takes, less the idle power of its units.
+
+    Nothing where that is below 0: its units idle again when it ends.
+    """
+    if st.live[job].state == RUNNING:
+        return held_above_idle_w(st, job)
+    return float(max(raised_w(st, job, st.clock[0].power_factor), 0.0))
 
 
 @implement(admit, Watts)
@@ -46,7 +80,39 @@ def _admit(st: State, admission: Watts, policy: Composition, job: int) -> int:
 @implement(watts_available, Watts)
 @kernel
 def _watts_available(st: State, admission: Watts) -> float:
-    return float(st.clock[0].cap_w - st.clock[0].power_w)
+    return float(st.clock[0].cap_w - committed_w(st))
+
+
+@implement(watts_at, Watts)
+@kernel
+def _watts_at(st: State, admission: Watts, time_s: float) -> float:
+    if time_s <= st.clock[0].now_s:
+        return float(st.clock[0].cap_w - committed_w(st))
+    return cap_at(st, admission, time_s) - committed_w(st)
+
+
+@implement(not_before_s, Watts)
+@kernel
+def _not_before_s(st: State, admission: Watts, job: int) -> float:
+    return risen_s(st, admission, idle_machine_w(st) + added_watts(st, job))
+
+
+@implement(sets_aside, Watts)
+@kernel
+def _sets_aside(st: State, admission: Watts) -> bool:
+    return True
+
+
+@implement(exceeds, Watts)
+@kernel
+def _exceeds(st: State, admission: Watts, job: int, cap_w: float, idle_w: float) -> bool:
+    return exceeds_alone(st, job, 1.0, False, cap_w, idle_w)
+
+
+@implement(cap_to_come_w, Watts)
+@kernel
+def _cap_to_come_w(st: State, admission: Watts) -> float:
+    return float(st.clock[0].cap_w + held_at(st, admission, st.clock[0].now_s))
 
 
 @implement(watts_of, Watts)

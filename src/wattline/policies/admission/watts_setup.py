@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wattline.policies.admission.adaptive_setup import windows_of
 from wattline.policies.configuration.moldable_setup import offers_of
 from wattline.policies.declaration import Declaration
 from wattline.policies.going_together import MOLDABLE
@@ -18,7 +19,7 @@ def _make(lends: int) -> Callable[[Setting, Any], Any]:
         if setting.chosen["configure"].name not in MOLDABLE:
             from wattline.policies.admission.watts import Watts
 
-            return Watts()
+            return Watts(*windows_of(setting.cap_plan), setting.machine.power_w_max)
         from wattline.policies.admission.lending import Lending, LendingMemory
 
         holds = getattr(setting.chosen["configure"].given, "holds", "draw") == "share"

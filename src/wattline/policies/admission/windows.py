@@ -6,12 +6,14 @@ watts that were made since: those stand in the books.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from wattline.model.cap_slack import fits
 from wattline.model.kernel import kernel
 from wattline.policies.admission.level_rule import WAIT as NO_LEVEL
-from wattline.policies.admission.levels import lowest, rise_of
+from wattline.policies.admission.levels import held_rise_w, lowest
+from wattline.policies.committed import committed_w, held_above_idle_w
 from wattline.policies.state import BLOCK, State
 
 
@@ -64,8 +66,22 @@ def cap_at(st: State, admission: Any, time_s: float) -> float:
     without_w = clock.cap_w + held_at(st, admission, clock.now_s)
     held_w = held_at(st, admission, time_s)
     if held_w > 0.0:
-        return float(min(without_w, admission.machine_w) - held_w)
+        return float((admission.machine_w if math.isinf(without_w) else without_w) - held_w)
     return float(without_w)
+
+
+@kernel
+def risen_s(st: State, admission: Any, alone_w: float) -> float:
+    """The first time, now or the end of a window, at which the cap has room for so much."""
+    clock = st.clock[0]
+    if fits(alone_w, clock.cap_w):
+        return float(clock.now_s)
+    first_s = float("inf")
+    for window in range(windows_known(st, admission)):
+        ends_s = window_end_s(st, admission, window)
+        if clock.now_s < ends_s < first_s and fits(alone_w, cap_at(st, admission, ends_s)):
+            first_s = ends_s
+    return float(first_s)
 
 
 @kernel
@@ -84,7 +100,7 @@ def keeps_windows(
 ) -> bool:
     """Whether a job that starts at this time and level leaves every window under its cap."""
     end_s = start_s + st.live[job].requested_s / admission.speed[level]
-    rise_w = rise_of(st, job) * admission.dynamic[level]
+    rise_w = held_rise_w(st, job) * admission.dynamic[level]
     for window in range(windows_known(st, admission)):
         begins_s = window_start_s(st, admission, window)
         if begins_s >= end_s or window_end_s(st, admission, window) <= start_s:
@@ -97,12 +113,12 @@ def keeps_windows(
 
 @kernel
 def power_at(st: State, time_s: float) -> float:
-    """What the machine will draw at a later time by the requested times of running jobs.
+    """What the machine may draw at a later time by the requested times of running jobs.
 
-    A job that is overdue counts as running on.
+    A job that is overdue counts as running on, and one that draws less than idle units as they do.
     """
     clock = st.clock[0]
-    power_w = clock.power_w
+    power_w = committed_w(st)
     for place in range(clock.blocks):
         block = st.blocks[place].order
         for index in range(block * BLOCK, block * BLOCK + st.blocks[block].count):
@@ -110,8 +126,7 @@ def power_at(st: State, time_s: float) -> float:
             if expected_s > time_s:
                 return float(power_w)
             if expected_s >= clock.now_s:
-                live = st.live[st.releases[index].job]
-                power_w -= live.power_w - live.idle_w
+                power_w -= held_above_idle_w(st, st.releases[index].job)
     return float(power_w)
 
 

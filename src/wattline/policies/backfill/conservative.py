@@ -23,6 +23,10 @@ whose time has come and that has no watts while nothing runs: no end that is exp
 A job that needs more units than are in order has no planned start: it holds up nobody, and stands
 behind those that have one when the plan is made with what was repaired.
 
+Jobs that were set aside (`wattline.policies.set_aside`) have no reservation. When they come back
+the plan is made anew in the order of arrival. One that waits for the known end of reserved watts
+is planned from then on, and the first such has its watts kept too.
+
 The plan is in units and at the machine's speed. Where watts are short too, the first job whose time
 has come and that waits for watts gets a reservation of watts as EASY makes it: those behind it may
 start only if they end in time or take what is left beside it. A job that admission slows down holds
@@ -46,12 +50,16 @@ from wattline.policies.contract import (
     WAIT,
     Composition,
     before_queue,
+    cap_to_come_w,
     entry_key,
+    not_before_s,
+    rejoined,
     released,
     schedule,
     watts_available,
     watts_of,
 )
+from wattline.policies.node_classes import expect_classes
 from wattline.policies.profile import (
     add_to_profile,
     earliest,
@@ -97,6 +105,19 @@ def _released(st: State, backfill: Conservative, job: int) -> None:
         clock.replan = max(clock.replan, 1)
 
 
+@implement(rejoined, Conservative)
+@kernel
+def _rejoined(st: State, backfill: Conservative) -> None:
+    """Jobs that were set aside have their places by arrival: the plan is made anew in that order.
+    """
+    clock = st.clock[0]
+    for position in range(clock.queue_first, clock.queue_last):
+        st.queue[position].key = np.inf
+        _move_to(st, position, np.inf)
+    clock.planned = 0
+    clock.replan = PLAN_STALE
+
+
 @implement(schedule, Conservative)
 @kernel
 def _schedule(st: State, backfill: Conservative, policy: Composition) -> None:
@@ -104,18 +125,18 @@ def _schedule(st: State, backfill: Conservative, policy: Composition) -> None:
     forget_past(st)
     late = clock.planned > 0 and st.queue[clock.queue_first].key < clock.now_s
     if clock.windows > 0 or late or clock.replan == PLAN_STALE:
-        _plan_anew(st)
+        _plan_anew(st, policy)
     elif clock.replan:
-        _compress(st)
+        _compress(st, policy)
     clock.replan = 0
     while clock.planned < clock.queue_last - clock.queue_first:
-        _plan(st, clock.queue_first + clock.planned)
+        _plan(st, policy, clock.queue_first + clock.planned)
         clock.planned += 1
     passed = STOPPED
     if before_queue(st, policy.admission, policy):
         passed = _start_due(st, policy)
         while passed == PUT_OFF:
-            _compress(st)  # each time round one job more was refused: it ends
+            _compress(st, policy)  # each time round one job more was refused: it ends
             passed = _start_due(st, policy)
     # Where admission lets nobody start, a planned start is no reason to ask it again.
     if passed != STOPPED:
@@ -127,11 +148,34 @@ def _duration_s(st: State, position: int) -> float:
     return float(st.queue[position].requested_s / st.clock[0].speed)
 
 
-@kernel
-def _plan(st: State, position: int) -> None:
+@kernel_part
+def _risen_s(st: State, policy: Composition, position: int) -> float:
+    """From when on the cap has room for an entry: later than now where watts are reserved that it
+    needs, and it is known for how long."""
+    clock = st.clock[0]
+    if cap_to_come_w(st, policy.admission) <= clock.cap_w:
+        return float(clock.now_s)
+    return not_before_s(st, policy.admission, st.queue[position].job)
+
+
+@kernel_part
+def _hold_for_rise(st: State, policy: Composition) -> bool:
+    """Reserve units and watts for the first entry for which the cap has to rise; is there one?"""
+    clock = st.clock[0]
+    for position in range(clock.queue_first, clock.queue_last):
+        if cap_to_come_w(st, policy.admission) <= clock.cap_w:
+            return False
+        if _risen_s(st, policy, position) > clock.now_s:
+            reserve(st, policy, st.queue[position].job)
+            return True
+    return False
+
+
+@kernel_part
+def _plan(st: State, policy: Composition, position: int) -> None:
     """Give an entry the earliest reservation, and its place by planned start."""
-    start_s, _ = take_earliest(
-        st, st.clock[0].now_s, st.queue[position].units, _duration_s(st, position))
+    start_s, _ = take_earliest(st, _risen_s(st, policy, position), st.queue[position].units,
+                               _duration_s(st, position))
     _move_to(st, position, start_s)
 
 
@@ -154,8 +198,8 @@ def _move_to(st: State, position: int, start_s: float) -> None:
     entry.key = start_s
 
 
-@kernel
-def _compress(st: State) -> None:
+@kernel_part
+def _compress(st: State, policy: Composition) -> None:
     """Reconsider the reservations in the order of their start.
 
     Where one finds no earlier time, none behind it does before that which asks for as much and for
@@ -185,20 +229,22 @@ def _compress(st: State) -> None:
             continue  # nowhere before its start has room for it come back
         duration_s = _duration_s(st, position)
         from_s, known_s = first_chance(st, known, size, duration_s, until_s)
+        risen_s = _risen_s(st, policy, position)
+        from_s = max(from_s, risen_s)
         if from_s >= until_s:
             continue
         start_s, longest_s = take_earlier(st, from_s, until_s, planned_s, size, duration_s)
         if start_s < planned_s:
             freed_s = max(freed_s, planned_s + duration_s)
             _move_to(st, position, start_s)
-        else:
+        elif risen_s <= clock.now_s:
             known = note_no_room(st, known, size, max(longest_s, known_s), until_s)
     # A job that was put off has not the earliest reservation: the next time all are looked at.
     clock.freed_s = np.inf if put_off else -np.inf
 
 
-@kernel
-def _plan_anew(st: State) -> None:
+@kernel_part
+def _plan_anew(st: State, policy: Composition) -> None:
     """Make the whole plan again from what runs now, in the order of planned starts.
 
     Less and less is free: where one found no room, none behind it that asks for as much does.
@@ -210,9 +256,11 @@ def _plan_anew(st: State) -> None:
     for position in range(clock.queue_first, clock.queue_first + clock.planned):
         size, duration_s = st.queue[position].units, _duration_s(st, position)
         from_s, known_s = first_chance(st, known, size, duration_s, np.inf)
+        risen_s = _risen_s(st, policy, position)
+        from_s = max(from_s, risen_s)
         start_s, longest_s = take_earliest(st, from_s, size, duration_s)
         _move_to(st, position, start_s)
-        if start_s > from_s:
+        if start_s > from_s and risen_s <= clock.now_s:
             known = note_no_room(st, known, size, max(longest_s, known_s), start_s)
 
 
@@ -221,10 +269,11 @@ def _start_due(st: State, policy: Composition) -> int:
     """Start the jobs whose time has come and that find room; how that ended."""
     clock = st.clock[0]
     position = clock.queue_first
-    held = False
+    held = _hold_for_rise(st, policy)
     found = ALL_TRIED
     while position < clock.queue_last and st.queue[position].key <= clock.now_s:
         job = st.queue[position].job
+        expect_classes(st, policy, job)
         if held and not may_pass(st, policy, job):
             position += 1
             continue

@@ -16,7 +16,13 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel, kernel_part
-from wattline.policies.attempt import NO_ROOM, attempt_configured, leaves_queue, time_taken_s
+from wattline.policies.attempt import (
+    NO_ROOM,
+    attempt_configured,
+    configured,
+    leaves_queue,
+    time_taken_s,
+)
 from wattline.policies.backfill.easy import in_time_for, may_pass, reserve
 from wattline.policies.contract import (
     START,
@@ -24,7 +30,6 @@ from wattline.policies.contract import (
     WAIT,
     Composition,
     before_queue,
-    configure,
     schedule,
     starts_only,
     waits_for_cap,
@@ -79,7 +84,7 @@ def _start_or_reserve(st: State, policy: Composition, position: int, held: bool)
     clock = st.clock[0]
     entry = st.queue[position]
     job = entry.job
-    may_start = configure(st, policy.configuration, policy, position)
+    may_start = configured(st, policy, position)
     if not may_start and waits_for_cap(st, policy.configuration, job):
         return NO_ROOM
     duration_s = time_taken_s(st, policy, job, entry.requested_s)

@@ -24,6 +24,7 @@ from wattline.model.kernel import implement, kernel, kernel_part, slot
 from wattline.model.kernel_fetch import fetch_soon
 from wattline.policies.attempt import (
     attempt_configured,
+    configured,
     leaves_queue,
     serve_in_order,
     time_taken_s,
@@ -35,7 +36,6 @@ from wattline.policies.contract import (
     Everything,
     as_queued,
     before_queue,
-    configure,
     exhausted,
     least_units,
     not_before_s,
@@ -50,6 +50,7 @@ from wattline.policies.contract import (
 )
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.leaders import sort_front, sort_rest, sorted_until
+from wattline.policies.node_classes import expect_classes_alone
 from wattline.policies.profile import add_to_profile, earliest, plan_running
 from wattline.policies.queue import drop_entries, move_down, sort_queue
 from wattline.policies.queue_blocks import lower_bounds
@@ -145,7 +146,7 @@ def _backfill(
                 continue
         entry = st.queue[position]
         stays = True
-        if configure(st, policy.configuration, policy, position) and entry.units <= clock.free:
+        if configured(st, policy, position) and entry.units <= clock.free:
             in_time = in_time_for(st, policy, entry.job, entry.requested_s)
             if in_time or _uses_extra_only(st, policy, entry.job, entry.units):
                 fetch_soon(st.jobs, entry.job)  # what it is in truth is asked when it begins
@@ -293,6 +294,8 @@ def reserve(st: State, policy: Composition, job: int) -> None:
     if waits_for_cap(st, policy.configuration, job):
         st.clock[0].shadow_s = float("inf")  # no end of a job lets it start: all may pass
         return
+    if st.kinds.size > 1:
+        expect_classes_alone(st, policy, job)  # others may be free by then than are now
     list_deferred(st)
     watts = watts_available(st, policy.admission)
     now_s = st.clock[0].now_s
@@ -375,7 +378,7 @@ def _plan_around_windows(st: State, scope: Everything, policy: Composition) -> N
     position = kept
     while position < clock.queue_last and not clock.stopped:
         entry = st.queue[position]
-        may_start = configure(st, policy.configuration, policy, position)
+        may_start = configured(st, policy, position)
         duration_s = time_taken_s(st, policy, entry.job, entry.requested_s)
         start_s = earliest(st, clock.now_s, entry.units, duration_s)
         stays = True

@@ -6,7 +6,13 @@ from typing import Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.attempt import serve_around_windows, serve_in_order
-from wattline.policies.contract import Composition, before_queue, schedule, starts_only
+from wattline.policies.contract import (
+    Composition,
+    before_queue,
+    reserves,
+    schedule,
+    starts_only,
+)
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.leaders import sort_front
 from wattline.policies.queue import sort_queue
@@ -21,6 +27,12 @@ class NoBackfill(NamedTuple):
     @property
     def axis(self) -> Literal["backfill"]:
         return "backfill"
+
+
+@implement(reserves, NoBackfill)
+@kernel
+def _reserves(st: State, backfill: NoBackfill) -> bool:
+    return False
 
 
 @implement(schedule, NoBackfill)

@@ -1,8 +1,9 @@
 """Adaptive: give a job less than its fair share of power now, rather than let it wait.
 
 When the fair share is available, this is Naive. Otherwise the job gets the fastest configuration
-within the nodes and watts that are free now, if that keeps it within (1 + threshold) times the time
-it asked for; if not, it waits. The threshold is what users accept: 0 for none, infinite for any.
+within the nodes and watts that are free now, which are less than its share, if that keeps it within
+(1 + threshold) times the time it asked for; if not, it waits. The threshold is what users accept: 0
+for none, infinite for any. No job gets more than its share for want of a smaller configuration.
 """
 
 from __future__ import annotations

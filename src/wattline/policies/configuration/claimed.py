@@ -19,7 +19,7 @@ import numpy as np
 
 from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.kernel import implement, kernel
-from wattline.policies.admission.power import idle_machine_w, least_idle_w
+from wattline.policies.admission.power import idle_machine_w
 from wattline.policies.contract import (
     Composition,
     chooses_watts,
@@ -29,6 +29,7 @@ from wattline.policies.contract import (
 )
 from wattline.policies.control import settings
 from wattline.policies.memory import Memory
+from wattline.policies.node_classes import first_of_kind, free_of_kind
 from wattline.policies.state import State
 
 OPTION = np.dtype(
@@ -38,7 +39,7 @@ OPTION = np.dtype(
         ("claimed_s", "f8"),
         ("claimed_j", "f8"),
         ("runs", "f8"),
-        ("error_s", "f8"),  # root mean square of relative errors so far
+        ("error_s", "f8"),  # root mean square of relative errors so far; or what is taken for it
         ("error_j", "f8"),
         ("predictions", "f8"),
         ("rank", "f8"),  # for a rule that takes classes in a fixed order
@@ -51,14 +52,31 @@ OPTION = np.dtype(
 )
 
 
-class ClaimsMemory(Memory):
-    """Options of all jobs, which learn: of job j the rows first[j] to first[j] + count[j] - 1."""
+SAME_TIME = 1e-9
+"""Relative: a claim times what the log says of it is the log's time but for rounding."""
 
-    FIELDS = ("options", "first", "count")
-    PER_JOB: ClassVar[Mapping[str, str]] = {"first": "i8", "count": "i8"}
+
+class ClaimsMemory(Memory):
+    """Options of all jobs, which learn: of job j the rows first[j] to first[j] + count[j] - 1.
+
+    A job without options, of which nothing is claimed, runs as if there were no claims.
+    """
+
+    PER_JOB: ClassVar[Mapping[str, str]] = {
+        "first": "i8", "count": "i8", "least_kind": "i8", "most_kind": "i8", "time_factor": "f8",
+        "watts_factor": "f8"}
+    FIELDS = ("options", *PER_JOB)
     options: Any
     first: Any
     count: Any
+    least_kind: Any
+    most_kind: Any
+    """The classes of node, neighbours, that a job without options may have."""
+    time_factor: Any
+    """How many times the claimed seconds a job takes: a log says it of the class that it ran on.
+    NaN: it runs as long as logged, whatever it is given."""
+    watts_factor: Any
+    """How many times the claimed watts a job draws: measured watts say it of their own class."""
 
 
 class Claimed(NamedTuple):
@@ -74,7 +92,7 @@ class Claimed(NamedTuple):
     rank_weight: float = 0.0
     caution: float = 0.0
     limit: float = 1.2
-    """Requested time over claimed time."""
+    """Requested time over claimed time; 0: a job keeps the time that it asked for."""
     learn: int = 1
     patience: float = 0.0
     """A job waits for a better class while the best free one scores worse by more than this."""
@@ -95,20 +113,17 @@ def score(claims: Claimed, row: int) -> float:
 
 @kernel
 def chosen(st: State, claims: Claimed, job: int) -> int:
-    """The row of the option that a job was given."""
+    """The row of the option that a job was given; -1 where nothing is claimed of it."""
+    if claims.memory.count[job] == 0:
+        return -1
     return int(claims.memory.first[job] + st.live[job].config)
 
 
 @kernel
-def free_of_kind(st: State, kind: int) -> int:
-    """Free nodes of a class; its nodes are neighbours."""
-    first = 0
-    for other in range(kind):
-        first += st.kinds[other].count
-    free = 0
-    for node in range(first, first + st.kinds[kind].count):
-        free += st.node_free[node]
-    return int(free)
+def watts_of_option(claims: Claimed, job: int, row: int) -> float:
+    """What a job is believed to draw in an option."""
+    option = claims.memory.options[row]
+    return float(option.claimed_j / option.claimed_s * claims.memory.watts_factor[job])
 
 
 @implement(configure, Claimed)
@@ -117,12 +132,17 @@ def _configure(st: State, configuration: Claimed, policy: Composition, position:
     """Take the best option whose nodes are free; without one, the best of all to wait for."""
     entry = st.queue[position]
     first = configuration.memory.first[entry.job]
+    if configuration.memory.count[entry.job] == 0:
+        return True
+    in_time = some_in_time(st, configuration, entry.job)
     best = -1
     best_score = np.inf
     wanted = first
     wanted_score = np.inf
     for row in range(first, first + configuration.memory.count[entry.job]):
-        if exceeds_all_caps(st, configuration, row):
+        if exceeds_all_caps(st, configuration, entry.job, row):
+            continue
+        if in_time and takes_too_long(st, configuration, entry.job, row):
             continue
         value = score(configuration, row)
         if value < wanted_score:
@@ -140,36 +160,63 @@ def _configure(st: State, configuration: Claimed, policy: Composition, position:
 
 
 @kernel
-def exceeds_all_caps(st: State, claims: Claimed, row: int) -> bool:
+def takes_too_long(st: State, claims: Claimed, job: int, row: int) -> bool:
+    """Whether the job takes longer in an option than it asked for, where it has to keep that.
+
+    One that runs as long whatever it is given passes over none.
+    """
+    time_s = claims.memory.options[row].claimed_s * claims.memory.time_factor[job]
+    return bool(claims.limit == 0.0 and time_s > st.jobs[job].requested_s * (1.0 + SAME_TIME))
+
+
+@kernel
+def some_in_time(st: State, claims: Claimed, job: int) -> bool:
+    """Whether the job has an option that takes no longer than it asked for."""
+    first = claims.memory.first[job]
+    for row in range(first, first + claims.memory.count[job]):
+        if not (takes_too_long(st, claims, job, row) or exceeds_all_caps(st, claims, job, row)):
+            return True
+    return False
+
+
+@kernel
+def exceeds_all_caps(st: State, claims: Claimed, job: int, row: int) -> bool:
     """Whether an option alone on the machine, at its lowest power, exceeds the highest cap to come.
     """
     clock = st.clock[0]
     option = claims.memory.options[row]
-    watts = option.claimed_j / option.claimed_s
-    raised_w = watts * clock.least_factor - option.units * least_idle_w(st)
-    return bool(idle_machine_w(st) + raised_w > clock.cap_w_max * (1.0 + CAP_SLACK))
+    watts = watts_of_option(claims, job, row)
+    raised_w = watts * clock.least_factor - option.units * st.kinds[option.kind].idle_w
+    return bool(idle_machine_w(st) + max(raised_w, 0.0) > clock.cap_w_max * (1.0 + CAP_SLACK))
 
 
 @implement(chooses_watts, Claimed)
 @kernel
-def _chooses_watts(st: State, configuration: Claimed) -> bool:
-    return True
+def _chooses_watts(st: State, configuration: Claimed, job: int) -> bool:
+    return bool(configuration.memory.count[job] > 0)
 
 
 @implement(never_configured, Claimed)
 @kernel
 def _never_configured(st: State, configuration: Claimed, job: int) -> bool:
-    first = configuration.memory.first[job]
-    for row in range(first, first + configuration.memory.count[job]):
-        if not exceeds_all_caps(st, configuration, row):
+    memory = configuration.memory
+    first = memory.first[job]
+    for row in range(first, first + memory.count[job]):
+        if not exceeds_all_caps(st, configuration, job, row):
             return False
-    return True
+    if memory.count[job] > 0:
+        return True
+    least, most = memory.least_kind[job], memory.most_kind[job]
+    there = first_of_kind(st, most + 1) - first_of_kind(st, least)
+    return bool(there < st.live[job].units)
 
 
 @implement(least_units, Claimed)
 @kernel
 def _least_units(st: State, configuration: Claimed, job: int, units: int) -> int:
     first = configuration.memory.first[job]
+    if configuration.memory.count[job] == 0:
+        return units
     least = configuration.memory.options[first].units
     for row in range(first, first + configuration.memory.count[job]):
         least = min(least, configuration.memory.options[row].units)
@@ -184,8 +231,9 @@ def _take(st: State, claims: Claimed, position: int, row: int) -> None:
     option = claims.memory.options[row]
     live.config = row - claims.memory.first[entry.job]
     live.units = option.units
-    live.requested_s = claims.limit * option.claimed_s
-    live.watts = option.claimed_j / option.claimed_s
+    if claims.limit > 0.0:
+        live.requested_s = claims.limit * option.claimed_s
+    live.watts = watts_of_option(claims, entry.job, row)
     live.own_watts = 1
     live.stretch = 1.0
     entry.units = option.units
@@ -209,11 +257,19 @@ def learn(claims: Claimed, row: int, time_s: float, energy_j: float) -> None:
     option.claimed_s += part * (time_s - option.claimed_s)
     option.claimed_j += part * (energy_j - option.claimed_j)
     option.runs += 1.0
+    for other in range(claims.memory.options.size):  # what no run verified is no surer than this
+        beside = claims.memory.options[other]
+        if beside.predictions == 0.0:
+            beside.error_s = max(beside.error_s, option.error_s)
+            beside.error_j = max(beside.error_j, option.error_j)
 
 
 @settings.register
 def _settings(axis: Claimed, st: State, job: int) -> dict[str, Any]:
-    option = axis.memory.options[chosen(st, axis, job)]
+    row = chosen(st, axis, job)
+    if row < 0:
+        return {}
+    option = axis.memory.options[row]
     found: dict[str, Any] = {"node_class": int(option.kind)}
     if option.threads:
         found["threads"] = int(option.threads)

@@ -13,7 +13,12 @@ from wattline.model.kernel import implement, kernel
 from wattline.policies.configuration.adaptive import has_fair_share, row_within
 from wattline.policies.configuration.fixed import rung_row
 from wattline.policies.configuration.naive import fair_bound_w, fair_row
-from wattline.policies.configuration.offers import Offers, adopt, is_settled
+from wattline.policies.configuration.offers import (
+    Offers,
+    adopt,
+    is_settled,
+    most_possible_w,
+)
 from wattline.policies.contract import (
     Composition,
     chooses_watts,
@@ -38,6 +43,9 @@ class Moldable(NamedTuple):
     threshold: float
     holds: int = 0
     """1: a job holds the share that its configuration was chosen for, and not what it draws."""
+    least_power: int = 0
+    """1: a job without a configuration within its share gets the one that draws least; 0: it waits
+    for a cap that gives it a larger share."""
 
     @property
     def axis(self) -> Literal["configuration"]:
@@ -49,16 +57,18 @@ def traditional(offers: Offers) -> Moldable:
     return Moldable(offers, FIXED, 0.0)
 
 
-def naive(offers: Offers, holds: int = 0) -> Moldable:
+def naive(offers: Offers, holds: int = 0, least_power: int = 0) -> Moldable:
     """The fastest configuration under the fair share of power."""
-    return Moldable(offers, NAIVE, 0.0, holds)
+    return Moldable(offers, NAIVE, 0.0, holds, least_power)
 
 
-def adaptive(offers: Offers, threshold: float = 0.0, holds: int = 0) -> Moldable:
+def adaptive(
+    offers: Offers, threshold: float = 0.0, holds: int = 0, least_power: int = 0
+) -> Moldable:
     """The same, or what power there is now if that is at most `threshold` slower than asked."""
     if not threshold >= 0:
         raise InputError(f"the threshold is {threshold:g}; write it like 0.1 or 10%")
-    return Moldable(offers, ADAPTIVE, float(threshold), holds)
+    return Moldable(offers, ADAPTIVE, float(threshold), holds, least_power)
 
 
 @implement(configure, Moldable)
@@ -69,22 +79,21 @@ def _configure(st: State, configuration: Moldable, policy: Composition, position
         return True
     offers = configuration.offers
     clock = st.clock[0]
-    units = units_to_count_on(st)
-    row = _regular_row(st, configuration, job, clock.cap_w, units)
-    starts = row >= 0
+    if offers.code[job] < 0:  # nobody measured its application: it runs as it was requested
+        return possible_as_requested(st, job, clock.cap_w)
+    row = _row_alone(st, configuration, job, clock.cap_w, units_to_count_on(st))
+    if row < 0:
+        return False
+    starts = True
     given_w = fair_bound_w(st, offers, job, clock.cap_w)
-    if configuration.rule == ADAPTIVE:
+    if configuration.rule == ADAPTIVE and offers.row_power_w[row] <= given_w:
         available_w = watts_available(st, policy.admission)
-        if row < 0 or not has_fair_share(st, offers, job, available_w):
+        if not has_fair_share(st, offers, job, available_w):
             now = row_within(st, offers, job, clock.free, available_w, configuration.threshold)
             starts = now >= 0
             if starts:
                 row = now  # otherwise the fair configuration is what its reservation is for
                 given_w = min(given_w, available_w)
-    if row < 0:
-        row = _row_alone(st, configuration, job, clock.cap_w, units)
-    if row < 0:
-        return False
     adopt(st, offers, position, row)
     if configuration.holds and configuration.rule != FIXED:
         offers.held_w[job] = max(given_w - offers.row_power_w[row], 0.0)
@@ -92,34 +101,33 @@ def _configure(st: State, configuration: Moldable, policy: Composition, position
 
 
 @kernel
-def _regular_row(st: State, configuration: Moldable, job: int, cap_w: float, units: int) -> int:
-    """What the rule gives a job under this cap when it need not hurry, or -1."""
-    if configuration.rule == FIXED:
-        return rung_row(st, configuration.offers, job, cap_w)
-    return fair_row(st, configuration.offers, job, cap_w, units)
+def possible_as_requested(st: State, job: int, cap_w: float) -> bool:
+    """Whether a bound can power a job as it was requested, alone on the machine."""
+    live = st.live[job]
+    added_w = live.watts - live.units * st.clock[0].idle_w
+    return bool(added_w <= most_possible_w(st, cap_w))
 
 
 @kernel
 def _row_alone(st: State, configuration: Moldable, job: int, cap_w: float, units: int) -> int:
     """What the rule gives a job on an idle machine with these units under this cap, or -1."""
-    row = _regular_row(st, configuration, job, cap_w, units)
-    if row < 0 and configuration.rule == ADAPTIVE:
-        available_w = cap_w - st.clock[0].units * st.clock[0].idle_w
-        row = row_within(st, configuration.offers, job, units, available_w,
-                         configuration.threshold)
-    return int(row)
+    if configuration.rule == FIXED:
+        return rung_row(st, configuration.offers, job, cap_w)
+    return fair_row(st, configuration.offers, job, cap_w, units, configuration.least_power)
 
 
 @implement(chooses_watts, Moldable)
 @kernel
-def _chooses_watts(st: State, configuration: Moldable) -> bool:
-    return True
+def _chooses_watts(st: State, configuration: Moldable, job: int) -> bool:
+    return bool(configuration.offers.code[job] >= 0)
 
 
 @implement(never_configured, Moldable)
 @kernel
 def _never_configured(st: State, configuration: Moldable, job: int) -> bool:
     clock = st.clock[0]  # what is out of order will be repaired
+    if configuration.offers.code[job] < 0:
+        return not possible_as_requested(st, job, clock.cap_w_max)
     return bool(_row_alone(st, configuration, job, clock.cap_w_max, clock.units) < 0)
 
 
@@ -128,6 +136,8 @@ def _never_configured(st: State, configuration: Moldable, job: int) -> bool:
 def _waits_for_cap(st: State, configuration: Moldable, job: int) -> bool:
     if is_settled(st, job):
         return False
+    if configuration.offers.code[job] < 0:
+        return not possible_as_requested(st, job, st.clock[0].cap_w)
     units = units_to_count_on(st)
     return bool(_row_alone(st, configuration, job, st.clock[0].cap_w, units) < 0)
 
@@ -136,10 +146,12 @@ def _waits_for_cap(st: State, configuration: Moldable, job: int) -> bool:
 @kernel
 def _least_units(st: State, configuration: Moldable, job: int, units: int) -> int:
     offers = configuration.offers
+    if offers.code[job] < 0:
+        return units
     if configuration.rule == ADAPTIVE:
         least = offers.level_nodes[offers.first_level[offers.code[job]]]
         return int(max(least, offers.least[job]))
-    row = _regular_row(st, configuration, job, st.clock[0].cap_w, units_to_count_on(st))
+    row = _row_alone(st, configuration, job, st.clock[0].cap_w, units_to_count_on(st))
     return int(st.live[job].units if row < 0 else offers.row_nodes[row])
 
 

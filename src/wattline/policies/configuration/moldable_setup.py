@@ -12,6 +12,7 @@ from wattline.model.errors import InputError
 from wattline.model.fields import FileName, Fraction, Said, Watts, Weight, Whole
 from wattline.model.machine import MOST_CORES
 from wattline.physics.dimensions import kind_of
+from wattline.physics.power_scope import Words, with_scope
 from wattline.policies.configuration.bounded_tables import placeable
 from wattline.policies.declaration import Declaration, Parameters, of_numbers
 from wattline.policies.going_together import MOLDABLE
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from wattline.policies.configuration.offers import Offers
 
 Tables = Mapping[str, "ConfigurationTable"]
+_WORDS = Words("policy.configure.power_scope", "machine.node_base_w", "machine.node_idle_w")
 
 
 class MoldableParameters(Parameters):
@@ -34,7 +36,13 @@ class MoldableParameters(Parameters):
     model: FileName | None = None
     store: Annotated[FileName, Said("forms", "a file or a database's URL")] | None = None
     margin: Fraction = Field(0.0, ge=0, le=1000)
+    power_scope: Literal["devices", "node", "wall"] | None = None
+    """Of what the watts of the configurations are, where their source does not say it: counters of
+    CPUs, memory or GPUs, meters of nodes, or the wall. The cap is kept at the wall."""
     threshold: Annotated[Fraction, Field(ge=0)] | Literal["none", "unbounded", "inf"] = 0.0
+    unknown: Literal["traditional", "refuse"] = "traditional"
+    """A job whose application has no table runs as requested, for the time and at the watts of the
+    log, or the rated power of its nodes; or the run is refused, and live the job."""
 
 
 class FixedParameters(MoldableParameters):
@@ -58,6 +66,9 @@ class WeightedParameters(MoldableParameters):
     weights: dict[str, Annotated[Weight, Field(gt=0)]] = Field(default_factory=dict)
     holds: Literal["draw", "share"] = "draw"
     """Of the power, while a job runs: what its configuration draws, or what it was chosen for."""
+    above_share: Literal["wait", "least-power"] = "wait"
+    """A job of which every configuration draws more than its share: it waits for a cap that gives
+    it more, and is refused where no cap to come does; or it runs in the one that draws least."""
 
 
 def offers_of(setting: Setting) -> Offers:
@@ -69,7 +80,7 @@ def offers_of(setting: Setting) -> Offers:
         raise InputError(f"policy.configure must be one of {', '.join(MOLDABLE)} here")
     given = chosen.given
     if setting.made.tables is None:
-        setting.made.tables = read_tables(given, setting.outside)
+        setting.made.tables = _at_cap(read_tables(given, setting.outside), setting)
         setting.made.placeable = placeable(_used(setting.made.tables, setting.jobs), setting)
     if setting.made.offers is not None:  # the axes must hold the same, to see what jobs hold
         return setting.made.offers
@@ -77,9 +88,57 @@ def offers_of(setting: Setting) -> Offers:
         setting.jobs, setting.made.tables,
         asked=given.asked() if isinstance(given, FixedParameters) else {},
         weights=_weights(setting.jobs, getattr(given, "weights", {})),
-        placeable=setting.made.placeable,
+        placeable=setting.made.placeable, refuse_unknown=given.unknown == "refuse",
+        logged=setting.logged,
     )
+    setting.made.assumed += _without_table(setting.jobs, setting.made.offers)
     return setting.made.offers
+
+
+def _at_cap(tables: Tables, setting: Setting) -> Tables:
+    """The tables, those that jobs use with their watts where the cap is kept.
+
+    Where jobs are yet to come, a table whose watts cannot be is left out and does not stop others.
+    """
+    power, used = setting.node_power, _used(tables, setting.jobs)
+    found, wrong = dict(tables), []
+    for name, table in used.items():
+        try:
+            found[name] = power.at_bound(table, _WORDS)
+        except InputError as error:
+            if len(setting.jobs):
+                raise
+            wrong.append(f"{error}; '{name}' counts as not measured")
+            del found[name]
+    if not found:
+        raise InputError(wrong[0].rpartition("; ")[0])
+    said = (power.remark(*(used[name] for name in used if name in found), words=_WORDS), *wrong)
+    setting.made.assumed += tuple(f"policy.configure: {line}" for line in said if line)
+    return found
+
+
+def _without_table(jobs: JobTable, offers: Offers) -> tuple[str, ...]:
+    """How many jobs have an application that nobody measured, and what becomes of them."""
+    rows = np.flatnonzero(offers.code < 0)
+    if not rows.size:
+        return ()
+    codes = jobs.application[rows]
+    names = [f"'{jobs.name_of('application', int(code))}'" for code in dict.fromkeys(
+        codes[codes >= 0].tolist())]
+    unnamed = int((codes < 0).sum())
+    said = ", ".join([*names[:3], *(["..."] if len(names) > 3 else []),
+                      *([f"{unnamed:,} without a name"] if unnamed else [])])
+    return (f"policy.configure: {rows.size:,} of {len(jobs):,} jobs have no measured application "
+            f"({said}) and run as requested, for the time of the log, at its watts or the rated "
+            f"power of nodes (unknown = 'traditional'); the first is job {jobs.job_id[rows[0]]}",)
+
+
+def unmeasured_jobs(policy: Any) -> int:
+    """Jobs of a policy that chooses configurations whose application has none."""
+    from wattline.policies.configuration.moldable import Moldable
+
+    rule = getattr(policy, "configuration", None)
+    return int((rule.offers.code < 0).sum()) if isinstance(rule, Moldable) else 0
 
 
 def _used(tables: Tables, jobs: JobTable) -> Tables:
@@ -91,6 +150,11 @@ def _used(tables: Tables, jobs: JobTable) -> Tables:
 
 def read_tables(given: MoldableParameters, outside: Outside) -> Tables:
     """The tables that parameters name, by application."""
+    return {name: with_scope(table, given.power_scope or "")
+            for name, table in _read(given, outside).items()}
+
+
+def _read(given: MoldableParameters, outside: Outside) -> Tables:
     sources = [name for name in ("table", "model", "store") if getattr(given, name) is not None]
     if len(sources) > 1:
         raise InputError(f"policy.configure: give one of {' and '.join(sources)}")
@@ -130,11 +194,10 @@ def columns_of(tables: Tables, jobs: JobTable) -> dict[str, Any]:
 
 def notes_of(tables: Tables, jobs: JobTable) -> list[str]:
     """What must be known of the tables that these jobs use."""
-    from wattline.physics.measurements import find_application
+    from wattline.policies.configuration.offers import tables_used
 
-    used = {find_application(tables, jobs.name_of("application", int(code)))[0].application
-            for code in set(jobs.application.tolist())}
-    return [f"{name}: {tables[name].note}" for name in sorted(used) if tables[name].note]
+    used = sorted(tables_used(jobs, tables)[0])
+    return [f"{name}: {tables[name].note}" for name in used if tables[name].note]
 
 
 def _weights(jobs: JobTable, by_queue: Mapping[str, float]) -> Mapping[str, float]:
@@ -150,20 +213,19 @@ def _make(rule: str) -> Callable[[Setting, Any], Any]:
         from wattline.policies.configuration import moldable
 
         if setting.cap_w is None:
-            raise InputError(f"power.cap: the configuration policy '{rule}' needs a cap, like 0.7, "
+            raise InputError(f"power.cap: the configuration policy '{rule}' needs a cap, like 70%, "
                              "1.4MW or a file")
         offers = offers_of(setting)
         _check_bound(setting, offers)
         _check_holding(setting, given)
-        if rule == "adaptive":
-            threshold = given.threshold
-            # In words: none, unbounded.
-            return moldable.adaptive(offers, np.inf if isinstance(threshold, str) else threshold,
-                                     int(given.holds == "share"))  # type: ignore[attr-defined]
+        if not isinstance(given, WeightedParameters):
+            return moldable.traditional(offers)
+        holds, least = int(given.holds == "share"), int(given.above_share == "least-power")
         if rule == "naive":
-            holds = given.holds == "share"  # type: ignore[attr-defined]
-            return moldable.naive(offers, int(holds))
-        return moldable.traditional(offers)
+            return moldable.naive(offers, holds, least)
+        threshold = given.threshold  # in words: none, unbounded
+        return moldable.adaptive(
+            offers, np.inf if isinstance(threshold, str) else threshold, holds, least)
 
     return make
 

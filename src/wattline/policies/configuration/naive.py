@@ -1,11 +1,20 @@
-"""Naive: the fastest configuration under the job's fair share of the power, and wait for it."""
+"""Naive: the fastest configuration under the job's fair share of the power, and wait for it.
+
+Where none draws so little, the job waits for a higher cap, or may have the configuration that draws
+least (`above_share`).
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from wattline.model.kernel import kernel
-from wattline.policies.configuration.offers import fastest_for, job_bound_w, most_possible_w
+from wattline.policies.configuration.offers import (
+    fastest_for,
+    job_bound_w,
+    most_possible_w,
+    thriftiest_for,
+)
 from wattline.policies.state import State
 
 
@@ -16,7 +25,14 @@ def fair_bound_w(st: State, offers: Any, job: int, cap_w: float) -> float:
 
 
 @kernel
-def fair_row(st: State, offers: Any, job: int, cap_w: float, units: int) -> int:
-    """The fastest configuration of at most these units under the fair share of a bound, or -1."""
-    bound_w = fair_bound_w(st, offers, job, cap_w)
-    return int(fastest_for(offers, job, units, bound_w))
+def fair_row(
+    st: State, offers: Any, job: int, cap_w: float, units: int, least_power: int
+) -> int:
+    """The fastest configuration of at most these units under the fair share of a bound, or -1.
+
+    With `least_power`, where none draws so little, the one that draws least.
+    """
+    row = fastest_for(offers, job, units, fair_bound_w(st, offers, job, cap_w))
+    if row < 0 and least_power:
+        row = thriftiest_for(offers, job, units, most_possible_w(st, cap_w))
+    return int(row)

@@ -89,6 +89,8 @@ def make_offers(
     asked: Mapping[str, float] | None = None,
     weights: Mapping[str, float] | None = None,
     placeable: Mapping[str, Flags] | None = None,
+    refuse_unknown: bool = True,
+    logged: Mapping[str, Any] | None = None,
 ) -> Offers:
     """The configurations of these jobs' applications; without jobs, as where they are yet to
     come, of all applications that have a table.
@@ -97,9 +99,11 @@ def make_offers(
     table.
     `weights` are those of a job's share of the power, by the name of its queue; 1 where none is.
     `placeable` says which configurations of an application may be given at all; left out, all.
+    Without `refuse_unknown` a job whose application has no table runs as it was requested.
+    `logged` are further columns of the jobs: the range of nodes that each may have.
     """
     names = tables_used(jobs, tables)[0] if len(jobs) else list(tables)
-    find: dict[str, Find] = {"code": partial(_codes, names, tables),
+    find: dict[str, Find] = {"code": partial(_codes, names, tables, refuse_unknown),
                              "weight": partial(_weights, weights or {}),
                              "least": partial(_bound, NODES_MIN, 0),
                              "most": partial(_bound, NODES_MAX, MOST_NODES)}
@@ -125,7 +129,7 @@ def make_offers(
         "row_set": np.concatenate([_column(chosen, name) for name in _names(chosen)]
                                   ).reshape(len(_names(chosen)), -1).T.ravel(),
         "row_cap_w": _column(chosen, "cap_w"),
-        **{column: way(jobs, {}) for column, way in find.items()},
+        **{column: way(jobs, logged or {}) for column, way in find.items()},
         "held_w": np.zeros(len(jobs)),
     }
     # Kernels are compiled for one kind of array: writable, contiguous, 64 bits wide.
@@ -136,15 +140,18 @@ def make_offers(
 
 
 def _codes(
-    names: list[str], tables: Mapping[str, ConfigurationTable], jobs: JobTable, logged: Any
+    names: list[str], tables: Mapping[str, ConfigurationTable], refuse_unknown: bool,
+    jobs: JobTable, logged: Any,
 ) -> IntArray:
     """For each job the place of its application's table among those in use."""
-    used, code = tables_used(jobs, tables)
+    used, code, unknown = _tables_by_job(jobs, tables)
     for name in used:
         if name not in names:
             raise InputError(f"the scheduler has no table of configurations for '{name}'")
+    if unknown and refuse_unknown:
+        raise next(iter(unknown.values()))
     places = np.array([names.index(name) for name in used], dtype=np.int64)
-    return places[code]
+    return np.where(code == NONE, NONE, places[code]) if used else code
 
 
 def _weights(by_queue: Mapping[str, float], jobs: JobTable, logged: Any) -> FloatArray:
@@ -176,6 +183,21 @@ def fastest_for(offers: Any, job: int, units: int, power_w: float) -> int:
                 and (found < 0 or offers.row_time_s[other] < offers.row_time_s[found])):
             found = other
     return found
+
+
+@kernel
+def thriftiest_for(offers: Any, job: int, units: int, power_w: float) -> int:
+    """Row of the job's configuration of at most these units and watts that draws least, or -1."""
+    code = offers.code[job]
+    found = -1
+    for point in range(offers.first_point[offers.first_level[code]],
+                       offers.first_point[offers.first_level[code + 1]]):
+        row = offers.row[point]  # rows of the index alone may be given
+        if (offers.least[job] <= offers.row_nodes[row] <= min(units, offers.most[job])
+                and offers.row_power_w[row] <= power_w
+                and (found < 0 or offers.row_power_w[row] < offers.row_power_w[found])):
+            found = row
+    return int(found)
 
 
 @kernel
@@ -221,20 +243,40 @@ def is_settled(st: State, job: int) -> bool:
 def tables_used(
     jobs: JobTable, tables: Mapping[str, ConfigurationTable]
 ) -> tuple[list[str], IntArray]:
-    """Which tables are needed, and which of them each job uses."""
-    wanted = np.unique(jobs.application)
-    if len(jobs) and wanted[0] < 0:
-        row = int(np.flatnonzero(jobs.application < 0)[0])
-        raise InputError(f"job {jobs.job_id[row]} names no application; a policy that chooses "
-                         "configurations needs one for every job")
+    """Which tables are needed, and which of them each job uses; -1: its application has none.
+
+    Where no job's has one, that is a mistake.
+    """
+    used, code, unknown = _tables_by_job(jobs, tables)
+    if unknown and not used:
+        raise next(iter(unknown.values()))
+    return used, code
+
+
+def _tables_by_job(
+    jobs: JobTable, tables: Mapping[str, ConfigurationTable]
+) -> tuple[list[str], IntArray, dict[int, InputError]]:
+    """The same, and why applications have none."""
     names: list[str] = []
-    code = np.zeros(len(jobs), dtype=np.int64)
-    for application in wanted:
-        name = find_application(tables, jobs.name_of("application", int(application)))[0]
-        if name.application not in names:
-            names.append(name.application)
-        code[jobs.application == application] = names.index(name.application)
-    return names, code
+    code = np.full(len(jobs), NONE, dtype=np.int64)
+    unknown: dict[int, InputError] = {}
+    for application in np.unique(jobs.application).tolist():
+        own = jobs.application == application
+        if application < 0:
+            row = int(np.flatnonzero(own)[0])
+            unknown[application] = InputError(
+                f"job {jobs.job_id[row]} names no application; a policy that chooses "
+                "configurations needs one for every job")
+            continue
+        try:
+            name = find_application(tables, jobs.name_of("application", application))[0].application
+        except InputError as error:
+            unknown[application] = error
+            continue
+        if name not in names:
+            names.append(name)
+        code[own] = names.index(name)
+    return names, code, unknown
 
 
 def _names(tables: Sequence[ConfigurationTable]) -> list[str]:

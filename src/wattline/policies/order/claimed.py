@@ -25,8 +25,13 @@ class ClaimedOrder(NamedTuple):
 @implement(queue_key, ClaimedOrder)
 @kernel
 def _key(st: State, order: ClaimedOrder, job: int) -> float:
-    """The best score less the best on any other class; a job that has one class only is first."""
+    """The best score less the best on any other class; a job that has one class only is first.
+
+    One of which nothing is claimed loses nothing.
+    """
     memory = order.claims.memory
+    if memory.count[job] == 0:
+        return 0.0
     first = memory.first[job]
     best = first
     best_score = np.inf

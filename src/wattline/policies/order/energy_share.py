@@ -37,7 +37,9 @@ class ShareMemory(Memory):
 class EnergyShare(NamedTuple):
     """Weights of the factors, each in [0, 1], and the account tree as arrays.
 
-    `parent`, `share` and `norm_share` are of the accounts; `order` lists them parents first.
+    `parent`, `share` and `norm_share` are of the accounts; `order` lists them parents first. Behind
+    the accounts of the tree comes one for users who are in none (`with_strangers`): what they draw
+    counts for nobody, and their factor is 0.
     """
 
     parent: Any
@@ -56,11 +58,23 @@ class EnergyShare(NamedTuple):
         return "order"
 
 
-def account_of(index: Mapping[str, int]) -> Find:
-    """The account of each job of a table, by the name of its user; the first where it has none."""
+STRANGERS = "(no account)"
+"""What the account is called of users who are in none of the tree."""
+
+
+def with_strangers(tree: Any) -> dict[str, Any]:
+    """The arrays of a tree of shares, with the account of users who are in none."""
+    return {"parent": np.append(tree.parent, -1), "share": np.append(tree.share, 0.0),
+            "norm_share": np.append(tree.norm_share, 0.0),
+            "order": np.append(tree.order, len(tree.parent))}
+
+
+def account_of(index: Mapping[str, int], strangers: int) -> Find:
+    """The account of each job of a table, by the name of its user; `strangers` is that of users who
+    have none."""
 
     def find(jobs: JobTable, logged: Mapping[str, Any]) -> IntArray:
-        return np.array([index.get(jobs.name_of("user", max(int(code), 0)), 0)
+        return np.array([index.get(jobs.name_of("user", max(int(code), 0)), strangers)
                          for code in jobs.user], dtype=np.int64)
 
     return find
@@ -158,6 +172,7 @@ def _charge_running(st: State, order: EnergyShare) -> None:
 def _refresh_factors(st: State, order: EnergyShare) -> None:
     """The factor of each account. Users are leaves; `used_j` holds what each leaf used."""
     accounts = order.parent.size
+    strangers = accounts - 1
     factor = order.memory.factor
     everything = 0.0
     for account in range(accounts):
@@ -167,7 +182,7 @@ def _refresh_factors(st: State, order: EnergyShare) -> None:
         account = order.order[place]
         if order.parent[account] >= 0:
             factor[order.parent[account]] += factor[account]
-        else:
+        elif account != strangers:
             everything += factor[account]
     scale = 1.0 / everything if everything > 0.0 else 0.0
     # Effective usage, parents first.
@@ -178,5 +193,6 @@ def _refresh_factors(st: State, order: EnergyShare) -> None:
         if parent >= 0:
             own += (factor[parent] - own) * order.share[account]
         factor[account] = own
-    for account in range(accounts):
+    for account in range(strangers):
         factor[account] = 2.0 ** (-factor[account] / order.norm_share[account])
+    factor[strangers] = 0.0

@@ -29,7 +29,12 @@ class EnergyShareParameters(Parameters):
 
 
 def _make(setting: Setting, given: EnergyShareParameters) -> Any:
-    from wattline.policies.order.energy_share import EnergyShare, account_of, fresh_memory
+    from wattline.policies.order.energy_share import (
+        EnergyShare,
+        account_of,
+        fresh_memory,
+        with_strangers,
+    )
 
     jobs = setting.jobs
     before_j = setting.outside.used(given.store, given.half_life) if given.store else {}
@@ -39,9 +44,10 @@ def _make(setting: Setting, given: EnergyShareParameters) -> Any:
     missing = sorted(user for user in used if user not in tree.index)
     if missing:
         raise InputError(f"{given.shares}: user '{missing[0]}' of the log is in no account")
+    strangers = len(tree.parent)
     return EnergyShare(
-        parent=tree.parent, share=tree.share, norm_share=tree.norm_share, order=tree.order,
-        memory=fresh_memory(len(tree.parent), account_of(tree.index),
+        **with_strangers(tree),
+        memory=fresh_memory(strangers + 1, account_of(tree.index, strangers),
                             {tree.index[user]: used_j for user, used_j in before_j.items()
                              if user in tree.index}),
         fair=given.fair, age=given.age, size=given.size, age_max_s=given.age_max_s,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 
+from wattline.model.local_time import Zone, zone_of
 from wattline.site.dependency import Dependency
 
 NEVER_ENDS_S = 1e9
@@ -12,7 +13,8 @@ NEVER_ENDS_S = 1e9
 NAN = float("nan")
 ELIGIBLE = ("begins no earlier than it became eligible in the log (a begin time, a dependency or a "
             "hold)")
-NO_ZONE = "its times have no offset from UTC, and those of the log are by UTC: taken as UTC"
+PART_OF_SEVERAL = ("a part of a heterogeneous job, whose parts Slurm starts together; each counts "
+                   "alone")
 NO_CLOCK = "has a time of day, and the log has none; give seconds from its beginning"
 Kind = tuple[str, str]
 
@@ -110,14 +112,14 @@ class Log:
     """How many jobs each rule filled something in for."""
     touched: frozenset[str] = frozenset()
     """The jobs that any rule filled something in for."""
-    zoned: bool = False
-    """Whether its times have offsets from UTC, or are seconds since 1970."""
     fills: Counter | None = None
     """What `filled` and `counted` are made from."""
     unread: Counter | None = None
     """What `not_modelled` is made from, where it is about jobs."""
     assumed: tuple[str, ...] = ()
     """What is taken for the whole log, and not for single jobs."""
+    zone: Zone = field(default_factory=zone_of)
+    """Of times without an offset, in the files beside it too."""
 
     def first(self, most: int) -> Log:
         """With so many of its jobs, and what is said of these; records left out are as they are."""

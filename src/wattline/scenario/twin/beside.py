@@ -74,7 +74,7 @@ def beside_twin(scenario: Scenario) -> str:
                 "before claims have chosen its node class; leave out one of them")
     if scenario.trace.file is None:
         return "trace.file: a twin needs the log of its site (sacct, .events or a table)"
-    for section, kept in ((scenario.trace, ("file", "jobs", "unix_start_s")),
+    for section, kept in ((scenario.trace, ("file", "jobs", "zone", "unix_start_s")),
                           (scenario.machine, ("name", "site")),
                           (scenario.power, ("cap", "watch_cap"))):
         for name in type(section).model_fields:

@@ -12,10 +12,12 @@ from math import isnan, prod
 
 import numpy as np
 
+from wattline.model.errors import InputError
 from wattline.model.fields import name_of
 from wattline.model.machine import Machine
 from wattline.physics.claims import Claim, Objective
 from wattline.physics.claims.latency import with_cap_latency
+from wattline.physics.claims.logged import AS_CLAIMED, AS_LOGGED, ENDS_AS_LOGGED, as_it_ran
 from wattline.policies.configuration.claimed_setup import (
     ClaimsParameters,
     book_of,
@@ -39,12 +41,6 @@ Pair = tuple[Claim, Claim]
 """What is claimed, and what is true of the same class and setting."""
 Row = tuple[int, float, float, float, float]
 """Of an option: class, score, claimed seconds, seconds that it takes, watts of each node."""
-AS_LOGGED = "time and watts of the class that it ran on by the log are the log's, where that has " \
-    "them; on others the ratio of the claims is taken"
-AS_CLAIMED = "the log does not say on which class it ran, or nothing is claimed of its setting " \
-    "there: time and watts are those claimed"
-ENDS_AS_LOGGED = "it failed, or ran into its limit, and the log does not say on which class, or " \
-    "nothing is claimed of its setting there: it runs as long on every class"
 BELOW_IDLE = "claimed below the idle power of nodes of a class: there it counts as idle power"
 NO_SETTING = "claims know its application, but no setting that it can have: it runs as if they " \
     "did not"
@@ -97,10 +93,14 @@ class _Reading:
     def __init__(self, site: Site, rules: Rules, given: ClaimsParameters, machine: Machine,
                  outside: Outside) -> None:
         self.site, self.given, self.said = site, given, Counter()
-        self.objective = replace(Objective.parse(given.objective), caution=given.caution)
         self.book = book_of(outside, given)
+        self.objective = replace(Objective.parse(given.objective),
+                                 caution=given.caution).among(self.book)
         self.truth = with_cap_latency(self.book, given.cap_latency_s)
         self.classes = classes_of((claim.node_class for claim in self.book), site.machine, machine)
+        if given.logged_on and given.logged_on not in self.classes.names:
+            raise InputError(f"policy.configure.logged_on: '{given.logged_on}' is no class of the "
+                             f"claims that the twin has; it has {', '.join(self.classes.names)}")
         self.cpus = {name: int(site.machine.nodes.cpus[self.classes.of_node == row].min())
                      for row, name in enumerate(self.classes.names)}
         self.idle_w = [float(site.machine.nodes.idle_w[self.classes.of_node == row].min())
@@ -152,7 +152,8 @@ class _Reading:
         self.said.note(AS_LOGGED if base is not None else ENDS_AS_LOGGED if _ends_early(job)
                        else AS_CLAIMED, job.job_id)
         rows = [(self.classes.names.index(claim.node_class), self.objective.score(claim),
-                 claim.time_s, _run_s(job, real, base), _node_w(row, requests, real, base, size))
+                 _run_s(job, claim, base), _run_s(job, real, base),
+                 _node_w(row, requests, real, base, size))
                 for claim, real in fitting]
         if any(node_w < self.idle_w[kind] for kind, *_, node_w in rows):
             self.said.note(BELOW_IDLE, job.job_id)
@@ -167,17 +168,15 @@ class _Reading:
 
     def _logged_on(self, job: AskedJob, size: Size, fitting: Sequence[Pair]) -> Claim | None:
         """What is true of the job as it ran by the log: on one class, without a cap of its own."""
-        nodes = hosts_of(job.node_list, job.where) if job.node_list else []
+        as_asked = ("", str(size.cpus))
+        if not job.node_list:
+            return as_it_ran((real for _, real in fitting), self.given.logged_on, as_asked)
+        nodes = hosts_of(job.node_list, job.where)
         kinds = {int(self.classes.of_node[self.node_row[name]]) if name in self.node_row else -1
                  for name in nodes}
         if len(kinds) != 1 or -1 in kinds:
             return None
-        name = self.classes.names[kinds.pop()]
-        there = [real for _, real in fitting
-                 if real.node_class == name and not real.setting.capped]
-        as_asked = ("", str(size.cpus))
-        there.sort(key=lambda real: real.setting.threads not in as_asked)
-        return there[0] if there else None
+        return as_it_ran((real for _, real in fitting), self.classes.names[kinds.pop()], as_asked)
 
 
 def _alone(site: Site, rules: Rules) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -206,10 +205,10 @@ def _ends_early(job: AskedJob) -> bool:
     return not job.exit_ok or job.run_s >= NEVER_ENDS_S
 
 
-def _run_s(job: AskedJob, real: Claim, base: Claim | None) -> float:
+def _run_s(job: AskedJob, there: Claim, base: Claim | None) -> float:
     if base is not None:
-        return job.run_s * real.time_s / base.time_s
-    return job.run_s if _ends_early(job) else real.time_s
+        return job.run_s * (there.time_s / base.time_s)  # on its own class to the last bit
+    return job.run_s if _ends_early(job) else there.time_s
 
 
 def _node_w(row: int, requests: Requests, real: Claim, base: Claim | None, size: Size) -> float:

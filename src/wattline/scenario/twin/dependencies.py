@@ -54,6 +54,8 @@ class _Finder:
         self.tasks_of: dict[str, dict[str, None]] = {}
         for row, job in enumerate(jobs):
             self.runs_of.setdefault(_whole_id(job), []).append(row)
+            if "+" in job.job_id:  # who waits for a heterogeneous job waits for all of its parts
+                self.tasks_of.setdefault(job.job_id.partition("+")[0], {})[_whole_id(job)] = None
             if job.array:
                 self.tasks_of.setdefault(job.array, {})[_whole_id(job)] = None
 

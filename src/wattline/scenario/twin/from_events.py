@@ -3,9 +3,7 @@
 `-dt` is seconds from the beginning of the file. `-sim-walltime` is how long the job runs: -1 into
 its limit, 0 it ends at once. The tasks of an array (`-a 1-9:2%2`) all run that long.
 
-A job's id, by which others wait for it, is the number at the end of its name (`-J jobid_12`), and
-where one line has none the number of the submission, as Slurm counts from FirstJobId=1; where two
-ids are the same, submissions are counted for all. Tasks have Slurm's `%A_%a`: 12_1, 12_3, ...
+Jobs are called as `site.event_ids` says; tasks have Slurm's `%A_%a`: 12_1, 12_3, ...
 """
 
 from __future__ import annotations
@@ -18,11 +16,19 @@ from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.reading import log_text, read_unpacked
-from wattline.scenario.twin.asked import NEVER_ENDS_S, AskedJob, Counter, Log
+from wattline.scenario.twin.asked import (
+    NEVER_ENDS_S,
+    PART_OF_SEVERAL,
+    AskedJob,
+    Counter,
+    Log,
+)
 from wattline.scenario.twin.options import apply_options
 from wattline.scenario.twin.settings import number
 from wattline.shared_nodes.in_partition import LONGEST_S
-from wattline.site.sbatch import IGNORED, array_of, options_of
+from wattline.site.event_ids import own_id
+from wattline.site.het_jobs import options_of_parts
+from wattline.site.sbatch import IGNORED, Options, array_of
 
 _OURS = ("sim-walltime",)
 MOST_S = 1e10
@@ -56,7 +62,7 @@ def read_events(path: str | Path) -> Log:
     unused, filled = said.by_job(jobs)
     jobs.sort(key=lambda job: job.submit_s)
     return Log(jobs, str(path), None, filled.lines(), left_out.lines(), unused.lines(), False,
-               filled.counts(), filled.ids(), False, filled, unused, assumed)
+               filled.counts(), filled.ids(), filled, unused, assumed)
 
 
 @dataclass
@@ -69,6 +75,8 @@ class _Said:
     """Places of lines that do not say how long their jobs run."""
     no_script: set[str] = field(default_factory=set)
     """Places of lines that end with an option."""
+    parts: set[str] = field(default_factory=set)
+    """Places of heterogeneous jobs."""
 
     def by_job(self, jobs: Iterable[AskedJob]) -> tuple[Counter, Counter]:
         unused, filled = Counter(), Counter()
@@ -77,6 +85,8 @@ class _Said:
         usual = len(self.no_script) < len({job.where for job in jobs})
         for job in jobs:
             job_of.setdefault(job.where, job.array or job.job_id)
+            if job.where in self.parts:
+                unused.note(PART_OF_SEVERAL, job.job_id)
             if job.where in self.no_time:
                 filled.note(NO_TIME, job.job_id)
             if usual and job.where in self.no_script:
@@ -107,26 +117,41 @@ def _jobs(event: dict[str, str], tail: str, where: str, line: int, said: _Said) 
         words = shlex.split(tail) if re.search(r"[\"'\\]", tail) else tail.split()
     except ValueError as error:
         raise InputError(f"{where}: cannot be taken apart: {str(error).lower()}") from None
-    options = options_of(words, where, _OURS)
-    name = options.get("job-name") or ""
+    parts = options_of_parts(words, where, _OURS)
+    if not parts[-1].rest or parts[-1].rest[0] == "-":
+        said.no_script.add(where)
+    script = (parts[-1].rest or ("sbatch",))[0].rpartition("/")[2]
+    found: list[AskedJob] = []
+    for part, options in enumerate(parts):
+        job = _job(options, submit_s, where, line, said, script)
+        if len(parts) > 1:
+            job.job_id = f"{job.job_id}+{part}"
+            said.parts.add(where)
+        found += _tasks(job, options.get("array"), where)
+    return found
+
+
+def _job(options: Options, submit_s: float, where: str, line: int, said: _Said,
+         script: str) -> AskedJob:
     run_s = number(options.get("sim-walltime") or "0", "-sim-walltime", where)
     if options.get("sim-walltime") is None:
         said.no_time.add(where)
     if run_s > MOST_S:
         raise InputError(f"{where}: -sim-walltime is {run_s:g}, must be at most {MOST_S:g}")
-    if not options.rest or options.rest[0] == "-":
-        said.no_script.add(where)
-    numbered = re.search(r"([0-9]{1,15})$", name)
-    job = AskedJob(numbered[1].lstrip("0") or "0" if numbered else str(line), submit_s,
+    job = AskedJob(own_id(options.get("job-name") or "", line), submit_s,
                    NEVER_ENDS_S if run_s < 0 else run_s, user=options.get("uid") or "", where=where,
-                   name=(options.rest or ("sbatch",))[0].rpartition("/")[2])
+                   name=script)
     unread = apply_options(job, options, where)
     # Over the time of every partition that has one, where it waits as one with too long a limit.
     job.limit_s = min(job.limit_s, LONGEST_S)
     for option in unread:
         if option not in IGNORED and option not in _OURS:
             said.unused.append((where, option))
-    array = options.get("array")
+    return job
+
+
+def _tasks(job: AskedJob, array: str | None, where: str) -> list[AskedJob]:
+    """Those of its array, or the job."""
     if array is None:
         return [job]
     job.array = job.job_id
@@ -138,17 +163,24 @@ def _check_ids(jobs: list[AskedJob]) -> tuple[str, ...]:
     line = {where: number for number, where in enumerate(
         dict.fromkeys(job.where for job in jobs), start=1)}
     # Of an array its own id: a job 7 beside tasks 7_1 and 7_2 would be meant by `afterok:7` too.
-    if len({job.array or job.job_id for job in jobs}) == len(line):
+    if len({_line_id(job) for job in jobs}) == len(line):
         return ()
     first: dict[str, str] = {}
     twice = next(job for job in jobs
-                 if first.setdefault(job.array or job.job_id, job.where) != job.where)
-    said = (f"{twice.where}: job {twice.array or twice.job_id} is also that of "
-            f"{first[twice.array or twice.job_id]}: all jobs are called by their place among the "
+                 if first.setdefault(_line_id(job), job.where) != job.where)
+    said = (f"{twice.where}: job {_line_id(twice)} is also that of "
+            f"{first[_line_id(twice)]}: all jobs are called by their place among the "
             "submissions")
     for job in jobs:
         number = str(line[job.where])
+        if "+" in job.job_id:
+            number += f"+{job.job_id.partition('+')[2].partition('_')[0]}"
         if job.array:
             job.array, number = number, f"{number}_{job.job_id.partition('_')[2]}"
         job.job_id = number
     return (said,)
+
+
+def _line_id(job: AskedJob) -> str:
+    """What its submission is called: all tasks of an array, all parts of a heterogeneous job."""
+    return (job.array or job.job_id).partition("+")[0]

@@ -13,8 +13,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from wattline.model.errors import InputError
+from wattline.model.local_time import zone_of
 from wattline.model.reading import log_text, read_unpacked
-from wattline.scenario.twin.asked import ELIGIBLE, AskedJob, Counter, Log
+from wattline.scenario.twin.asked import (
+    ELIGIBLE,
+    PART_OF_SEVERAL,
+    AskedJob,
+    Counter,
+    Log,
+)
 from wattline.scenario.twin.options import apply_options
 from wattline.scenario.twin.repeated import each_once, last_of_each
 from wattline.scenario.twin.sacct_times import (
@@ -29,11 +36,12 @@ from wattline.scenario.twin.sacct_times import (
     times_of,
 )
 from wattline.scenario.twin.unmeasured import put_watts
+from wattline.site.het_jobs import options_of_parts
 from wattline.site.limits import clock_s, tres_of
-from wattline.site.moments import is_local
+from wattline.site.lines import hosts_of
 from wattline.site.sacct_json import job_cells, read_jobs
-from wattline.site.sacct_text import SEPARATOR, read_records
-from wattline.site.sbatch import IGNORED, Options, megabytes, options_of
+from wattline.site.sacct_text import COMMAND, SEPARATOR, read_records
+from wattline.site.sbatch import IGNORED, Options, megabytes
 from wattline.site.slurm_energy import job_joules
 
 NEEDED = ("JobID", "Submit", "Start", "End", "State")
@@ -52,13 +60,20 @@ _ELIGIBLE = frozenset({"begin", "dependency", "hold"})
 _NO_LIMIT = ("unlimited", "infinite", "partition_limit")
 """Cells of a job that only its partition's MaxTime holds."""
 EQUAL_PARTS = "devices are of the whole job in the log: an equal part on each node"
+MORE_NODES = ("had more nodes than it asked for at least, and the log does not say the most: as "
+              "many as Slurm gives its tasks")
+ANY_NODES = ("how many nodes it had is not in the log, nor the most that it asked for: as many as "
+             "Slurm gives its tasks")
+FEWEST_NODES = "how many nodes it had is not in the log: as many as it asked for at least"
+BY_CPUS = "memory is of the whole job in the log: by its CPUs, on as many nodes as it gets"
 MORE_CPUS = "asked for more CPUs than its SubmitLine says: as many more for each task"
 MORE_TASKS = "asked for more CPUs than its SubmitLine says: it gets more tasks"
 _LICENCE = re.compile(r"license/([^=,]+)=([0-9]{1,12})", re.IGNORECASE)
 
 
-def read_sacct(path: str | Path) -> Log:
+def read_sacct(path: str | Path, zone: str = "") -> Log:
     """The jobs of a dump, steps apart; the first submission is second 0."""
+    taken_as = zone_of(zone)
     data = read_unpacked(path)[0]
     if not data.strip():
         raise InputError(f"{path}: is empty")
@@ -66,7 +81,7 @@ def read_sacct(path: str | Path) -> Log:
     left_out, filled, unused = Counter(), Counter(), Counter()
     rows = _text_rows(data, str(path), left_out) if text else _json_rows(
         data, str(path), left_out)
-    times = times_of(rows)
+    times, stays = times_of(rows, taken_as)
     jobs = []
     ids = [str(row["JobID"]) for row in rows]
     # A later dump of accounting may know more of a run than an earlier one.
@@ -88,8 +103,8 @@ def read_sacct(path: str | Path) -> Log:
         job.begin_s = max(0.0, job.begin_s - begin_s)
         job.eligible_s = max(0.0, job.eligible_s - begin_s)
     return Log(jobs, str(path), float(begin_s), filled.lines(), left_out.lines(), unused.lines(),
-               True, filled.counts(), filled.ids(),
-               not is_local(str(rows[0].get("Submit") or "")), filled, unused)
+               True, filled.counts(), filled.ids(), filled, unused,
+               stays.remarks(taken_as, str(path)), taken_as)
 
 
 def _numbers(job_id: str) -> list[int]:
@@ -102,8 +117,8 @@ def _text_rows(data: bytes, source: str, left_out: Counter) -> list[Row]:
     columns = [name.strip() for name in text.partition("\n")[0].rstrip("\r").split(SEPARATOR)]
     missing = [name for name in NEEDED if name not in columns]
     if missing:
-        raise InputError(f"{source}:1: lacks the column {', '.join(missing)}; run sacct -P with "
-                         f"--format={','.join(NEEDED)},... and with its header")
+        raise InputError(f"{source}:1: lacks the column {', '.join(missing)}; run, without "
+                         f"--noheader, {COMMAND}")
     found = read_records(text, source)
     for line in (*found.unreadable, *found.inside):
         left_out.note("the line cannot be read", f"line {line}")
@@ -155,9 +170,9 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
     told = _submit_line(row, job, unused)
     _limit(row, job, filled)
     put_run_time(row, job, filled)
-    _sizes(row, job, told, filled)
-    _memory(row, job, told, filled)
-    _gres(row, job, told, filled)
+    fewest = _sizes(row, job, told, filled)
+    _memory(row, job, told, filled, fewest)
+    _gres(row, job, told, filled, fewest)
     _licences(row, job, told, unused)
     _power(row, job, filled)
     if submit_s < min(times["Eligible"], start_s):  # false where the log does not say it
@@ -173,8 +188,7 @@ def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, f
     else:
         job.array_limit = -1
     if "+" in job_id:
-        unused.note("a part of a job of several, which Slurm starts together; each counts alone",
-                    job_id)
+        unused.note(PART_OF_SEVERAL, job_id)
     return job
 
 
@@ -186,7 +200,7 @@ def _submit_line(row: Row, job: AskedJob, unused: Counter) -> set[str]:
                    if word.rpartition("/")[2] in _PARALLEL), None)
         if at is None:
             return set()
-        options = options_of(words[at + 1:], job.where)
+        options = _of_part(options_of_parts(words[at + 1:], job.where), job)
         asked = {name: value for name, value in options.values.items()
                  if name in _ON_THE_LINE or (name in _COLUMNS and not text_in(row, _COLUMNS[name]))}
         if not {"begin", "hold"} & set(options.values):
@@ -202,6 +216,12 @@ def _submit_line(row: Row, job: AskedJob, unused: Counter) -> set[str]:
         if name not in asked and name not in known:
             unused.note(f"nothing is done with the option {name} of its SubmitLine", job.job_id)
     return {*asked, *({"begin"} & set(options.values))}
+
+
+def _of_part(parts: list[Options], job: AskedJob) -> Options:
+    """Those of the part that the record is of: 12+1 is the second of job 12."""
+    number = job.job_id.partition("+")[2]
+    return parts[int(number)] if number.isdecimal() and int(number) < len(parts) else parts[0]
 
 
 def _limit(row: Row, job: AskedJob, filled: Counter) -> None:
@@ -224,20 +244,23 @@ def _limit(row: Row, job: AskedJob, filled: Counter) -> None:
     job.limit_s = float(-(-found // 60) * 60)
 
 
-def _sizes(row: Row, job: AskedJob, told: set[str], filled: Counter) -> None:
+def _sizes(row: Row, job: AskedJob, told: set[str], filled: Counter) -> int:
+    """Its nodes and tasks; the number of nodes that totals of `ReqTRES` are for."""
     asked = _tres(row, "ReqTRES")
     given = _tres(row, "AllocTRES")
     job.nodes = number_in(row, "AllocNodes", "NNodes")
     if job.nodes < 0:
-        job.nodes = given.get("node", -1)
+        job.nodes = given.get("node", len(hosts_of(job.node_list, job.where)) or -1)
     job.cpus = given.get("cpu", number_in(row, "AllocCPUS", "NCPUS"))
+    fewest = asked.get("node", number_in(row, "ReqNodes"))
     if "nodes" not in told:
-        fewest = asked.get("node", number_in(row, "ReqNodes"))
-        if fewest < 1:
-            fewest = max(1, job.nodes)
+        if fewest < 1 and job.nodes > 0:
+            fewest = job.nodes
             filled.note("no number of nodes asked for in the log: as many as it had", job.job_id)
-        job.min_nodes = job.max_nodes = fewest
+        fewest = max(fewest, 1)
+        _nodes_asked(job, fewest, told, filled)
     elif job.node_range and job.min_nodes <= job.nodes <= job.max_nodes:
+        fewest = fewest if fewest > 0 else job.nodes
         # Its run time is that on so many nodes.
         job.min_nodes = job.max_nodes = job.nodes
         filled.note("asked for a range of nodes: as many as it had", job.job_id)
@@ -250,6 +273,24 @@ def _sizes(row: Row, job: AskedJob, told: set[str], filled: Counter) -> None:
         filled.note("tasks are not in the log: one per CPU asked for", job.job_id)
     elif not told & {"ntasks", "mem-per-cpu", "cpus-per-gpu"}:
         _complete_line(job, cpus, told, filled)
+    return fewest if fewest > 0 else max(job.min_nodes, 1)
+
+
+def _nodes_asked(job: AskedJob, fewest: int, told: set[str], filled: Counter) -> None:
+    """Let it have what its request leaves open: `ReqTRES` says the fewest nodes, never the most.
+
+    One that asked for tasks alone (`-n 16`) has 1 there, however many nodes it gets.
+    """
+    job.min_nodes = job.max_nodes = fewest
+    if fewest == 1 and ("ntasks" in told or job.nodes != 1):
+        job.min_nodes = job.max_nodes = -1
+        if "ntasks" not in told:
+            filled.note(MORE_NODES if job.nodes > 1 else ANY_NODES, job.job_id)
+    elif job.nodes < 1:
+        filled.note(FEWEST_NODES, job.job_id)
+    elif job.nodes > fewest:
+        job.min_nodes = job.max_nodes = job.nodes
+        filled.note("asked for a range of nodes: as many as it had", job.job_id)
 
 
 def _complete_line(job: AskedJob, cpus: int, told: set[str], filled: Counter) -> None:
@@ -274,7 +315,7 @@ def _tres(row: Row, column: str) -> dict[str, int]:
         return {}
 
 
-def _memory(row: Row, job: AskedJob, told: set[str], filled: Counter) -> None:
+def _memory(row: Row, job: AskedJob, told: set[str], filled: Counter, fewest: int) -> None:
     if told & {"mem", "mem-per-cpu", "mem-per-gpu"}:
         return
     text = text_in(row, "ReqMem")
@@ -289,38 +330,55 @@ def _memory(row: Row, job: AskedJob, told: set[str], filled: Counter) -> None:
         total = total or (megabytes(text, "ReqMem", job.where) if text and by not in "nc" else 0)
     except InputError:
         total = 0
-    if total:
-        nodes = max(1, job.min_nodes)
-        job.memory_per_node_mb = -(-total // nodes)
-        if nodes > 1:
+    given = _tres(row, "AllocTRES")
+    is_open = job.min_nodes < 0 and job.tasks > 1
+    if total and is_open and not _is_by_node(total, given.get("mem", 0), fewest, job.nodes):
+        job.memory_per_cpu_mb = -(-total // (job.tasks * max(job.cpus_per_task, 1)))
+        if not given or "mem" in given:  # else memory counts for nothing there
+            filled.note(BY_CPUS, job.job_id)
+    elif total:
+        job.memory_per_node_mb = -(-total // fewest)
+        if fewest > 1:
             filled.note("memory is of the whole job in the log: an equal part on each node",
                         job.job_id)
     else:
         filled.note("no memory asked for in the log: the partition's default", job.job_id)
 
 
-def _gres(row: Row, job: AskedJob, told: set[str], filled: Counter) -> None:
+def _is_by_node(asked: int, given: int, fewest: int, nodes: int) -> bool:
+    """Whether a total of `fewest` nodes grew with the nodes that the job had."""
+    return nodes > fewest and given * fewest == asked * nodes
+
+
+def _gres(row: Row, job: AskedJob, told: set[str], filled: Counter, fewest: int) -> None:
     if told & {"gres", "gpus", "gpus-per-node", "gpus-per-task"}:
         return
-    asked = {name: number for name, number in _tres(row, "ReqTRES").items()
-             if name.startswith("gres/")}
-    named = _tres(row, "AllocTRES")
-    asked = asked or {name: number for name, number in named.items() if name.startswith("gres/")}
-    kinds: dict[tuple[str, str], int] = {}
-    for name, number in asked.items():
-        kind, _, model = name.removeprefix("gres/").partition(":")
-        kinds[kind, model] = number
+    kinds, given = _devices(row, "ReqTRES"), _devices(row, "AllocTRES")
+    if not kinds:
+        kinds, fewest = given, max(1, job.nodes)
     # "gres/gpu=4,gres/gpu:a100=4" says one thing twice.
     typed = {kind for kind, model in kinds if model}
     kinds = {key: number for key, number in kinds.items() if key[1] or key[0] not in typed}
-    nodes = max(1, job.min_nodes)
     for key, number in kinds.items():
-        if number % nodes == 0:
-            job.gres_per_node[key] = number // nodes
-            if number and nodes > 1:
+        is_open = job.nodes < 1 and job.max_nodes < 0
+        in_all = is_open or (job.nodes > fewest and not _is_by_node(
+            number, given.get(key, 0), fewest, job.nodes))
+        if number % fewest == 0 and not in_all:
+            job.gres_per_node[key] = number // fewest
+            if number and fewest > 1:
                 filled.note(EQUAL_PARTS, job.job_id)
         elif number:
             job.gres_per_job[key] = number
+
+
+def _devices(row: Row, column: str) -> dict[tuple[str, str], int]:
+    """By kind and model of the cell."""
+    found = {}
+    for name, number in _tres(row, column).items():
+        if name.startswith("gres/"):
+            kind, _, model = name.removeprefix("gres/").partition(":")
+            found[kind, model] = number
+    return found
 
 
 def _licences(row: Row, job: AskedJob, told: set[str], unused: Counter) -> None:

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from wattline.model.errors import InputError
+from wattline.model.local_time import BoolArray, Instants, Zone, stays_of, zone_of
 from wattline.model.reading import check_parquet, read_unpacked, separator
 from wattline.scenario.twin.asked import NEVER_ENDS_S, AskedJob, Counter, Log
 from wattline.scenario.twin.repeated import each_once, last_of_each
 from wattline.scenario.twin.unmeasured import put_watts
 from wattline.site.limits import clock_s
+from wattline.traces.convert import by_the_clock
 
 COLUMNS = {
     "id": ("job_id", "jobid", "id"), "submit": ("submit", "submit_time", "submit_s"),
@@ -32,6 +37,9 @@ NEEDED = ("submit", "start", "end", "nodes")
 HALF_HOUR_S = 1800
 MOST_NODES = 2**31
 _SUFFIXES = (".parquet", ".pq", ".csv")
+_OFFSET = re.compile(r":[0-9]{2}([.,][0-9]+)?\s*(z|utc|gmt|[+-][0-9]{2}:?([0-9]{2})?)$",
+                     re.IGNORECASE)
+"""At the end of a time of day."""
 _PACKED = (".gz", ".xz", ".bz2")
 _WITHOUT_END = ("unlimited", "infinite", "partition_limit", "inf", "infinity")
 
@@ -42,7 +50,7 @@ def is_table(path: Path) -> bool:
     return name.suffix in _SUFFIXES
 
 
-def read_table(path: str | Path) -> Log:
+def read_table(path: str | Path, zone: str = "") -> Log:
     """The rows that ran; submissions before the first start of the table count from then."""
     frame = _frame(Path(path))
     places = {field: next((name for name in names if name in frame.columns), None)
@@ -53,8 +61,11 @@ def read_table(path: str | Path) -> Log:
                          "end and nodes")
     column: dict[str, Any] = {field: frame[name].tolist() for field, name in places.items()
                               if name is not None}
-    times = {field: _seconds(frame[places[field]], str(path), field)
-             for field in ("submit", "start", "end")}
+    taken_as = zone_of(zone)
+    stays = stays_of((_instants(frame[places[field]], str(path), field, taken_as)
+                      for field in ("submit", "start", "end")), np.full(len(frame), np.nan))
+    times = {"submit": stays.submit_s.tolist(), "start": stays.start_s.tolist(),
+             "end": stays.end_s.tolist()}
     left_out, filled = Counter(), Counter()
     first_s = min((each for each in times["start"] if not math.isnan(each)), default=math.nan)
     if math.isnan(first_s):
@@ -79,7 +90,7 @@ def read_table(path: str | Path) -> Log:
             job.submit_s, job.start_s, job.end_s))
     return Log(jobs, str(path), float(begin_s), filled.lines(), left_out.lines(),
                _unread(frame, places, str(path)), True, filled.counts(), filled.ids(),
-               fills=filled)
+               fills=filled, assumed=stays.remarks(taken_as, str(path)), zone=taken_as)
 
 
 def _ids(cells: list[Any] | None, rows: int) -> list[str]:
@@ -115,22 +126,33 @@ def _frame(path: Path) -> Any:
         raise InputError(f"{path}: cannot be read as a table: {error}") from None
 
 
-def _seconds(column: Any, source: str, field: str) -> list[float]:
+def _instants(column: Any, source: str, field: str, zone: Zone) -> Instants:
     """Seconds since 1970, or as they are where they are numbers; NaN for none."""
     import pandas as pd
 
+    local = np.zeros(len(column), dtype=np.bool_)
     try:
         if pd.api.types.is_numeric_dtype(column):
             found = [float(each) for each in column.astype("float64")]
         else:
-            found = _by_the_clock(column)
+            found, local = _times(column)
     except (ValueError, TypeError, OverflowError) as error:
         raise InputError(f"{source}: the times of '{field}' cannot be read: {error}") from None
-    return [each if math.isfinite(each) else math.nan for each in found]
+    seconds = np.array(found)
+    seconds[~np.isfinite(seconds)] = np.nan
+    return by_the_clock(seconds, local & ~np.isnan(seconds), zone.info)
 
 
-def _by_the_clock(column: Any) -> list[float]:
-    """Cells that are numbers as they are, others as times; what is neither is NaN."""
+def _has_no_offset(cell: Any) -> bool:
+    """Of a date, as text or not."""
+    if isinstance(cell, str):
+        return not _OFFSET.search(cell.strip())
+    return getattr(cell, "tzinfo", None) is None
+
+
+def _times(column: Any) -> tuple[list[float], BoolArray]:
+    """Cells that are numbers as they are, others as times, and which of them are of a local clock;
+    what is neither is NaN."""
     import pandas as pd
 
     found = [_number(cell) if isinstance(cell, str) else math.nan for cell in column.tolist()]
@@ -142,7 +164,9 @@ def _by_the_clock(column: Any) -> list[float]:
         stamps = stamps.where(~other, pd.to_datetime(rest[other], utc=True, errors="coerce"))
     for row, stamp in zip(rows, stamps.tolist(), strict=True):
         found[row] = math.nan if pd.isna(stamp) else stamp.timestamp()
-    return found
+    local = np.zeros(len(found), dtype=np.bool_)
+    local[rows] = [_has_no_offset(cell) for cell in rest.tolist()]
+    return found, local
 
 
 def _number(cell: Any) -> float:

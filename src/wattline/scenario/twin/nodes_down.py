@@ -10,7 +10,7 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.scenario.twin.against_log import Span
-from wattline.scenario.twin.asked import NO_CLOCK, NO_ZONE, Log
+from wattline.scenario.twin.asked import NO_CLOCK, Log
 from wattline.scenario.twin.told import Told
 from wattline.shared_nodes.outages import Outages
 from wattline.site.down import DOWN, DRAINS, SLEEPS, STRANGE, Down, read_down
@@ -41,7 +41,7 @@ def spans_of(down: str | None, conf: SlurmConf, log: Log, told: Told) -> list[Sp
         told.assumed.append("no file of nodes that were down: all are up throughout, but for what "
                             "slurm.conf says")
         return spans
-    listed = _known(read_down(down), row, down, conf, told)
+    listed = _known(read_down(down, log.zone.info), row, down, conf, told)
     begin_s = _begin_s(listed, log, down, told)
     placed = [Span(row[each.node], each.start_s - begin_s,
                    math.inf if each.end_s is None else each.end_s - begin_s,
@@ -110,8 +110,8 @@ def _odd_state(word: str, alone: bool, several: Sequence[Down]) -> str:
 def _begin_s(listed: Iterable[Down], log: Log, source: str, told: Told) -> float:
     """The log's first moment by the clock of the file of events."""
     if log.unix_start_s is not None:
-        if log.zoned and any(each.local for each in listed):
-            told.assumed.append(f"{source}: {NO_ZONE}")
+        if any(each.local for each in listed):
+            told.assumed.append(f"{source}: {log.zone.note()}")
         return log.unix_start_s
     for each in listed:
         if each.by_calendar:

@@ -12,21 +12,25 @@ import numpy as np
 from wattline.analysis.budget import budget_lines
 from wattline.analysis.result import Result
 from wattline.engine.prepare import Rules as EngineRules
+from wattline.model.cap_value import percentile_w
 from wattline.model.errors import InputError, in_callers_terms
 from wattline.model.fields import name_of
 from wattline.model.machine import Machine
 from wattline.model.promises import Promises
 from wattline.model.reading import is_file
 from wattline.model.run import PowerBound, Run
+from wattline.model.run_clock import RunClock
 from wattline.model.signal import Signal
 from wattline.scenario.budget_notes import budget_notes
 from wattline.scenario.build import Plan
-from wattline.scenario.caps import without_cap
+from wattline.scenario.caps import is_cap_file, without_cap
 from wattline.scenario.model import Scenario
 from wattline.scenario.policies import Readers
+from wattline.scenario.refusals import kept_aside
+from wattline.scenario.times import clock_of, reservations_of
 from wattline.scenario.twin.asked import Counter
 from wattline.scenario.twin.beside import BACKFILLS, SLURM, beside_twin, without_effect
-from wattline.scenario.twin.caps import cap_over_time, reserved_watts
+from wattline.scenario.twin.caps import cap_over_time
 from wattline.scenario.twin.claimed_outcome import with_classes
 from wattline.scenario.twin.claims import ClaimedJobs, claimed_jobs
 from wattline.scenario.twin.energy_budget import (
@@ -44,6 +48,7 @@ from wattline.scenario.twin.tables import machine_of, trace_of
 from wattline.scenario.unused import WATTS_UNUSED
 from wattline.shared_nodes import outcome
 from wattline.shared_nodes.bound_sums import stays_of
+from wattline.shared_nodes.giving_up import OVER_CAP
 from wattline.shared_nodes.joule_budget import JouleBudget
 from wattline.shared_nodes.requests import Requests
 from wattline.shared_nodes.rules import BUILTIN, Rules
@@ -106,7 +111,9 @@ class TwinPlan(Plan):
         of_jobs = (*turned_away(found, self.site.made.requests), *said_of_room(kept))
         run = replace(run, notes={**run.notes, **_reasons(found),
                                   **(budget_notes(kept) if kept else {})}, budget=kept,
-                      reservations=reserved_watts(self.scenario),
+                      set_aside=tuple(np.flatnonzero(found.reason == OVER_CAP).tolist()),
+                      reservations=reservations_of(self.scenario,
+                                                   clock_of(self.scenario, self.jobs)),
                       promises=Promises(keeps_cap=self.cap_w is not None,
                                         budget=promised(self.budget, run.end_s)),
                       node_stays=stays_of(found), node_bounds=self.parts,
@@ -120,7 +127,10 @@ class TwinPlan(Plan):
         found = replace(
             Result.of(run), assumed=self.assumed,
             scenario=self.scenario.model_dump(mode="json", exclude_none=True, by_alias=True))
-        said = (*self.trace.remarks, *run.remarks, *self.told(), *self.not_run(found),
+        from wattline.scenario.remarks import outside_run
+
+        said = (*self.trace.remarks, *run.remarks, *self.told(), *outside_run(self, found),
+                *self.not_run(found),
                 *self.assumed, *budget_lines(found))
         return replace(found, remarks=tuple(dict.fromkeys(said)))
 
@@ -144,8 +154,9 @@ class TwinPlan(Plan):
             return []
         reasons = ", ".join(f"{of_several(reason, count)} ({count:,})"
                             for reason, count in not_run_reasons(run).items())
+        aside = np.array(run.set_aside, dtype=np.int64)
         return [f"{missing:,} of {len(run.jobs):,} jobs never ran: {reasons}; the figures are of "
-                "the others"]
+                "the others", *([kept_aside(self, aside)] if aside.size else [])]
 
 
 def not_run_reasons(run: Run) -> dict[str, int]:
@@ -183,7 +194,7 @@ def twin_plan(scenario: Scenario) -> TwinPlan:
         scenario, trace.jobs, machine, dict(trace.logged)))
     if claimed is not None:
         site = _choosing(site, claimed)
-    cap_w = _cap(scenario, site, rules, machine)
+    cap_w = _cap(scenario, site, rules, machine, clock_of(scenario, trace.jobs))
     kept = cap_w if scenario.power.watch_cap is None else None
     parts, assumed = part_limits(scenario, machine, site.machine)
     budget, kept_by = joule_budget(scenario, machine, trace.jobs)
@@ -209,7 +220,8 @@ def site_of(scenario: Scenario) -> Site:
     """The files of a scenario's twin, read."""
     assert scenario.twin is not None
     assert scenario.trace.file is not None
-    return read_site(scenario.twin, scenario.trace.file, scenario.trace.jobs)
+    return read_site(scenario.twin, scenario.trace.file, scenario.trace.jobs,
+                     scenario.trace.zone or "")
 
 
 def twin_trace(scenario: Scenario) -> Trace:
@@ -245,14 +257,18 @@ def _choosing(site: Site, claimed: ClaimedJobs) -> Site:
     return replace(site, made=replace(site.made, requests=requests))
 
 
-def _cap(scenario: Scenario, site: Site, rules: Rules, machine: Machine) -> Signal | None:
-    """The cap in watts, kept or watched; a part of the peak takes a run without one."""
+def _cap(scenario: Scenario, site: Site, rules: Rules, machine: Machine,
+         clock: RunClock) -> Signal | None:
+    """The cap in watts, kept or watched; a percentage of the run without one takes that run."""
 
-    def peak_w() -> float:
+    def uncapped_w(percent: float) -> float:
         free = _simulate(site, rules, None, scenario.twin.phase_s)  # type: ignore[union-attr]
-        return float(free.event_power_w.max(initial=machine.power_w_idle))
+        if percent == 100.0:
+            return float(free.event_power_w.max(initial=machine.power_w_idle))
+        steps_s = np.diff(free.event_time_s, append=np.nanmax(free.end_s, initial=0.0))
+        return percentile_w(free.event_power_w, steps_s, percent)
 
-    return cap_over_time(scenario, machine, peak_w)
+    return cap_over_time(scenario, machine, uncapped_w, clock)
 
 
 def _resolved(scenario: Scenario) -> Scenario:
@@ -268,7 +284,7 @@ def _resolved(scenario: Scenario) -> Scenario:
         changes["trace"] = scenario.trace.model_copy(update={"file": file.resolve()})
     caps = {name: getattr(scenario.power, name) for name in ("cap", "watch_cap")}
     found = {name: str(Path(cap).resolve()) for name, cap in caps.items()
-             if isinstance(cap, str) and is_file(cap)}
+             if is_cap_file(cap)}
     if found:
         changes["power"] = scenario.power.model_copy(update=found)
     return scenario.model_copy(update=changes)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wattline.model.errors import InputError
+from wattline.scenario.twin.as_it_ran import AsItRan
 from wattline.scenario.twin.as_submitted import too_many_tasks
 from wattline.scenario.twin.asked import AskedJob, Counter, Kind
 from wattline.scenario.twin.dependencies import dependencies_of
@@ -76,12 +77,14 @@ class Builder:
 
     def made(self) -> Made:
         jobs = self.jobs
+        as_it_ran = AsItRan(self.machine.nodes, self.node_row, self.filled)
         partitions = np.zeros((len(jobs), len(self.partition)), dtype=np.bool_)
         order = np.zeros((len(jobs), len(self.partition)), dtype=np.int64)
         named = NamedNodes(self.node_row, self._reject, self.filled, self.hosts)
         excluded, required = (np.full(len(jobs), -1) for _ in range(2))
         for row, job in enumerate(jobs):
             partitions[row] = self._partitions(row, job)
+            as_it_ran.settle(job, self.machine.partitions.nodes[partitions[row]].any(axis=0))
             self._note_order(order, row, job)
             excluded[row], required[row] = named.rows(row, job)
             contradiction = (

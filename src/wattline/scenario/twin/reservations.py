@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from wattline.model.errors import InputError
-from wattline.scenario.twin.asked import NO_CLOCK, NO_ZONE, AskedJob, Counter, Log
+from wattline.model.run_clock import NoDates, RunClock, parse_time
+from wattline.scenario.twin.asked import NO_CLOCK, AskedJob, Counter, Log
 from wattline.scenario.twin.section import ReservationSection, TwinSection
 from wattline.scenario.twin.settings import SlurmSettings, number
 from wattline.scenario.twin.told import Told
 from wattline.shared_nodes.machine import BoolArray, IntArray, Nodes, Reservations
 from wattline.site.lines import hosts_of
-from wattline.site.moments import is_local, moment_s
+from wattline.site.moments import is_local
 from wattline.site.reservations import Reservation, read_reservations
 
 _HARMLESS = {"MAINT", "OVERLAP", "IGNORE_JOBS", "SPEC_NODES", "ALL_NODES", "PART_NODES", "STATIC"}
@@ -44,7 +45,8 @@ def reservations_of(
 ) -> tuple[Reservations | None, list[Reservation]]:
     """The tables of the machine, and who may use each of them; times are those of the log."""
     listed = [_relative(each, log, told, str(section.reservations)) for each in (
-        [] if section.reservations is None else read_reservations(section.reservations))]
+        [] if section.reservations is None else read_reservations(
+            section.reservations, log.zone.info))]
     listed += [_of_section(each, log) for each in section.reservation]
     names = [each.name for each in listed]
     twice = [name for name in names if names.count(name) > 1]
@@ -58,8 +60,8 @@ def reservations_of(
         if each.end_s is not None and each.end_s <= 0:
             told.contradictions.append(f"{each.where}: reservation '{each.name}' ended before the "
                                        "log begins, and changes nothing")
-        if each.local and log.zoned:
-            told.assumed.append(f"{each.where}: {NO_ZONE}")
+        if each.local:
+            told.assumed.append(f"{each.where}: {log.zone.note()}")
     if not listed:
         return None, []
     told.understood.append(f"{len(listed)} reservations of nodes "
@@ -96,14 +98,15 @@ def _of_section(given: ReservationSection, log: Log) -> Reservation:
 
 
 def _moment_s(given: str | float, log: Log, where: str) -> float:
-    """Seconds from the beginning of the log, or a time by its clock."""
-    if isinstance(given, (int, float)):
-        return float(given)
-    found = moment_s(given, where)
-    if found is None or log.unix_start_s is None:
-        raise InputError(f"{where}: '{given[:40]}' is a time of day, and the log has none; give "
-                         "seconds from its beginning")
-    return found - log.unix_start_s
+    """A date, or seconds from the first submission, on the clock of the log."""
+    first_s = log.jobs[0].submit_s if log.jobs else 0.0
+    try:
+        return RunClock(first_s, first_s, log.unix_start_s, log.zone.info).at(
+            parse_time(given), where)
+    except NoDates:
+        raise
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
 
 
 def _nodes(each: Reservation, nodes: Nodes, told: Told) -> BoolArray:

@@ -6,7 +6,10 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from wattline.model.errors import InputError
+from wattline.model.local_time import Stays, Zone, stays_of
 from wattline.scenario.twin.asked import NEVER_ENDS_S, AskedJob, Counter
 from wattline.scenario.twin.repeated import RESIZED
 from wattline.site.cells import Cell, is_missing
@@ -26,16 +29,23 @@ _NO_TIME = ("unknown", "none", "n/a", "invalid", "(null)")
 _ENDED_IN_THE_QUEUE = ("CANCELLED", "DEADLINE")
 
 
-def times_of(rows: Sequence[Row]) -> dict[str, list[float]]:
-    """Seconds since 1970 by column; NaN where a cell has no time."""
+def times_of(rows: Sequence[Row], zone: Zone) -> tuple[dict[str, list[float]], Stays]:
+    """Seconds since 1970 by column, NaN where a cell has no time; and what clocks did to them."""
     convert = Converter(len(rows))
-    found = {name: convert.timestamp([row.get(name) for row in rows]).tolist()
-             for name in ("Submit", "Eligible", "Start", "End")}
+    submit, eligible, start, end = (
+        convert.instants([row.get(name) for row in rows], zone.info)
+        for name in ("Submit", "Eligible", "Start", "End"))
+    ran_s = np.array([_span_s(row, "ElapsedRaw", "Elapsed") + suspended_s(row) for row in rows])
+    stays = stays_of((submit, start, end), ran_s)
+    by_then = eligible.first_s < stays.submit_s  # the other hour of two, as it was submitted before
+    eligible_s = np.where(by_then, eligible.later_s, eligible.first_s)
+    found = {"Submit": stays.submit_s.tolist(), "Eligible": eligible_s.tolist(),
+             "Start": stays.start_s.tolist(), "End": stays.end_s.tolist()}
     for row, submit_s in enumerate(found["Submit"]):
         for name in ("Start", "End"):
             if found[name][row] == 0 < submit_s:  # no time, as Slurm itself keeps it
                 found[name][row] = math.nan
-    return found
+    return found, stays
 
 
 def is_unreadable(row: Row, column: str) -> bool:

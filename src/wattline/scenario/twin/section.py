@@ -39,7 +39,7 @@ class ReservationSection(Section):
     nodes: str
     """As a host list: "cn[001-100]", or "ALL"."""
     start: str | Number
-    """A time by the log's clock, or seconds from its beginning."""
+    """A date, or seconds from the first submission."""
     end: str | Number | None = None
     users: tuple[str, ...] = ()
     accounts: tuple[str, ...] = ()

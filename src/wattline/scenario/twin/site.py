@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from wattline.model.errors import InputError
+from wattline.model.local_time import zone_of
 from wattline.model.reading import read_unpacked
 from wattline.model.units import fold_hosts
 from wattline.scenario.twin.accounts import (
@@ -89,9 +90,11 @@ def _said_of_ends(part: float) -> str:
             "with contain or x11")
 
 
-def read_site(section: TwinSection, file: str | Path, most_jobs: int | None = None) -> Site:
+def read_site(
+    section: TwinSection, file: str | Path, most_jobs: int | None = None, zone: str = ""
+) -> Site:
     """Read every file once; nothing is left out without being said in the lists."""
-    log = read_log(file, section.log)
+    log = read_log(file, section.log, zone)
     if most_jobs is None or most_jobs >= len(log.jobs):
         return site_with(section, log, reserves=True)
     found = site_with(section, log.first(most_jobs), reserves=True)
@@ -184,11 +187,13 @@ def _state(node: Node) -> str:
     return node.settings.get("state", "UNKNOWN").strip().upper()
 
 
-def read_log(file: str | Path, kind: str | None) -> Log:
+def read_log(file: str | Path, kind: str | None, zone: str = "") -> Log:
     """The jobs of a log by its kind, or by how it begins."""
     if kind is None:
         kind = _kind_of(Path(file))
-    return {"events": read_events, "sacct": read_sacct, "table": read_table}[kind](file)
+    if kind == "events":  # its times count from its beginning
+        return replace(read_events(file), zone=zone_of(zone))
+    return {"sacct": read_sacct, "table": read_table}[kind](file, zone)
 
 
 def _kind_of(path: Path) -> str:

@@ -24,7 +24,12 @@ from wattline.model.run import Run
 from wattline.model.signal import FloatArray
 from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE, CorePower
 from wattline.policies.admission.none import NoLimit
-from wattline.policies.order.energy_share import EnergyShare, by_code, fresh_memory
+from wattline.policies.order.energy_share import (
+    EnergyShare,
+    by_code,
+    fresh_memory,
+    with_strangers,
+)
 from wattline.policies.order.fcfs import Fcfs
 from wattline.studies.fairshare.workloads import (
     CORES,
@@ -73,8 +78,8 @@ def energy_share(
     if not half_life_s > 0:
         raise InputError(f"half_life_s is {half_life_s:g}, must be above 0")
     return EnergyShare(
-        parent=tree.parent, share=tree.share, norm_share=tree.norm_share, order=tree.order,
-        memory=fresh_memory(len(tree.parent), by_code([tree.index[user] for user in users])),
+        **with_strangers(tree),
+        memory=fresh_memory(len(tree.parent) + 1, by_code([tree.index[user] for user in users])),
         half_life_s=half_life_s, fair=fair, age=age, size=size,
     )
 

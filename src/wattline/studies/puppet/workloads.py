@@ -39,17 +39,9 @@ def workload_of(
 ) -> tuple[StudiedJobs, list[str]]:
     """A site's log, or a generated one; and what of the log is not used."""
     if trace is None:
-        if nodes is not None:
-            raise InputError("--nodes goes with --trace; the generated log has its own machine")
-        if node_w is not None:
-            raise InputError("--node-active-w goes with --trace; the generated log has powers")
         return generated_workload(seed, jobs, arrivals or "sessions"), []
     if nodes is None:
         raise InputError("--trace needs --nodes, the size of the machine")
-    if jobs is not None:
-        raise InputError("--jobs is for the generated log, not for --trace")
-    if arrivals is not None:
-        raise InputError("--arrivals is for the generated log, not for --trace")
     from wattline.traces.reader import read
 
     log = read(trace, machine_procs=nodes)

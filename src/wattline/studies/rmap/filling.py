@@ -37,6 +37,7 @@ def fill_table(table: ConfigurationTable, nodes: int) -> ConfigurationTable:
                for name in table.names}
     filled = ConfigurationTable.of(
         table.application, np.concatenate([table.nodes, made.nodes]), columns,
-        np.concatenate([table.time_s, made.time_s]), np.concatenate([table.power_w, made.power_w]))
+        np.concatenate([table.time_s, made.time_s]), np.concatenate([table.power_w, made.power_w]),
+        power_scope=table.power_scope)
     said = f"{len(missing)} of {len(wanted)} node counts are filled in by a model of the others"
     return replace(filled, note="; ".join(filter(None, (table.note, said))), runs=None)

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.physics.configurations import ConfigurationTable
-from wattline.physics.measurement_columns import parse_map
+from wattline.physics.measurement_columns import ColumnMap, map_entries
 from wattline.physics.measurements import (
     AS_LISTED,
-    ColumnMap,
     column_names,
     find_application,
     read_measurements,
 )
+from wattline.physics.power_scope import SCOPES
 from wattline.physics.regression import shipped_models
 from wattline.physics.repeated_runs import spread_note
 
@@ -38,6 +38,11 @@ def tables_of(
             if name in tables:
                 raise InputError(f"{path}: the application '{name}' is in another table too")
             tables[name] = table
+    for name, table in tables.items():
+        if table.power_scope not in ("", "devices"):
+            raise InputError(f"the watts of '{name}' are {SCOPES[table.power_scope]}, and the "
+                             "study's bounds are parts of what its devices may draw; give tables "
+                             "of devices")
     if not tables:
         if power == "pkg":
             raise InputError("the shipped models know the power of packages and memory together; "
@@ -64,19 +69,18 @@ def packages_of(
 
 def read_packages(path: str | Path, columns: ColumnMap = None) -> dict[str, ConfigurationTable]:
     """The tables of a file with the power of packages alone, without memory."""
-    mapped = parse_map(columns)
-    with_all = read_measurements(path, columns=mapped)
+    with_all = read_measurements(path, columns=columns)
+    given = [f"{name}={column}" for name, column in map_entries(columns)]
     header = column_names(path)
     if "pkg_w_per_node" in header:
-        of_node = read_measurements(path, columns={**mapped, "power_w": "pkg_w_per_node"})
-        return {name: replace(table, power_w=table.power_w * table.nodes,
-                              note=_note_of_packages(with_all[name], table))
+        of_node = read_measurements(path, columns=[*given, "node_power_w=pkg_w_per_node"])
+        return {name: replace(table, note=_note_of_packages(with_all[name], table))
                 for name, table in of_node.items()}
     sums = ("pkg0_w_all_nodes", "pkg1_w_all_nodes")
     if not set(sums) <= set(header):
         raise InputError(f"{path}: the table has no power of packages (pkg_w_per_node, or "
                          f"{' and '.join(sums)})")
-    parts = [read_measurements(path, columns={**mapped, "power_w": column}) for column in sums]
+    parts = [read_measurements(path, columns=[*given, f"power_w={column}"]) for column in sums]
     return {name: replace(table, power_w=parts[0][name].power_w + parts[1][name].power_w)
             for name, table in with_all.items()}
 

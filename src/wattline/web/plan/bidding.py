@@ -13,7 +13,7 @@ from wattline.demand_response.api import contract_scenario
 from wattline.demand_response.bid_figures import bid_figures
 from wattline.demand_response.building import case_of
 from wattline.demand_response.case import Case
-from wattline.demand_response.choosing import choose, first_hour, forecast_cases, problem_of
+from wattline.demand_response.choosing import choose, first_block, forecast_cases, problem_of
 from wattline.demand_response.pooling import simulator
 from wattline.demand_response.remarks import remarks
 from wattline.grid.bidding import Decision
@@ -50,7 +50,7 @@ def _decision(case: Case, given: Mapping[str, Any]) -> Decision:
     if given["method"] != "grid":
         return choose(case, given["method"], rounds=ROUNDS, forecast=given["hours"],
                       seed=given["seed"], verify=True)
-    hour = first_hour(case)
+    hour = first_block(case)
     hours = forecast_cases(hour, given["hours"], given["seed"])
     return exhaustive_bid(problem_of(hour), simulator(hours), averages=given["averages"],
                           reserves=given["reserves"])

@@ -33,6 +33,11 @@ class Configure(RequestBody):
     nodes: Whole | None = Field(None, ge=1, le=MOST_CONFIGURED_NODES)
     node_power_w_max: Watts | None = Field(None, gt=0)
     margin: Fraction = Field(0.0, ge=0, le=1)
+    base_power_w: Watts | None = Field(None, ge=0)
+    """What a running node draws beside the packages and memory that the models know."""
+    node_idle_w: Watts | None = Field(None, ge=0)
+    """Of each of the nodes that a configuration does not use."""
+    supply_efficiency: Fraction | None = Field(None, gt=0, le=1)
 
 
 class Procure(RequestBody):
@@ -50,6 +55,9 @@ class Procure(RequestBody):
     application: Word | None = None
     shape: Literal["times", "line"] | None = None
     nodes_valid: Whole | None = Field(None, ge=1, le=MOST_CONFIGURED_NODES)
+    base_power_w: Watts | None = Field(None, ge=0)
+    """With an application: what an older node draws beside packages and memory."""
+    supply_efficiency: Fraction | None = Field(None, gt=0, le=1)
 
 
 class BidAsked(RequestBody):
@@ -90,7 +98,7 @@ class Place(RequestBody):
     """Jobs on an empty network of the package."""
 
     machine: Word = "dragonfly-272"
-    placement: Word = "level-spread"
+    placement: Word | None = None
     routing: Word = "adaptive"
     mapping: Word = "random"
     seed: Whole = Field(1, ge=0, le=10**9)
@@ -111,7 +119,7 @@ class ChooseNodes(RequestBody):
 
     machine: Word = "dragonfly-272"
     size: Whole = Field(ge=1, le=MOST_CONFIGURED_NODES)
-    placement: Word = "level-spread"
+    placement: Word | None = None
     free: Hosts | None = None
     busy: Hosts | None = None
     sensitive: StrictBool = True

@@ -12,7 +12,9 @@ def configuration_space(given: Mapping[str, Any]) -> dict[str, Any]:
     """Every configuration, whether it fits, the best and the named alternatives."""
     found = configure(
         given["application"], given["power_w"], nodes=given.get("nodes"),
-        node_power_max=given.get("node_power_w_max"), margin=given.get("margin", 0.0))
+        node_power_max=given.get("node_power_w_max"), margin=given.get("margin", 0.0),
+        base_power=given.get("base_power_w"), node_idle=given.get("node_idle_w"),
+        supply_efficiency=given.get("supply_efficiency"))
     table = found.within
     return {
         **found.to_dict(),

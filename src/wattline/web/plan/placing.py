@@ -23,7 +23,7 @@ def placement(given: Mapping[str, Any]) -> dict[str, Any]:
         file.write_text(tomli_w.dumps({"job": given["jobs"]}), encoding="utf-8")
         try:
             found = place_jobs(
-                file, placement=given["placement"], machine=given["machine"],
+                file, placement=given.get("placement"), machine=given["machine"],
                 routing=given["routing"], mapping=given["mapping"], seed=given["seed"]).to_dict()
         except InputError as error:
             raise InputError(str(error).replace(f"{file}, ", "").replace(str(file), "jobs")
@@ -53,7 +53,7 @@ def nodes_for_job(given: Mapping[str, Any]) -> dict[str, Any]:
     """A host list for one job."""
     _check_machine(given["machine"])
     return choose_nodes(
-        given["machine"], size=given["size"], placement=given["placement"],
+        given["machine"], size=given["size"], placement=given.get("placement"),
         free=given.get("free"), busy=given.get("busy"), sensitive=given["sensitive"],
         seed=given["seed"])
 

@@ -18,7 +18,8 @@ def break_even(given: Mapping[str, Any]) -> dict[str, Any]:
         node_power_min=given["node_power_w_min"], speed_ratio=given["speed_ratio"],
         cost_ratio=given.get("cost_ratio"), rack=given.get("rack"),
         rack_nodes=given.get("rack_nodes"), scaling=scaling, app=given.get("application"),
-        shape=given.get("shape"), nodes_valid=given.get("nodes_valid"))
+        shape=given.get("shape"), nodes_valid=given.get("nodes_valid"),
+        base_power=given.get("base_power_w"), supply_efficiency=given.get("supply_efficiency"))
     return {
         **found.to_dict(),
         "sweeps": [{"parameter": each.parameter, "value": each.values, "s_ovp": each.s_ovp,
@@ -52,5 +53,5 @@ def _times_from(found: Procurement) -> str:
                 f"{curve.intercept_s:.4g} s, believed from {curve.nodes_min} to "
                 f"{curve.nodes_max} nodes and the same under every budget of power; how far "
                 "measured times scatter around it is not known here")
-    return ("times on older nodes are the best of their configurations under the budget, and "
-            "between two node counts the power of n through both")
+    return ("times on older nodes are the best of their configurations under the budget beside the "
+            "nodes that these leave idle, and between two node counts the power of n through both")

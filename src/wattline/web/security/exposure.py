@@ -57,9 +57,11 @@ def _check_proxy(settings: Settings) -> None:
     if settings.proxy and _address(settings.proxy) is None:
         raise InputError(f"the proxy is '{settings.proxy}'; give its address, like 10.0.0.5: a "
                          "name could come to mean another machine")
-    if settings.operators and not settings.proxy:
-        raise InputError(f"{settings.operators[0]} is to be an operator whom a proxy names, and no "
-                         "proxy is named: give --proxy ADDRESS too; a token has its own role")
+    if settings.operators and not settings.proxy and not (
+            settings.real and is_open_locally(settings)):
+        raise InputError(f"{settings.operators[0]} is to be an operator: give --proxy ADDRESS too, "
+                         "whose word that is; or serve the live machine on loopback without "
+                         "tokens, where users of this machine are known; a token has its own role")
     if not _HEADER.fullmatch(settings.user_header):
         raise InputError(f"the header with the user is '{settings.user_header}', must be the name "
                          "of a header, like X-Remote-User")
@@ -67,6 +69,12 @@ def _check_proxy(settings: Settings) -> None:
 
 def said_at_start(settings: Settings) -> str:
     """Who may do what, in a sentence for whoever starts the server."""
+    if is_open_locally(settings) and settings.real:
+        who = (f"{' and '.join(settings.operators)} of this machine may operate"
+               if settings.operators else
+               "nobody may operate; --operator USER names users of this machine who may")
+        return (f"no tokens: everybody who can open a connection on this machine may look, {who}; "
+                "--tokens FILE asks for tokens")
     if is_open_locally(settings):
         return ("no tokens: everybody who can open a connection on this machine may look and "
                 "operate; --tokens FILE asks for them")

@@ -88,6 +88,10 @@ class Guard:
     def _checked(self, scope: Scope, receive: Receive, path: str) -> Receive:
         """Let the request in, with who it is from; a `Refused` says why not."""
         headers = _headers(scope)
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # Who stands before this server may end the request elsewhere (RFC 9112, 6.1).
+            raise Refused(400, "the request says its length twice, by Content-Length and by "
+                               "Transfer-Encoding", "one of them", {"Connection": "close"})
         if not may_connect(self.settings, self.identity.peer(scope)):
             raise Refused(403, "without TLS this server answers the site's proxy and this machine "
                                "alone: what you send could be read on its way",

@@ -8,6 +8,7 @@ from typing import Any
 
 from wattline.web.problems import Refused
 from wattline.web.security.exposure import is_open_locally, is_proxy
+from wattline.web.security.local_user import local_user
 from wattline.web.security.person import Person, Role
 from wattline.web.security.sessions import COOKIE, Sessions
 from wattline.web.security.tokens import NAME, TokenFile
@@ -54,9 +55,7 @@ class Identity:
                               f"token:{found.token.name}")
         if self.from_proxy(self.peer(scope)):
             return self._by_proxy(headers)
-        if is_open_locally(self.settings):
-            return Person(LOCAL_USER, Role.OPERATOR, "local", "local")
-        return None
+        return self._by_machine(scope) if is_open_locally(self.settings) else None
 
     def csrf_of(self, person: Person, headers: Mapping[str, str]) -> str:
         """Whom the token against foreign pages is drawn for."""
@@ -81,6 +80,16 @@ class Identity:
             raise Refused(401, "this token is not known here",
                           "`wattline serve token add NAME --role ROLE` makes one", WHO)
         return Person(token.name, token.role, "token", f"token:{token.name}")
+
+    def _by_machine(self, scope: Mapping[str, Any]) -> Person:
+        """Whoever sits at this machine: all may try things on what is simulated, those who are
+        named may change what is real."""
+        if not self.settings.real:
+            return Person(LOCAL_USER, Role.OPERATOR, "local", "local")
+        user = local_user(scope) if self.settings.operators else None
+        if user in self.settings.operators and user is not None:
+            return Person(user, Role.OPERATOR, "local", f"local:{user}")
+        return Person(user or LOCAL_USER, Role.VIEWER, "local", "local")
 
     def _by_proxy(self, headers: Mapping[str, str]) -> Person | None:
         user = headers.get(self.settings.user_header.lower(), "")

@@ -11,6 +11,7 @@ from typing import Any
 
 from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.course import read_course
+from wattline.controller.node_power import NodePower
 from wattline.controller.showing import read_machine
 from wattline.controller.speaking import USUAL_CONFIG, live_order
 from wattline.controller.status import read_status
@@ -149,23 +150,24 @@ class LiveSource:
                  for name in members]
         rows = names[offset : offset + limit]
         state, job, watts = _named(seen, "state"), _named(seen, "job"), self._node_powers(seen)
-        return NodePage(self._time_s(seen), len(names), offset, rows,
+        return NodePage(self._heard_s(seen) - self.epoch_s, len(names), offset, rows,
                         [state[name] for name in rows], [watts[name] for name in rows],
                         [job[name] for name in rows])
 
     def racks(self) -> RackTable:
         seen = self.seen()
-        return live_parts.rack_table(self._time_s(seen),
+        return live_parts.rack_table(self._heard_s(seen) - self.epoch_s,
                                      live_parts.by_rack(self.site, _column(seen, "name")),
                                      _named(seen, "state"), self._node_powers(seen))
 
     def queue(self, offset: int, limit: int) -> JobPage:
         seen = self.seen()
-        return live_jobs.queue(seen.machine, self.epoch_s, seen.read_s, offset, limit)
+        return live_jobs.queue(seen.machine, self.epoch_s, self._heard_s(seen), offset, limit)
 
     def jobs(self, question: JobQuestion) -> JobPage:
         seen = self.seen()
-        return live_jobs.page(seen.machine, self.ledger, self.epoch_s, seen.read_s, question)
+        return live_jobs.page(seen.machine, self.ledger, self.epoch_s, self._heard_s(seen),
+                              question)
 
     def job(self, job: str) -> JobDetail:
         found = live_jobs.detail(self.seen().machine, self.ledger, self.config, self.epoch_s,
@@ -214,6 +216,10 @@ class LiveSource:
     def _time_s(self, seen: Seen) -> float:
         return seen.read_s - self.epoch_s
 
+    def _heard_s(self, seen: Seen) -> float:
+        """Of when the controller's figures are: the last that it said, once it is silent."""
+        return float(seen.status["time_s"]) if self._stale_s(seen) else seen.read_s
+
     def _mode_since_s(self, status: dict[str, Any]) -> float | None:
         since_s = status.get("mode_since_s")
         return None if since_s is None else float(since_s) - self.epoch_s
@@ -231,7 +237,7 @@ class LiveSource:
     def _node_powers(self, seen: Seen) -> dict[str, float | None]:
         """By its meter, else by the books: a job's power over its nodes, idle power elsewhere."""
         jobs = {each["job"]: each for each in seen.machine.get("jobs", [])}
-        idle_w = self._idle_w()
+        idle_w, booting_w = self._idle_w(), NodePower.of(self.site).booting_w
         found: dict[str, float | None] = {}
         for name, state, drawn_w, job in zip(*(
                 _column(seen, column) for column in ("name", "state", "power_w", "job")),
@@ -240,6 +246,8 @@ class LiveSource:
                 found[name] = drawn_w
             elif state in ("off", "down"):
                 found[name] = self.site.node_off_w if state == "off" else None
+            elif state == "waking":
+                found[name] = booting_w(name, self.site.node_active_w)
             else:
                 job_w = (jobs.get(job) or {}).get("power_w")
                 found[name] = (idle_w[name] if job_w is None else
@@ -266,7 +274,8 @@ class LiveSource:
         if power_w is not None and cap_w is not None and power_w > cap_w * (1 + CAP_SLACK):
             found.append(Alarm("critical", f"{format_power(power_w - cap_w)} above the cap of "
                                f"{format_power(cap_w)}", live_course.above_since(self._course())))
-        silent = sum(drawn_w is None and state not in ("off", "down") for drawn_w, state in zip(
+        silent = sum(drawn_w is None and state not in ("off", "down", "waking")
+                     for drawn_w, state in zip(
             _column(seen, "power_w"), _column(seen, "state"), strict=True))
         if self.site.broker is not None and silent:
             found.append(Alarm("warning", f"the meters of {silent:,} nodes are silent: the books "

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wattline.model.run_clock import RunClock
 from wattline.model.signal import FloatArray, Signal
-from wattline.traces.dated_tariffs import LogDates, Read, rate_beside, shifted
+from wattline.traces.dated_tariffs import Read, rate_beside, shifted
 from wattline.traces.rates import carbon_from, is_flat, price_from
 from wattline.traces.tariffs import J_PER_KWH, currency_of
 from wattline.web.sources.shape import Cost
@@ -88,7 +89,7 @@ def live_rates(price: float | str | None, carbon: float | str | None, now_s: flo
 
 
 def log_rates(
-    price: float | str | None, carbon: float | str | None, log: LogDates, until_s: float
+    price: float | str | None, carbon: float | str | None, log: RunClock, until_s: float
 ) -> Rates:
     """Figures, or tables beside the log of a run that lasts until then."""
 

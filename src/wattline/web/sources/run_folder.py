@@ -9,8 +9,8 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.run import Run
+from wattline.model.run_clock import RunClock
 from wattline.model.signal import Signal
-from wattline.traces.dated_tariffs import LogDates
 from wattline.web.sources.rates import log_rates
 from wattline.web.sources.replaying import started
 from wattline.web.sources.run_index import RunIndex
@@ -37,7 +37,7 @@ def open_run_folder(
             + (", at its end" if at_s is None else ""))
     unix_start_s = _unix_start_s(run)
     submit_s = run.jobs.submit_s if len(run.jobs) else np.array([run.start_s])
-    log = LogDates.of(float(submit_s[0]), float(submit_s[-1]), unix_start_s)
+    log = RunClock.of(float(submit_s[0]), float(submit_s[-1]), unix_start_s)
     rates = log_rates(price, carbon, log, run.end_s)
     return RunSource(RunIndex(run), clock, SourceName("run", run.name, speed), rates,
                      unix_start_s=unix_start_s, assumptions=(said,),

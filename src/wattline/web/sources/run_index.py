@@ -16,6 +16,7 @@ from wattline.model.jobs import IntArray
 from wattline.model.run import EventKind, Run
 from wattline.model.signal import FloatArray
 from wattline.model.states import WORDS, run_states
+from wattline.web.sources.counterfactual import WithoutCap
 from wattline.web.sources.run_course import Course, Drawn, drawn_until
 
 BoolArray = npt.NDArray[np.bool_]
@@ -49,6 +50,10 @@ class RunIndex:
         self.refused = run.refused
         self._drawn_by: tuple[float, Drawn] | None = None
         """Of the moment that was asked for last."""
+
+    @cached_property
+    def without_cap(self) -> WithoutCap:
+        return WithoutCap(self.run)
 
     @cached_property
     def states(self) -> IntArray:

@@ -88,25 +88,27 @@ def _cap_since(index: RunIndex, time_s: float) -> float:
 
 
 def why_waiting(index: RunIndex, moment: Moment, row: int) -> str:
-    """What a job waits for, by the figures of this moment."""
-    run = index.run
+    """What a job waits for: power where it would start now if the cap were lifted, which is asked
+    of the run's own policies; else nodes, else other jobs."""
+    free = index.run.units - moment.busy
     needs = int(index.units_of[row])
-    free = run.units - moment.busy
-    if needs > free:
-        return f"nodes: it needs {needs:,}, {free:,} are free"
+    nodes = f"nodes: it needs {needs:,}, {free:,} are free"
     cap_w = cap_at(index, moment.time_s)
-    rise_w = _rise_w(index, row)
-    if cap_w is not None and moment.power_w + rise_w > cap_w:
-        left_w = max(cap_w - moment.power_w, 0.0)
-        return (f"power: it adds {format_power(rise_w)} at full speed, {format_power(left_w)} "
-                "are left below the cap")
-    others = len(moment.waiting) > 1
-    if not others:
+    if cap_w is not None:
+        found = index.without_cap.starting(moment.time_s, np.array([row]))
+        if found is None and needs <= free:
+            return ("power or the jobs before it: which of them cannot be told, because "
+                    "simulating this run again does not give the same run")
+        if found is not None and found[0]:
+            return f"power: without the cap of {format_power(cap_w)} it would start now"
+    if needs > free:
+        return nodes
+    if len(moment.waiting) == 1:
         return "the policy, though nodes and power are free"
     if _backfill(index) == "none":
         return "the jobs before it in the queue"
-    return ("the earliest start kept for a job before it: nodes and power are free, but to start "
-            "it now could delay that one")
+    return ("the earliest start kept for a job before it: nodes are free, but to start it now "
+            "could delay that one")
 
 
 def _backfill(index: RunIndex) -> str:
@@ -114,7 +116,3 @@ def _backfill(index: RunIndex) -> str:
     chosen = policy.get("backfill") if isinstance(policy, Mapping) else None
     return name_of(chosen or "easy")
 
-
-def _rise_w(index: RunIndex, row: int) -> float:
-    """Watts above idle that a job would add at full speed."""
-    return max(float(index.job_full_w[row] - index.job_idle_w[row]), 0.0)

@@ -2,7 +2,7 @@
 
 A file on disk names its log, tables and code by path, and the person who runs it trusts it. A
 request is from anybody. So everything that would be looked up outside this package is refused
-before the scenario is even validated, and a text that might be taken for a file becomes a number.
+before the scenario is even validated, and so is a text that might be taken for a file.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from wattline.model.cap_value import read_cap_value
 from wattline.model.errors import InputError
 from wattline.model.reading import MOST_DEPTH, is_deeper
-from wattline.model.units import parse_fraction, parse_power
 from wattline.policies.declaration import AXES
 from wattline.policies.registry import BUILT_IN, files_of
 from wattline.scenario.bundled_logs import bundled_logs, is_bundled
@@ -27,7 +27,7 @@ NETWORK_FILES = ("file", "path", "intra", "inter", "profiles")
 
 
 def refuse_unsafe(given: Any) -> Any:
-    """The same fields, with caps as numbers; a ValueError says what may not stand there."""
+    """The same fields; a ValueError says what may not stand there."""
     if not isinstance(given, Mapping):
         return given  # no scenario at all, which the validation says
     if is_deeper(given, MOST_DEPTH):
@@ -36,11 +36,10 @@ def refuse_unsafe(given: Any) -> Any:
     for name in ("signals", "contract"):
         if fields.get(name):
             raise ValueError(f"{name}: " + _NOT_HERE[name])
-    for section, check in (("trace", _trace), ("policy", _policy), ("network", _network)):
+    for section, check in (("trace", _trace), ("policy", _policy), ("network", _network),
+                           ("power", _power)):
         if isinstance(fields.get(section), Mapping):
             check(fields[section])
-    if isinstance(fields.get("power"), Mapping):
-        fields["power"] = _power(fields["power"])
     return fields
 
 
@@ -131,27 +130,20 @@ def refuse_network(machine: Any) -> None:
         raise ValueError(f"network.machine: must be one of {', '.join(MACHINES)}")
 
 
-def _power(section: Mapping[str, Any]) -> dict[str, Any]:
-    """Caps in text as numbers: a text might also be the name of a file."""
-    fields = dict(section)
+def _power(section: Mapping[str, Any]) -> None:
+    """A text that reads as a cap is one; any other might be the name of a file."""
     for name in ("cap", "watch_cap"):
-        value = fields.get(name)
+        value = section.get(name)
         if isinstance(value, str) and value != "none":
-            fields[name] = _cap(value, f"power.{name}")
-    return fields
+            _cap(value, f"power.{name}")
 
 
-def _cap(text: str, field: str) -> float:
+def _cap(text: str, field: str) -> None:
     try:
-        if text.strip().endswith("%"):
-            share = parse_fraction(text)
-            if not 0 < share <= 1:
-                raise ValueError(f"{field}: {text[:40]} must be above 0 % and at most 100 %")
-            return share
-        return parse_power(text)
-    except InputError:
-        raise ValueError(f"{field}: '{text[:80]}' is neither watts (1.4MW), nor a part (70%), nor "
-                         "none; a file cannot be named here") from None
+        read_cap_value(text, ", nor none")
+    except InputError as error:
+        raise ValueError(f"{field}: {str(error)[:300]}; a file cannot be named "
+                         "here") from None
 
 
 def _no_places(value: Any, field: str) -> None:

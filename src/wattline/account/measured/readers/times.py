@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from wattline.model.errors import InputError
+from wattline.model.local_time import FORWARD, TWICE, in_order, zone_of
 from wattline.model.signal import FloatArray
 
-LOCALTIME = Path("/etc/localtime")
 NS = 1e9
 _SCALES = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 """Above these a number is in nanoseconds, microseconds, milliseconds: no meter is that old."""
@@ -39,54 +36,27 @@ class Times:
                 return unix_s(number.to_numpy(dtype=np.float64), where)
             column = _dates(column.astype(str).str.strip(), where)
         if column.dt.tz is None:
-            column = self._local(column, groups)
-        since = column.dt.tz_convert("UTC").dt.tz_localize(None).astype("datetime64[ns]")
-        return np.asarray(since.astype("int64") / NS, dtype=np.float64)
+            return self._local(_seconds(column), groups)
+        return _seconds(column.dt.tz_convert("UTC").dt.tz_localize(None))
 
-    def _local(self, column: Any, groups: Any) -> Any:
-        import pandas as pd
+    def _local(self, clock_s: FloatArray, groups: Any) -> FloatArray:
+        zone = zone_of(self.zone)
+        if zone.note() not in self.remarks:
+            self.remarks.append(zone.note())
+        found = np.empty_like(clock_s)
+        parts = [np.arange(clock_s.size)] if groups is None else (
+            groups.reset_index(drop=True).groupby(groups.to_numpy(), sort=False).indices.values())
+        for rows in parts:
+            found[rows], guessed, shifted = in_order(clock_s[rows], zone.info)
+            for reason, count in ((TWICE, guessed), (FORWARD, shifted)):
+                if count:
+                    self.mended[reason] = self.mended.get(reason, 0) + count
+        return found
 
-        zone = self._zone()
-        if groups is None:
-            groups = pd.Series(0, index=column.index)
-        parts = [self._one(part, zone) for _, part in column.groupby(groups, sort=False)]
-        return pd.concat(parts).reindex(column.index)
 
-    def _one(self, column: Any, zone: Any) -> Any:
-        """Of an hour that comes twice the order of the samples tells which it is, where it can."""
-        forward = column.dt.tz_localize(zone, ambiguous="NaT", nonexistent="shift_forward")
-        twice = forward.isna()
-        gone = column.dt.tz_localize(zone, ambiguous="NaT", nonexistent="NaT").isna() & ~twice
-        self._mend("local times that do not exist, moved forward", int(gone.sum()))
-        if not twice.any():
-            return forward
-        try:
-            return column.dt.tz_localize(zone, ambiguous="infer", nonexistent="shift_forward")
-        except ValueError:
-            self._mend("local times of an hour that comes twice, read as the earlier",
-                       int(twice.sum()))
-            earlier = np.ones(column.size, dtype=np.bool_)
-            return column.dt.tz_localize(zone, ambiguous=earlier, nonexistent="shift_forward")
-
-    def _mend(self, reason: str, count: int) -> None:
-        if count:
-            self.mended[reason] = self.mended.get(reason, 0) + count
-
-    def _zone(self) -> ZoneInfo:
-        """The zone of local times, and a remark on it."""
-        name = self.zone or os.environ.get("TZ", "").lstrip(":")
-        remark = f"times without a zone are read as those of {name or 'this machine'}"
-        if not self.zone:
-            remark += "; --zone says another"
-        if remark not in self.remarks:
-            self.remarks.append(remark)
-        try:
-            if name or not LOCALTIME.is_file():
-                return ZoneInfo(name or "UTC")
-        except (OSError, ValueError, KeyError):
-            raise InputError(f"'{name}' is no time zone; write it like Europe/Berlin") from None
-        with LOCALTIME.open("rb") as stream:
-            return ZoneInfo.from_file(stream)
+def _seconds(column: Any) -> FloatArray:
+    """Seconds from 1970 of dates without a zone."""
+    return np.asarray(column.astype("datetime64[ns]").astype("int64") / NS, dtype=np.float64)
 
 
 def unix_s(number: FloatArray, where: str) -> FloatArray:

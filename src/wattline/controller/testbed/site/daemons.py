@@ -90,11 +90,14 @@ class SiteDaemons(Daemons):
         script = self.files.assoc.read_text(encoding="utf-8")
         lines = [line for line in script.splitlines()
                  if line.strip() and not line.lstrip().startswith("#")]
-        done = subprocess.run(self._command(["sacctmgr", "-i"]), input="\n".join(lines) + "\n",
-                              capture_output=True, text=True, env=self.environment, timeout=300,
-                              check=False)
-        (self.bed.logs / "sacctmgr.log").write_text(done.stdout + done.stderr, encoding="utf-8")
-        said = [line.strip() for line in done.stderr.splitlines() if FAILED.search(line)]
+        log, errors = "", ""
+        for batch in _batches(lines):
+            done = subprocess.run(
+                self._command(["sacctmgr", "-i"]), input="\n".join(batch) + "\n", check=False,
+                capture_output=True, text=True, env=self.environment, timeout=300)
+            log, errors = log + done.stdout + done.stderr, errors + done.stderr
+        (self.bed.logs / "sacctmgr.log").write_text(log, encoding="utf-8")
+        said = [line.strip() for line in errors.splitlines() if FAILED.search(line)]
         if said:
             raise WattlineError(f"{self.files.assoc}: sacctmgr says '{said[0]}'")
 
@@ -137,6 +140,19 @@ class SiteDaemons(Daemons):
         if done.returncode:
             raise WattlineError(f"{command[0]} failed: {_last_line(done.stderr or done.stdout)}")
         return done.stdout
+
+
+def _batches(lines: Sequence[str]) -> list[list[str]]:
+    """Lines for one sacctmgr each, which knows the QOS that were there when it began, and no
+    others: who names one that the script adds comes after that."""
+    found: list[list[str]] = [[]]
+    for line in lines:
+        adds = re.match(r"\s*(add|create)\s+qos\b", line, re.IGNORECASE) is not None
+        if not adds and found[-1] and re.match(r"\s*(add|create)\s+qos\b", found[-1][-1],
+                                               re.IGNORECASE):
+            found.append([])
+        found[-1].append(line)
+    return found if found[0] else []
 
 
 def _last_line(said: str) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wattline.model.errors import InputError
+from wattline.site.dependency import dependency_of, renamed
+from wattline.site.event_ids import event_ids
 
 SPECIAL = (("--constraint", "-C"), ("--gres", ""), ("--gpus", "-G"), ("--mem", ""),
            ("--exclusive", ""))
@@ -27,6 +29,8 @@ class Submission:
     """Infinite for a job that runs until its limit ends it."""
     options: tuple[str, ...]
     """Those of sbatch, as they stand in the file."""
+    job_id: str = ""
+    """By which others of the file wait for it; a real Slurm gives it another."""
 
     @property
     def user(self) -> str:
@@ -42,6 +46,26 @@ class Submission:
         """What of a node it asks for that not every job does; empty for nothing of the kind."""
         named = ((long, self.option(long, short)) for long, short in SPECIAL)
         return " ".join(f"{long.lstrip('-')}={value}" for long, value in named if value)
+
+    def options_with(self, ids: Mapping[str, str]) -> tuple[tuple[str, ...], list[str]]:
+        """Its options where jobs of the file have these ids in Slurm, and the unknown among those
+        that it waits for: it does not wait for them, as in the twin.
+
+        A dependency names jobs by the ids of the file, which are not those that sbatch answers: an
+        array takes a number for each of its tasks.
+        """
+        kept: list[str] = []
+        unknown: list[str] = []
+        words = iter(self.options)
+        for word in words:
+            value = _dependency_in(word)
+            if value is None:
+                kept.append(word)
+                continue
+            said, missing = renamed(dependency_of(value or next(words, ""), self.name), ids)
+            unknown += missing
+            kept += [f"--dependency={said}"] if said else []
+        return tuple(kept), unknown
 
     def option(self, *names: str) -> str:
         """The value of an option by any of its names; empty where it is not given."""
@@ -69,7 +93,18 @@ def read_submissions(file: Path) -> list[Submission]:
     if not found:
         raise InputError(f"{file}: it has no submissions; a line is like "
                          "'-dt 0 -e submit_batch_job | -J j1 -sim-walltime 9 -n 1 job.sh'")
-    return found
+    ids = event_ids([each.option("-J", "--job-name") for each in found])
+    return [replace(each, job_id=job_id) for each, job_id in zip(found, ids, strict=True)]
+
+
+def _dependency_in(word: str) -> str | None:
+    """The value of a dependency in a word; empty where the next word has it."""
+    name, equals, value = word.partition("=")
+    if len(name) > 4 and "--dependency".startswith(name):
+        return value if equals else ""
+    if word.startswith("-d"):
+        return word[2:].removeprefix("=")
+    return None
 
 
 def _submission(file: Path, number: int, line: str) -> Submission:

@@ -82,26 +82,38 @@ def fewer_router(layout: Any, free: Any, wanted: int, room: Any) -> None:
 @kernel
 def _by_idle(layout: Any, free: Any, wanted: int, room: Any, most_first: bool) -> None:
     """Take whole routers by the number of their idle nodes, ties in label order."""
+    _sort_by_idle(room, 0, room.idle.size, most_first)
+    count = 0
+    for i in range(room.idle.size):
+        if count == wanted:
+            break
+        count = _take_router(layout, free, wanted, room, room.routers[i], count)
+
+
+@kernel
+def _sort_by_idle(room: Any, low: int, high: int, most_first: bool) -> None:
+    """Write the routers from `low` up to `high` in order of their idle nodes, ties by label."""
     # A counting sort, since a router has few nodes.
+    _count_by_idle(room, low, high)
     counts = room.counts
-    for i in range(counts.size):
-        counts[i] = 0
-    for router in range(room.idle.size):
-        counts[room.idle[router]] += 1
     before = 0
     for i in range(counts.size):
         bucket = counts.size - 1 - i if most_first else i
         here = counts[bucket]
         counts[bucket] = before
         before += here
-    for router in range(room.idle.size):
+    for router in range(low, high):
         room.routers[counts[room.idle[router]]] = router
         counts[room.idle[router]] += 1
-    count = 0
-    for i in range(room.idle.size):
-        if count == wanted:
-            break
-        count = _take_router(layout, free, wanted, room, room.routers[i], count)
+
+
+@kernel
+def _count_by_idle(room: Any, low: int, high: int) -> None:
+    """Count the routers from `low` up to `high` by their idle nodes."""
+    for i in range(room.counts.size):
+        room.counts[i] = 0
+    for router in range(low, high):
+        room.counts[room.idle[router]] += 1
 
 
 @kernel
@@ -271,3 +283,74 @@ def jokanovic(layout: Any, free: Any, wanted: int, room: Any) -> None:
                 count = _take_router(layout, free, wanted, room, router, count)
             return
     simple(layout, free, wanted, room)
+
+
+@kernel
+def best_fit(layout: Any, free: Any, wanted: int, room: Any) -> None:
+    """Put the job on the fewest switches, and of several that do on the one with least to spare.
+
+    It goes to one router, else to one group, where there is one that it fits in; of groups to the
+    one where it takes the fewest routers. Where it fits in none, it takes the most idle group, and
+    what is left goes on in the same way.
+    """
+    count_idle(layout, free, room)
+    count = 0
+    while count < wanted:
+        left = wanted - count
+        router = _tightest(room, 0, room.idle.size, left)
+        if router >= 0:
+            count = _take_router(layout, free, wanted, room, router, count)
+            continue
+        group = _tightest_group(layout, room, left)
+        low, high = layout.first_router[group], layout.first_router[group + 1]
+        _sort_by_idle(room, low, high, True)
+        for i in range(high - low):
+            router = room.routers[i]
+            if room.idle[router] >= wanted - count:
+                router = _tightest(room, low, high, wanted - count)
+            count = _take_router(layout, free, wanted, room, router, count)
+            room.idle[router] = 0
+            if count == wanted:
+                break
+
+
+@kernel
+def _tightest(room: Any, low: int, high: int, wanted: int) -> int:
+    """The router from `low` up to `high` with the fewest idle nodes that suffice; -1 for none."""
+    best = -1
+    for router in range(low, high):
+        if room.idle[router] >= wanted and (best < 0 or room.idle[router] < room.idle[best]):
+            best = router
+    return best
+
+
+@kernel
+def _tightest_group(layout: Any, room: Any, wanted: int) -> int:
+    """The group that gives so many nodes from the fewest routers, then the least idle one; where
+    no group has so many, the most idle one."""
+    best, fewest, least = -1, 0, 0
+    largest, most = 0, -1
+    for group in range(layout.first_router.size - 1):
+        total = _idle_of_group(layout, room, group)
+        if total > most:
+            largest, most = group, total
+        if total < wanted:
+            continue
+        routers = _routers_needed(layout, room, group, wanted)
+        if best < 0 or routers < fewest or (routers == fewest and total < least):
+            best, fewest, least = group, routers, total
+    return largest if best < 0 else best
+
+
+@kernel
+def _routers_needed(layout: Any, room: Any, group: int, wanted: int) -> int:
+    """How many routers of the group give so many nodes, the most idle ones first."""
+    _count_by_idle(room, layout.first_router[group], layout.first_router[group + 1])
+    routers, left = 0, wanted
+    for i in range(room.counts.size - 1, 0, -1):
+        need = min(room.counts[i], (left + i - 1) // i)
+        routers += need
+        left -= need * i
+        if left <= 0:
+            break
+    return routers

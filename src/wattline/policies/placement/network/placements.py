@@ -54,6 +54,8 @@ PLACEMENTS: Mapping[str, Placing] = {
                                 "ByStalls", counter="stalls"),
     "fewer-router": Placing("Routers with the most idle nodes first.", "routers", "grouping",
                             "FewerRouters", "fewer_router"),
+    "best-fit": Placing("Fewest switches, then the one with least to spare: Slurm's topology/tree.",
+                        "groups", "grouping", "BestFit", "best_fit"),
     "random": Placing("Nodes drawn at random (the same as rdn).", "nodes", "spreading",
                       "RandomNodes", "rdn"),
 }

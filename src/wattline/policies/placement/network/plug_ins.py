@@ -9,103 +9,13 @@ from wattline.policies.contract import counters_read, give_back, occupied, place
 from wattline.policies.placement.network import kernels
 from wattline.policies.placement.network.by_key import by_key
 from wattline.policies.placement.network.fabric import Fabric, occupy, return_nodes, take_chosen
-from wattline.policies.placement.network.placements import PLACEMENTS
+from wattline.policies.placement.network.placements import PLACEMENTS, Placing
 from wattline.policies.state import State
 from wattline.policies.traits import routers_read
 
 
-class Simple(NamedTuple):
-    """Free nodes in label order."""
-
-    fabric: Fabric
-
-    @property
-    def axis(self) -> Literal["placement"]:
-        return "placement"
-
-
-class SlurmRouters(NamedTuple):
-    """Slurm's rule for dragonflies."""
-
-    fabric: Fabric
-
-    @property
-    def axis(self) -> Literal["placement"]:
-        return "placement"
-
-
-class RandomGroups(NamedTuple):
-    """RDG: groups drawn at random."""
-
-    fabric: Fabric
-
-    @property
-    def axis(self) -> Literal["placement"]:
-        return "placement"
-
-
-class RandomNodes(NamedTuple):
-    """RDN: nodes drawn at random."""
-
-    fabric: Fabric
-
-    @property
-    def axis(self) -> Literal["placement"]:
-        return "placement"
-
-
-class RandomRouters(NamedTuple):
-    """RDR: routers drawn at random."""
-
-    fabric: Fabric
-
-    @property
-    def axis(self) -> Literal["placement"]:
-        return "placement"
-
-
-class NodesInTurn(NamedTuple):
-    """RRN: nodes from the groups in turn."""
-
-    fabric: Fabric
-
-    @property
-    def axis(self) -> Literal["placement"]:
-        return "placement"
-
-
-class RoutersInTurn(NamedTuple):
-    """RRR: routers from the groups in turn."""
-
-    fabric: Fabric
-
-    @property
-    def axis(self) -> Literal["placement"]:
-        return "placement"
-
-
-class LevelSpread(NamedTuple):
-    """Spread in the smallest level that the job fits in."""
-
-    fabric: Fabric
-
-    @property
-    def axis(self) -> Literal["placement"]:
-        return "placement"
-
-
-class Jokanovic(NamedTuple):
-    """Small jobs from one end, large ones from the other."""
-
-    fabric: Fabric
-
-    @property
-    def axis(self) -> Literal["placement"]:
-        return "placement"
-
-
-class FewerRouters(NamedTuple):
-    """Routers with the most idle nodes first."""
+class ByFreeNodes(NamedTuple):
+    """What all placements are that look at free nodes alone; each has a type of its own."""
 
     fabric: Fabric
 
@@ -153,8 +63,12 @@ def plug_in(name: str, fabric: Fabric) -> Any:
     return globals()[placing.rule](fabric)
 
 
-def _chooses(rule: type, choose: Any) -> None:
-    """Register a kernel that chooses by free nodes alone as a placement."""
+def _declare(placing: Placing) -> None:
+    """Make the type of a placement that looks at free nodes alone, and register its kernel."""
+    rule = type(placing.rule, (ByFreeNodes,), {
+        "__doc__": placing.help, "__module__": __name__, "__slots__": ()})
+    globals()[placing.rule] = rule  # where it is found again when it is unpickled
+    choose = getattr(kernels, placing.kernel)
 
     @kernel
     def _place(st: State, placement: Any, job: int) -> bool:
@@ -167,8 +81,8 @@ def _chooses(rule: type, choose: Any) -> None:
     implement(place, rule)(_place)
 
 
-for _rule, _chooser in {row.rule: row.kernel for row in PLACEMENTS.values() if row.kernel}.items():
-    _chooses(globals()[_rule], getattr(kernels, _chooser))
+for _row in {row.rule: row for row in PLACEMENTS.values() if row.kernel}.values():
+    _declare(_row)
 
 
 @implement(place, Nedd)
