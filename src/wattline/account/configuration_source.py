@@ -57,7 +57,7 @@ class ConfigurationSource:
         return load_models(self.model) if self.model else shipped_models()
 
     def errors(self, application: str) -> ModelErrors | None:
-        """How wrong the model of an application is, where it is a model and this is known."""
+        """Return the errors of an application's model; None without a model or known errors."""
         if self.table or self.store:
             return None
         return self._models[application].known.errors

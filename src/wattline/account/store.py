@@ -243,7 +243,7 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
 
 
 def _again(error: DBAPIError, until_s: float) -> bool:
-    """Whether another program changes the same tables at the same time; waits a little if so."""
+    """Wait a little and return True if another program changes the same tables, until `until_s`."""
     if not _AT_ONCE.search(_reason(error)) or time.monotonic() >= until_s:
         return False
     time.sleep(0.1)

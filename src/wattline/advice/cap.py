@@ -97,7 +97,7 @@ class CapAdvice:
 
     @property
     def wanted(self) -> str:
-        """Which power policy an operator wants; empty where no published one is among several."""
+        """Advice on the power policy to take; empty where no published one is among several."""
         published = {choice.policy for choice in self.choices} & PUBLISHED
         return WANTED if published and len(self.choices) > 1 else ""
 

@@ -1,4 +1,4 @@
-"""Which power policies a scenario can be run under, before any of them is."""
+"""Power policies that a scenario can be run under, found before any of them is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANY_CAP_W = 1e12
 def that_go(
     keepers: Mapping[str, dict[str, Any]], planned: Asked, is_named: bool,
 ) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-    """Those that the scenario can be run under, and why not for the others: before any run.
+    """Return the policies that the scenario can be run under, and why not others: before any run.
 
     One that was asked for by name is refused.
     """

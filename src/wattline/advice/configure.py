@@ -37,8 +37,8 @@ class ConfigurationAdvice(Shown):
     table: ConfigurationTable
     """Every configuration of the application, as its source has it."""
     within: ConfigurationTable
-    """Those with as few nodes as there are, their power where the bound is kept and with that of
-    nodes that are left idle."""
+    """Configurations with no more nodes than there are, their power where the bound is kept and
+    with that of nodes that are left idle."""
     remarks: tuple[str, ...]
     node: RatedNode
     """What the worst case takes a node for."""

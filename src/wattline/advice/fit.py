@@ -151,7 +151,7 @@ def fit(
 
 
 def _how_checked(model: Model) -> str:
-    """What is said of a model of all points where too few of them can be left out."""
+    """Say how a model of all points was checked where too few of them can be left out."""
     how = "not checked" if model.known.errors is None else "checked by cross-validation alone"
     return f"; its model, of all {model.trained_on} of them, is {how}"
 

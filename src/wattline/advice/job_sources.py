@@ -73,7 +73,7 @@ def from_table(
 
 
 def from_model(models: Mapping[str, Model], wanted: str, nodes: int | None, source: str) -> Known:
-    """What a model says of all that it was trained on, with its own uncertainty."""
+    """Return what a model says of all that it was trained on, with its own uncertainty."""
     name = same_name(models, wanted)
     if name is None:
         return Known(())

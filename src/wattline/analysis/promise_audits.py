@@ -120,7 +120,7 @@ def cap_at_starts(run: Run) -> Iterator[str]:
 
 
 def cap_at_every_event(run: Run) -> Iterator[str]:
-    """Where a job ends or changes, the machine is under the cap as well.
+    """Check that the machine is under the cap also where a job ends or changes.
 
     A cap that falls stops no job: what may be drawn then is what could be when the oldest of those
     that run was started. Units that are switched on follow their own rule, as starts do.

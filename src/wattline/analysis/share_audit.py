@@ -54,8 +54,8 @@ def share_w(run: Run, shares: PowerShares) -> FloatArray:
 
 
 def drawn_w(run: Run, shares: PowerShares) -> FloatArray:
-    """What each job drew when it was started: by the log, or by its configuration where nodes
-    differ from those that were measured."""
+    """Return the power of each job when it was started: by the log, or by its configuration where
+    nodes differ from those that were measured."""
     if not shares.as_measured:
         return np.append(0.0, run.configurations["power_w"])[run.schedule.configuration]
     rows = _starts(run)

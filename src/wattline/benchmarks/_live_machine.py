@@ -24,7 +24,7 @@ RECORD = " ".join(f"{name}=(null)" for name in (
     "TimeLimit", "SubmitTime", "EligibleTime", "StartTime", "EndTime", "Partition", "ReqNodeList",
     "NodeList", "NumNodes", "NumCPUs", "TRES", "Features", "OverSubscribe", "Licenses", "Command",
     "WorkDir", "StdErr", "StdIn", "StdOut", "Power"))
-"""What scontrol prints of a job beside its number, in length."""
+"""Filler as long as what scontrol prints of a job beside its number."""
 BETWEEN = "\0"
 """Stands for the separator of each look."""
 

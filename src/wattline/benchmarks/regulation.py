@@ -18,7 +18,7 @@ SHARED: dict[str, Any] = {"seed": 1, "hours_each": 11, "rounds": 240, "signal_fi
 ROUNDS = 200
 """Of the descent, as its figure is called."""
 STUDY_PARTS = ("thresholds", "default", "workloads", "large")
-"""Those that need no log and no signal."""
+"""Parts of the study that need no log and no signal."""
 
 
 def measure(progress: Callable[[float], None]) -> dict[str, Any]:

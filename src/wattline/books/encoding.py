@@ -199,7 +199,7 @@ def _jobs(saved: Any, forgotten: int) -> Any:
 
 
 def _lives(saved: Any) -> Any:
-    """Where jobs of now stand."""
+    """Copy the saved state of jobs into a table of this version."""
     live = Live.table(len(saved))
     for name in saved.dtype.names:
         live[name] = saved[name]

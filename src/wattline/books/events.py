@@ -21,7 +21,7 @@ class Ended:
     completed: bool = True
     """False: it was killed, failed, or its node did."""
     energy_j: float = float("nan")
-    """What it drew in all by its meters, in place of what was expected; NaN: as expected."""
+    """Energy that it drew in all by its meters, in place of the expected one; NaN: as expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Measured:
     watts: float
     job: Key | None = None
     energy_j: float = float("nan")
-    """What the job has drawn so far by its meters, in place of what was expected."""
+    """Energy that the job has drawn so far by its meters, in place of the expected one."""
 
 
 @dataclass(frozen=True, slots=True)

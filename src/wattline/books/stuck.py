@@ -31,7 +31,7 @@ class Stuck:
     cap_w: float
     behind: int
     aside: bool = False
-    """Whether it was set aside, with its place in the queue kept."""
+    """True where it was set aside, with its place in the queue kept."""
 
     @property
     def sentence(self) -> str:
@@ -62,8 +62,8 @@ def set_aside(books: Books, rows: Iterable[int] | None = None) -> list[Stuck]:
 
 
 def is_set_aside(books: Books, row: int) -> bool:
-    """Whether a job waits beside the queue until the cap rises, or will from the next decision on.
-    """
+    """Say whether a job waits beside the queue until the cap rises, or will from the next decision
+    on."""
     with uncompiled():
         return bool(sets_aside(books.state, books.policy.admission)
                     and lacks_cap(books.state, books.policy, row))

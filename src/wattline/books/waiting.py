@@ -37,8 +37,8 @@ def ahead_of(state: State, row: int) -> list[int]:
 
 
 def added_w(state: State, row: int) -> float:
-    """What a job adds to the power of now if it starts at the level of now; nothing where it draws
-    less than its units idle, which they do again after it."""
+    """Return the power that a job adds to that of now if it starts at the level of now; 0 where it
+    draws less than its units idle, which they do again after it."""
     return added_each_w(state, [row])[0]
 
 
@@ -52,7 +52,7 @@ def added_each_w(state: State, rows: Sequence[int]) -> list[float]:
 
 
 def left_w(state: State) -> float:
-    """What the cap leaves above the power that is spoken for; infinite without a cap."""
+    """Return the power that the cap leaves above what is spoken for; infinite without a cap."""
     clock = state.clock[0]
     return float(clock.cap_w - (clock.power_w + clock.below_idle_w))
 

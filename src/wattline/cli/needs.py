@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any] | click.Command)
 
 @dataclass(frozen=True)
 class Need:
-    """What must hold of the other parameters of a command, by their names."""
+    """Condition on the other parameters of a command, by their names."""
 
     names: tuple[str, ...]
     values: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ def label(parameter: click.Parameter) -> str:
 
 
 def _missing(need: Need, command: click.Command, opts: Mapping[str, Any]) -> str:
-    """What is missing, in words; nothing where all is there."""
+    """Say what is missing, in words; empty where all is there."""
     found = {name: next(each for each in command.params if each.name == name)
              for name in need.names}
     if need.absent:
@@ -94,8 +94,8 @@ def _missing(need: Need, command: click.Command, opts: Mapping[str, Any]) -> str
 
 
 def _is_given(raw: object) -> bool:
-    """Whether the parser found it: texts, lists of them, or a flag; not the mark of what is
-    missing."""
+    """Say whether the parser found a value: a text, a list of them, or a flag; not the mark of what
+    is missing."""
     return raw is True or (isinstance(raw, str | list | tuple) and bool(raw)
                            and any(isinstance(each, str) for each in raw))
 

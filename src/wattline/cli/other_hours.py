@@ -35,7 +35,7 @@ def print_other_hours(found: dict[str, Any] | None) -> None:
 
 
 def bill_saving_words(found: dict[str, Any]) -> str:
-    """What the bill changes by, with its 95 % interval where there is one."""
+    """Say by what share the bill changes, with its 95 % interval where there is one."""
     share, spread = found["saving_against_uncontrolled"], ""
     if isinstance(share, tuple | list):
         share, low, high = share
@@ -44,13 +44,13 @@ def bill_saving_words(found: dict[str, Any]) -> str:
 
 
 def saving_words(found: dict[str, Any], *, metered: bool) -> str:
-    """What the bill changes by, then the published saving, with what it is counted from."""
+    """Say by what share the bill changes, then the published saving and what it is counted from."""
     of = "the metered energy" if metered else "the energy bid for"
     return f"{bill_saving_words(found)}, {share_text(found['saving'])} of {of}"
 
 
 def _blocks(found: dict[str, Any]) -> str:
-    """How many other hours, or blocks of a market, were simulated."""
+    """Say how many other hours, or blocks of a market, were simulated."""
     if found["block_s"] == 3600:
         return f"{found['hours']} other hours"
     return f"{found['hours']} other blocks of {format_span(found['block_s'])}"

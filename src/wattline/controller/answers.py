@@ -120,7 +120,7 @@ def _with_reservations(
 
 
 def suspended(controller: Controller, name: str, told: Told) -> Explanation:
-    """What becomes of a suspended job, and of its watts."""
+    """Explain what becomes of a suspended job, and of its watts."""
     booked_w = controller.watcher.booked_w(name)
     counted_w = told.watts if math.isnan(booked_w) else booked_w
     free_w = max(told.watts - counted_w, 0.0)

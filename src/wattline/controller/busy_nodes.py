@@ -49,8 +49,8 @@ class BusyNodes:
         return found
 
     def suspended_w(self, told: Told, usual_w: float) -> float:
-        """What counts on the nodes of a suspended job: idle power, and what jobs draw there that
-        Slurm has started on them and the books do not take."""
+        """Sum what counts on the nodes of a suspended job: idle power, or more where Slurm has
+        started jobs there that the books do not take."""
         others = (self.wanted_w(lambda name, each: each.watts)
                   if any(each.untold for each in self.told.values()) else {})
         return sum(max(others.get(name, 0.0), self.idle_w(name, usual_w))
@@ -73,7 +73,7 @@ class BusyNodes:
         return self.power.idle_w.get(node, usual_w)
 
     def alone_w(self, node: str, usual_w: float) -> float:
-        """What a node draws without jobs as Slurm's power saving has it now."""
+        """Return a node's power without jobs, in the state that Slurm's power saving has it in."""
         if node in self.sleeping.off:
             return self.power.off_w
         if node in self.sleeping.booting:
@@ -81,8 +81,8 @@ class BusyNodes:
         return self.idle_w(node, usual_w)
 
     def changing_w(self, usual_w: float) -> float:
-        """What nodes that boot or shut down draw above what the books count for them: with a job
-        its part there, without one what a node draws that is off."""
+        """Sum what nodes that boot or shut down draw above what the books count for them: with a
+        job its part there, without one what a node draws that is off."""
         jobs_w = self.wanted_w(lambda name, told: told.watts) if self.sleeping.with_job else {}
         total_w = 0.0
         for name in self.sleeping.booting | (self.sleeping.halting - self.sleeping.with_job):

@@ -121,8 +121,7 @@ class Controller:
         return float(live[roll.row(name)].power_w)
 
     def booked_j(self, name: str) -> float:
-        """What the books think that a running job has drawn until now; NaN where they do not know
-        it."""
+        """Return a running job's energy until now by the books; NaN where they do not know it."""
         roll = self.books.roll
         if name not in roll:
             return math.nan

@@ -1,4 +1,4 @@
-"""What each job has drawn by the meters of its nodes, put in place of what the books expected.
+"""Energy of each job by the meters of its nodes, put in place of what the books expected.
 
 The books count a job with what it claims until it has been measured for a while, and then with the
 highest of that while: what admission needs. Shares, and what users are told, go by what was drawn.
@@ -40,7 +40,7 @@ class DrawnEnergy:
 
     watcher: Watcher
     booked_j: Callable[[str], float]
-    """What the books think that a job has drawn; NaN where they do not know it."""
+    """Energy that a job has drawn by the books; NaN where they do not know it."""
     _drawn: dict[str, _Drawn] = field(default_factory=dict)
     _told_s: dict[str, float] = field(default_factory=dict)
 

@@ -89,5 +89,5 @@ def _guarded_w(bare: BareJobs, controller: Controller, seen: Sequence[SlurmJob])
 
 
 def _usual(power: NodePower) -> str:
-    """What nodes draw with a job that says nothing, by class where these differ."""
+    """Say what nodes draw with a job that states no watts, by class where these differ."""
     return " or ".join(f"{watts:,.0f} W" for watts in sorted(set(power.active_w.values())))

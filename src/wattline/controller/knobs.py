@@ -22,8 +22,7 @@ class Knobs:
     """Orders that were given to all nodes, and the last that each was seen to obey."""
 
     _given: deque[tuple[float, int]] = field(default_factory=deque)
-    """Those of the last seconds, with their times; the first is the one that must be obeyed by now.
-    """
+    """Orders of the last seconds, with their times; the first must be obeyed by now."""
     _obeyed: dict[str, int] = field(default_factory=dict)
     _heard_s: dict[str, float] = field(default_factory=dict)
 

@@ -91,7 +91,7 @@ class LentLicences:
                 watcher.written[row.label] = before[row.label]
 
     def _now(self, name: str, claim: int) -> int:
-        """What a job holds: as its start has just written it, or as the last look shows it."""
+        """Return a job's licences: as its start has just written, or as the last look shows."""
         told = self.controller.watcher.told[name]
         if not math.isnan(told.asked_s) and self._begun.get(name) != told.asked_s:
             self._begun[name] = told.asked_s

@@ -61,7 +61,7 @@ class Meters:
     node_least_w: float = 0.0
     """Of a node that the watcher knows no power, or no lowest cap of."""
     knobs: Knobs = field(default_factory=Knobs)
-    """Which nodes obey."""
+    """Record of which nodes obey their orders."""
     why_silent: dict[str, str] = field(default_factory=dict)
     """Of nodes that report that they have no reading: the reason."""
     _power_w: dict[str, float] = field(default_factory=dict)
@@ -130,7 +130,7 @@ class Meters:
             return math.nan
 
     def _switched_w(self, name: str) -> float:
-        """What a node without a reading draws that is off or boots; of others it is not known."""
+        """Return what an off or booting node without a reading draws; 0 of others, not known."""
         watcher = self.watcher
         if name in watcher.off:
             return watcher.power.off_w
@@ -205,7 +205,7 @@ class Meters:
         return [Measured(most_w, name)]
 
     def _counted_w(self, name: str, told: Told) -> float:
-        """What the books count for a job: as they were told last, also before a restart."""
+        """Return the power that the books count for a job: as told last, also before a restart."""
         if name not in self._told_w:
             counted_w = self.watcher.counted_w(name)
             return told.watts if math.isnan(counted_w) else counted_w
@@ -253,7 +253,7 @@ class Meters:
         return [Measured(known_w + rest_w)]
 
     def _left_w(self, now_s: float) -> float:
-        """What jobs draw less than is counted for them: beside it other watts would not be seen."""
+        """Sum what jobs draw less than is counted for them, beside which other watts go unseen."""
         nodes_w, left_w = self.nodes_w(now_s), 0.0
         for name, told in self.watcher.told.items():
             if told.running and told.nodes and not told.suspended:

@@ -37,7 +37,7 @@ class NodePower:
                            site.node_off_w)
 
     def booting_w(self, name: str, usual_w: float) -> float:
-        """What a node draws while it boots: as much as with a job that says nothing."""
+        """Return the power of a node while it boots: that of a busy one whose job says nothing."""
         return self.active_w.get(name, usual_w)
 
     @staticmethod

@@ -31,7 +31,7 @@ class NodesSeen(BusyNodes):
     looked_s = math.nan
     """When Slurm was last looked at."""
     without_sleeping = True
-    """Whether the books are without nodes that Slurm's power saving has switched off."""
+    """True where the books are without nodes that Slurm's power saving has switched off."""
 
     def __init__(self, nodes: Sequence[str], power: NodePower | None,
                  watts: Callable[[SlurmJob], float], node_w: float) -> None:
@@ -57,8 +57,7 @@ class NodesSeen(BusyNodes):
         self.dead: set[str] = set()
         """Those of them that Slurm has lost."""
         self.counted_w: Callable[[str], float] = lambda name: math.nan
-        """What the books count for a job that runs, at full speed; NaN where they do not know it.
-        """
+        """Power that the books count for a running job at full speed; NaN where not known."""
         self.booked_w: Callable[[str], float] = lambda name: math.nan
         """The same as it is slowed now."""
         self._with_others: set[str] = set()

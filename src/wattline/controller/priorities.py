@@ -86,8 +86,8 @@ class SharePriorities:
 
 
 def usage_j(books: Books, tree: ShareTree, now_s: float) -> dict[str, float]:
-    """What each account drew, of jobs that run too: the books stand still while nothing happens.
-    Users who are in no account are none of them."""
+    """Return the energy that each account drew, also in jobs that run: the books stand still while
+    nothing happens. Users who are in no account are none of them."""
     leaves = set(tree.leaves)
     return {account.name: float(joules) for account, joules
             in zip(tree.accounts, used_until_j(books, now_s)[:-1], strict=True)
@@ -123,7 +123,7 @@ def factors_of(order: Any, used_j: FloatArray) -> FloatArray:
 
 
 def summed_j(order: Any, used_j: FloatArray) -> FloatArray:
-    """What each account and all below it have used."""
+    """Sum the energy that each account and all below it have used."""
     total = used_j.copy()
     for account in reversed(order.order.tolist()):
         if order.parent[account] >= 0:

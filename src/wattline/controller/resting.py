@@ -53,13 +53,13 @@ class RestingNodes:
 
 
 def reserved_w(books: Books, name: str) -> float:
-    """What a reservation of this name keeps from the cap."""
+    """Return the watts that a reservation of this name keeps from the cap."""
     row = books.reservations.get(name)
     return 0.0 if row is None else float(books.state.windows[row].watts)
 
 
 def resting_w(books: Books) -> float:
-    """What is kept from the cap for nodes that take no jobs, or boot, or shut down."""
+    """Sum the watts kept from the cap for nodes that take no jobs, or boot, or shut down."""
     return sum(reserved_w(books, name) for name in KEPT)
 
 

@@ -207,7 +207,7 @@ def _assembled(
 
 
 def _recall_writings(site: SiteConfig, controller: Controller, folder: Path) -> None:
-    """What was done to jobs and nodes before, and where the next of it is kept."""
+    """Recall what was done to jobs and nodes before, and set where the next of it is kept."""
     hands, watcher = controller.hands, controller.watcher
     hands.keep_off = partial(keep_off, folder)
     watcher.written, watcher.freed = kept_written(folder), Freed.of(folder)
@@ -227,7 +227,7 @@ def _urgent(site: SiteConfig, controller: Controller, keeper: CapKeeper | None
 
 def _drawn(controller: Controller, keeper: CapKeeper | None
            ) -> list[Callable[[float], list[Event]]]:
-    """What jobs have drawn by the meters: told before what they draw now."""
+    """Make the source of what jobs have drawn by the meters: told before what they draw now."""
     if keeper is None:
         return []
     meters, drawn = keeper.meters, DrawnEnergy(controller.watcher, controller.booked_j)

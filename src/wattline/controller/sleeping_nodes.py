@@ -19,13 +19,13 @@ WAKES_WITHIN_S = 30.0
 
 @dataclass
 class SleepingNodes:
-    """Which of our nodes are off, boot and shut down by Slurm's power saving."""
+    """Nodes of ours that are off, boot or shut down by Slurm's power saving."""
 
     off: set[str] = field(default_factory=set)
     booting: set[str] = field(default_factory=set)
     halting: set[str] = field(default_factory=set)
     with_job: set[str] = field(default_factory=set)
-    """Those of them that a job has already, or still."""
+    """Nodes among them that a job has already, or still."""
     woken: dict[str, float] = field(default_factory=dict)
     """Nodes that were told to come on, and until when Slurm may show them as off."""
     left_out: set[str] = field(default_factory=set)
@@ -34,7 +34,7 @@ class SleepingNodes:
     up_s: dict[str, float] = field(default_factory=dict)
     """When nodes were last seen to boot, or to be off."""
     seen: Sequence[SlurmNode] = ()
-    """Those of ours that the last look did not show as on."""
+    """Nodes of ours that the last look did not show as on."""
 
     @property
     def all(self) -> set[str]:

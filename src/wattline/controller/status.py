@@ -104,7 +104,7 @@ def pictured(controller: Controller, now_s: float) -> dict[str, Any]:
 
 
 def nodes_by_state(books: Books, watcher: Watcher) -> dict[str, int]:
-    """How many are in which state; to the books those that sleep are out of order."""
+    """Count the nodes in each state; to the books those that sleep are out of order."""
     clock, sleeping = books.state.clock[0], watcher.sleeping
     found = {name: int(getattr(clock, name))
              for name in ("units", "free", "off", "changing", "down", "reserved")}
@@ -116,7 +116,7 @@ def nodes_by_state(books: Books, watcher: Watcher) -> dict[str, int]:
 
 
 def _idle_w(books: Books, watcher: Watcher) -> float:
-    """What the machine draws without jobs, with nodes off that are."""
+    """Return what the machine draws without jobs, with those nodes off that are."""
     power = watcher.power
     return books.machine.power_w_idle - sum(
         power.idle_w[name] - power.off_w for name in watcher.switched_off if name in power.idle_w)

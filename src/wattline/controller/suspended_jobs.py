@@ -39,7 +39,7 @@ class SuspendedJobs:
     """Of a node that the watcher knows no idle power, or no lowest cap of; without node caps a job
     that goes on draws what it claims."""
     _new: bool = field(default=True, init=False)
-    """Whether nothing was told yet: before a restart a job may have been suspended."""
+    """True while nothing was told yet: before a restart a job may have been suspended."""
 
     def events(self, now_s: float) -> list[Event]:
         """Powers that are news: of jobs that were suspended or resumed since the last look."""
@@ -108,12 +108,12 @@ def free_licences(watcher: Watcher) -> dict[str, int]:
 
 
 def jobs_aside(watcher: Watcher) -> list[Told]:
-    """Those suspended to keep the cap, the first to go on first."""
+    """List the jobs suspended to keep the cap, the first to go on first."""
     return by_priority([told for told in watcher.told.values() if told.aside], watcher.seen)
 
 
 def jobs_resumed(watcher: Watcher) -> list[Told]:
-    """Those that somebody resumed and that the cap has not been seen to have room for."""
+    """List the jobs that somebody resumed and that the cap has not been seen to have room for."""
     return by_priority([told for told in watcher.told.values() if told.resumed and told.draws],
                        watcher.seen)
 

@@ -47,7 +47,7 @@ class Told:
     idles: bool = False
     """It is suspended, and the books count the idle power of its nodes alone."""
     slowed: float = 1.0
-    """What part of its power it was counted with when it was suspended, as a policy slows it."""
+    """Part of its power that it was counted with when it was suspended, as a policy slows it."""
     beside_w: float = 0.0
     """What of its watts others draw, whose nodes are counted as its own."""
     shares: Mapping[str, Share] = field(default_factory=dict)

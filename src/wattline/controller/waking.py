@@ -35,7 +35,7 @@ class Waker:
     node_idle_w: float
     _orders: list[str] = field(default_factory=list, init=False)
     _refused: tuple[str, float] = field(default=("", 0.0), init=False)
-    """What Slurm said against the last order, and until when none is given."""
+    """Slurm's words against the last order, and the time until which none is given."""
     _would: set[str] = field(default_factory=set, init=False)
     """Nodes of which a dry run has said that they would be switched on."""
 
@@ -102,7 +102,7 @@ class Waker:
     def _nodes_for(
         self, job: SlurmJob, units: int, ready: set[int], off: set[int]
     ) -> tuple[set[int], set[int]]:
-        """Those that a job would have of nodes that are on or boot, and of those that are off."""
+        """Choose the nodes for a job: of those that are on or boot, and of those that are off."""
         watcher = self.controller.watcher
         allowed = of_partition(watcher, job.partition) - watcher.numbers_of(
             watcher.kept_from(job))
@@ -114,12 +114,12 @@ class Waker:
         return has, lacks
 
     def _boot_w(self, names: Iterable[str]) -> float:
-        """What these add to the power of now until they are up, and are reserved."""
+        """Sum what these nodes add to the power of now until they are up; so much is reserved."""
         power = self.controller.watcher.power
         return sum(power.booting_w(name, self.node_idle_w) - power.off_w for name in names)
 
     def _up_w(self, names: Iterable[str]) -> float:
-        """What they add once they are."""
+        """Sum what these nodes add to the power once they are up."""
         power = self.controller.watcher.power
         return sum(power.idle_w.get(name, self.node_idle_w) - power.off_w for name in names)
 

@@ -130,7 +130,7 @@ METHOD_OF = {
 }
 """The bidding that was published with each policy."""
 FROM_AVERAGES = ("heuristic", "range")
-"""Those that look at nothing but averages."""
+"""Bidders that look at nothing but averages."""
 
 
 def method_of(policy: str, method: str) -> str:

@@ -67,7 +67,7 @@ class Case:
     own_powers: bool = False
     """Each job draws its own power, as a log measured it; rules know only its type's."""
     assumed: tuple[str, ...] = ()
-    """What the powers of the jobs rest on, where nobody gave them: a sentence each."""
+    """Basis of the powers of the jobs, where nobody gave them: a sentence each."""
     limit_w: Signal | None = None
     """A power not to exceed: of a curtailment, or of the caps of events."""
     events: Replayed | None = None

@@ -17,7 +17,7 @@ from wattline.model.signal import Signal
 
 @dataclass(frozen=True)
 class OtherHours:
-    """What became of an unchanged bid on other blocks of its market: hours, where it says none."""
+    """Outcome of an unchanged bid on other blocks of its market: hours, where it says none."""
 
     hours: int
     block_s: float

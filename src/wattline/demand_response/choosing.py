@@ -86,7 +86,7 @@ def first_block(case: Case) -> Case:
 
 
 def planned_case(case: Case, forecast: int) -> Case:
-    """What a bid is planned on: the whole contract, or blocks that might come."""
+    """Return the case that a bid is planned on: the whole contract, or blocks that might come."""
     return first_block(case) if forecast else case
 
 
@@ -189,7 +189,7 @@ def choose_day(
 
 
 def _cheaper(first: Decision, others: Sequence[Trial]) -> str:
-    """How many of the bids tried at other hours' prices cost less at those of the first hour."""
+    """Say how many of the bids tried at other hours' prices cost less at the first hour's."""
     if first.bid is None or first.outcome is None:
         return ""
     cheaper = [trial for trial in others if trial.cost < first.outcome.cost]

@@ -114,7 +114,7 @@ def planned_hours_words(scenario: Scenario) -> str:
 
 
 def planned_words(scenario: Scenario) -> str:
-    """What a bid of this scenario is planned on: how much of which time."""
+    """Say what a bid of this scenario is planned on: how much of which time."""
     contract = contract_of(scenario)
     if not contract.forecast:
         return f"the contract's own {format_span(contract.duration)}"

@@ -52,7 +52,7 @@ class LogCase:
     measured: int
     """Jobs whose power the log has."""
     assumed: tuple[str, ...]
-    """What the powers rest on: a sentence each."""
+    """Basis of the powers: a sentence each."""
 
 
 def log_case(
@@ -115,7 +115,7 @@ def log_case(
 
 
 def _assumed(server_w: FloatArray, jobs: JobTable, idle_w: float | None) -> tuple[str, ...]:
-    """What nobody measured or gave of the powers; an idle power only where it is assumed."""
+    """List what nobody measured or gave of the powers; an idle power only where it is assumed."""
     known = ~np.isnan(server_w)
     if not known.any():
         powers = (f"the log has no powers: {_range(POWER_W)} W per server are assumed, drawn by "

@@ -42,7 +42,7 @@ def is_wanted(parts: Parts, loop: Any) -> bool:
 
 
 def is_short(parts: Parts) -> bool:
-    """Whether a run as plain Python takes less than compiling it."""
+    """Say whether a run as plain Python takes less time than compiling it."""
     cycles = max((memory.cycles() for memory in memories(parts[3]).values()), default=0)
     return is_little(parts[0], parts[2]) and cycles <= MOST_CYCLES
 

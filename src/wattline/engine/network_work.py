@@ -1,4 +1,4 @@
-"""How long the congestion of a run takes as plain Python: some ten thousand times as long per
+"""Time that the congestion of a run takes as plain Python: some ten thousand times as long per
 message as compiled, so that even a short log may be worth the wait for the compiler."""
 
 from __future__ import annotations

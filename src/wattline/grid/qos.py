@@ -15,7 +15,7 @@ from wattline.model.signal import FloatArray
 VIOLATION_LIMIT = 0.10
 """The share of a type's jobs whose degradation may reach the threshold."""
 MEAN_EXCESS = 0.5
-"""What a type whose mean degradation is too large adds to the sum by which constraints fail."""
+"""Excess of a type whose mean degradation is too large, in the sum by which constraints fail."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class TypeQuality:
 
     @property
     def why(self) -> str:
-        """What is wrong where it fails."""
+        """Reason why it fails, where it does."""
         if self.by_mean:
             return (f"the mean degradation of the jobs is {self.mean:.3g}, and not below the "
                     f"threshold {self.threshold:g}")

@@ -1,4 +1,4 @@
-"""What a person writes for a power cap, and the watts that it is. Nothing else reads one.
+"""Power caps as a person writes them, and the watts that they are. Nothing else reads one.
 
     1.4MW, 65 W, 1400000   watts
     70%                    of the rated power of the machine: all nodes at their highest power
@@ -48,12 +48,12 @@ class CapValue:
 
     @property
     def of_uncapped_run(self) -> bool:
-        """Whether a run without a cap has to say what it is in watts."""
+        """True where a run without a cap has to say what it is in watts."""
         return self.of not in (WATTS, RATED)
 
     @property
     def reference(self) -> str:
-        """What it is a percentage of, in words."""
+        """Power that it is a percentage of, in words."""
         if self.of == PEAK:
             return "the peak without a cap"
         return "rated power" if self.of == RATED else (
@@ -96,7 +96,7 @@ def read_cap_value(given: float | str, nor: str = "") -> CapValue:
 
 
 def is_cap_value(given: object) -> bool:
-    """Whether it reads as a cap, so that it is no name of a file."""
+    """Say whether a value reads as a cap, so that it is no name of a file."""
     if not isinstance(given, (str, int, float)):
         return False
     try:
@@ -158,7 +158,7 @@ class CapInWatts:
 
     @property
     def reference_w(self) -> float | None:
-        """What a percentage is of; None of watts."""
+        """Power that a percentage is of; None where the cap is given in watts or steps."""
         if self.of in (WATTS, "steps"):
             return None
         return self.rated_w if self.of == RATED else self.watts / read_cap_value(self.given).number

@@ -41,10 +41,10 @@ class Zone:
     info: tzinfo
     name: str
     asked_for: bool
-    """Whether the user named it; otherwise it is UTC."""
+    """True where the user named it; otherwise it is UTC."""
 
     def note(self) -> str:
-        """What to say where times without an offset were read."""
+        """Remark on times that were read without an offset."""
         whose = "" if self.asked_for else " (--zone names another, like Europe/Berlin or local)"
         return in_callers_terms(f"times without an offset are taken as {self.name}{whose}")
 
@@ -193,11 +193,11 @@ class Stays:
     start_s: FloatArray
     end_s: FloatArray
     mended: tuple[tuple[str, int], ...]
-    """What clocks that were changed did, and to how many jobs."""
+    """Effects of clocks that were changed, each with the number of jobs it touched."""
     local: bool
 
     def remarks(self, zone: Zone, source: str) -> tuple[str, ...]:
-        """What to say of times that have no offset; nothing where all have one."""
+        """Remark on times that have no offset; empty where all have one."""
         if not self.local:
             return ()
         return (f"{source}: {zone.note()}",

@@ -58,14 +58,14 @@ class Frequencies:
 
 @dataclass(frozen=True, eq=False)
 class PowerShares:
-    """What each job may draw: weight x requested units / units of the machine, of the cap."""
+    """Power that each job may draw: weight x requested units / units of the machine, of the cap."""
 
     weight: FloatArray
     """By job; not a number where it has no share, since nobody measured its application."""
     least_w: FloatArray
     """By job: the least that it can draw, which it may where that is more than its share."""
     as_measured: bool = True
-    """Whether nodes draw what was measured; otherwise a job's configuration has that."""
+    """True where nodes draw what was measured; otherwise a job's configuration says what."""
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ class RunClock:
 
     @property
     def has_unix_clock(self) -> bool:
-        """Whether its seconds are Unix times."""
+        """True where its seconds are Unix times."""
         return self.epoch_s == 0.0
 
     @property
@@ -137,7 +137,7 @@ def time_in_cell(text: str) -> Time:
 def steps_outside(
     name: str, times_s: npt.ArrayLike, clock: RunClock, start_s: float, end_s: float
 ) -> list[str]:
-    """What to say of the steps of a series that have no effect on a run from start to end."""
+    """Remark on the steps of a series that have no effect on a run from start to end."""
     times = np.asarray(times_s, dtype=np.float64)
     found = []
     if times.size and times[0] > start_s:

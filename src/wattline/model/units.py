@@ -24,7 +24,7 @@ FACTORS: dict[str, dict[str, float]] = {
     "frequency": {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9},
     "count": {"": 1.0},
 }
-"""What one unit of a cell is in seconds, watts, joules, hertz."""
+"""Size of one unit of a cell in seconds, watts, joules, hertz."""
 
 _SPELLINGS = {"sec": "s", "secs": "s", "second": "s", "seconds": "s", "msec": "ms", "millis": "ms",
               "milliseconds": "ms", "usec": "us", "microseconds": "us", "minute": "min",

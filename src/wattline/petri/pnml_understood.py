@@ -1,4 +1,4 @@
-"""What a PNML file may have so that the net that is read is the net that was written.
+"""Parts that a PNML file may have so that the net that is read is the net that was written.
 
 What changes how a net behaves and is not known here is refused; what describes it (positions,
 colours of a drawing, final markings, data of a tool) is passed over, counted and said.
@@ -90,7 +90,7 @@ def _is_zero(text: str) -> bool:
 
 
 def written_here(net: Element) -> bool:
-    """Whether the labels of a coloured net are those that this package writes."""
+    """Say whether the labels of a coloured net are those that this package writes."""
     return any(tag_of(child) == "toolspecific" and child.get("tool") == TOOL for child in net)
 
 

@@ -94,7 +94,7 @@ class Power(NamedTuple):
     full: float
     f: float
     back: float = 0.0
-    """What running jobs at the lowest level draw less than their nodes will idle after them."""
+    """Power to come back after jobs that at the lowest level draw less than their idle nodes."""
 
     @property
     def shown(self) -> str:
@@ -217,7 +217,7 @@ class Rules:
         return max(job.js * self.idle_w - job.jp * self.share(self.levels[0]), 0.0)
 
     def fits(self, p: Power, job: Job, cap: float) -> bool:
-        """Whether the machine could stay within the cap with this job, at the lowest level, and
+        """Say whether the machine could stay within the cap with this job, at the lowest level, and
         with idle nodes after any of its jobs."""
         then = self.with_job(p, job)
         back = 0.0 if self.jobs_only else then.back

@@ -55,7 +55,7 @@ class Configuration:
 
     @property
     def basis(self) -> str:
-        """Whether this configuration was measured, or a model predicts it."""
+        """Basis of this configuration: measured, or predicted by a model."""
         return MEASURED if self.runs else PREDICTED
 
     def as_dict(self) -> dict[str, float]:
@@ -198,7 +198,7 @@ class ConfigurationTable:
 
     @property
     def measured_rows(self) -> BoolArray:
-        """Which rows are measured; the others are predicted."""
+        """Mask of the rows that are measured; the others are predicted."""
         if self.runs is None:
             return np.full(len(self), self.source == MEASURED)
         return np.asarray(self.runs.count > 0)

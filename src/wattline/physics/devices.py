@@ -53,7 +53,7 @@ class RatedNode:
 
     @property
     def power_w_max(self) -> float:
-        """Where the bound is kept."""
+        """Highest power of the node, where the bound is kept."""
         return max(self.reckoned_w, self.measured_w)
 
     @property

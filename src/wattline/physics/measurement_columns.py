@@ -30,7 +30,7 @@ COLUMN_NAMES: Mapping[str, tuple[str, ...]] = {
     "power_scope": ("power_scope",),
 }
 POWERS = ("power_w", "node_power_w", "energy_j")
-"""What power may be given as: that of the job, that of one of its nodes, the energy of the run."""
+"""Columns that may give power: that of the job, of one of its nodes, the energy of the run."""
 _NOT_COMPARED = ("application", "ranks", "node_power_w", "energy_j", "power_scope")
 _OF_DEVICES = frozenset((
     "pkg_dram_w_all_nodes", "pkg_dram_w_per_node", "tot_pkg", "pkg_w_per_node", "pkg0_w_all_nodes",
@@ -56,7 +56,7 @@ _TARGET_UNITS = {"_w": ("power", "W"), "_s": ("time", "s"), "_j": ("energy", "J"
 
 @dataclass(frozen=True)
 class Scale:
-    """What makes the unit of a target out of a column's own: times `by`, over `over`."""
+    """Factor from a column's own unit to that of a target: times `by`, over `over`."""
 
     by: float = 1.0
     over: float = 1.0
@@ -74,7 +74,7 @@ class Columns:
     rivals: tuple[tuple[int, int], ...]
     """Columns of numbers that the file has under two names."""
     power: str
-    """Which of `POWERS` is used; others that the file has are compared with it."""
+    """The one of `POWERS` that is used; others that the file has are compared with it."""
     units: Mapping[str, Scale]
     """Of the columns whose unit was stated."""
     where: Mapping[int, str]
@@ -114,7 +114,7 @@ def map_entries(given: ColumnMap) -> list[tuple[str, str]]:
 
 
 def parse_map(given: ColumnMap) -> dict[str, str]:
-    """Which column is what; a name that is not known becomes a setting."""
+    """Return the column of each name; a name that is not known becomes a setting."""
     return {name: column for name, column in map_entries(given) if not column.startswith("=")}
 
 

@@ -255,7 +255,7 @@ def _ratios(columns: Columns, cells: list[str], values: tuple[float, ...]) -> di
 
 
 def _power_notes(used: str, ratios: list[dict[str, float]]) -> list[str]:
-    """What is said of a table whose columns of power and energy contradict each other."""
+    """Remark on a table whose columns of power and energy contradict each other."""
     said = []
     for name in POWERS:
         off = [each[name] for each in ratios if abs(each.get(name, 1.0) - 1.0) > _DIFFERS]

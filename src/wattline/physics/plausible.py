@@ -1,4 +1,4 @@
-"""Whether the watts of a measured table can be those of its nodes: a unit, or a node for a job."""
+"""Checks of a measured table's watts: a wrong unit, or the power of a node given as a job's."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _LISTED = "devices, node or wall"
 
 @dataclass(frozen=True)
 class Words:
-    """How whoever asks states these figures: options, or fields of a scenario."""
+    """Names by which whoever asks states these figures: options, or fields of a scenario."""
 
     scope: str = "--power-scope"
     base: str = "--base-power"
@@ -41,7 +41,7 @@ class Words:
 
 @dataclass(frozen=True)
 class NodePower:
-    """What a node draws beside its devices and when it is idle, and what its supplies lose."""
+    """Power of a node beside its devices and when it is idle, and the losses of its supplies."""
 
     base_w: float | None = None
     """Beside the devices that a table has the watts of, before the supplies; None: not known."""
@@ -50,7 +50,7 @@ class NodePower:
     efficiency: float | None = None
     """Of the power supplies: what a node gets, as a part of what it takes from the wall."""
     bound_at: BoundAt = "wall"
-    """Where the bound is kept: before the losses of the supplies, or with them."""
+    """Place where the bound is kept: before the losses of the supplies, or with them."""
 
     def __post_init__(self) -> None:
         for name, value in (("the power of a node beside its devices", self.base_w),
@@ -80,7 +80,7 @@ class NodePower:
 
     @property
     def is_plain(self) -> bool:
-        """Whether nothing is known that the watts of a table would have to be turned by."""
+        """True where nothing is known by which the watts of a table would have to be converted."""
         return not self.base_w and (self.efficiency or 1.0) == 1.0
 
     def at_bound(
@@ -125,14 +125,14 @@ class NodePower:
     def unused_w(
         self, nodes: npt.NDArray[np.int64], machine_nodes: int | None
     ) -> FloatArray:
-        """What the nodes draw that jobs of these sizes leave idle on a machine of this size."""
+        """Compute the power of nodes left idle by jobs of these sizes on a machine of this size."""
         idle_w = self.idle_w or 0.0
         if machine_nodes is None or not idle_w:
             return np.zeros(len(nodes))
         return np.maximum(machine_nodes - nodes, 0) * idle_w
 
     def remark(self, *tables: ConfigurationTable, words: Words = Words()) -> str:
-        """What is said of the watts of tables where not everything about them is known."""
+        """Remark on the watts of tables where not everything about them is known."""
         unknown = [one for one in tables if not one.power_scope]
         devices = [one for one in tables if one.power_scope == "devices"]
         said = []
@@ -145,7 +145,7 @@ class NodePower:
         return "; ".join(said)
 
     def shown(self, table: ConfigurationTable) -> str:
-        """How the watts of a bound were made of those of a table; empty where they are those."""
+        """Say how the watts of a bound were made of a table's; empty where they are the same."""
         scope = table.power_scope or "devices"
         parts = []
         if scope == "devices" and self.base_w:

@@ -57,7 +57,7 @@ class OtherSettings:
                     + self._ways(name, first, value))
 
     def _ways(self, name: str, first: float | str, other: float | str) -> str:
-        """What can be done where runs of one configuration differ."""
+        """Say what can be done where runs of one configuration differ."""
         choose = f"choose one (--where {name}={_plain(first)})"
         if isinstance(first, str) or isinstance(other, str):
             named = "+".join((*self._application, name))

@@ -14,13 +14,13 @@ from wattline.policies.state import RUNNING, State
 
 @kernel
 def committed_w(st: State) -> float:
-    """What the machine draws, or comes to draw when jobs that draw less than idle units end."""
+    """Return the machine's power, now or once jobs that draw less than idle units have ended."""
     return float(st.clock[0].power_w + st.clock[0].below_idle_w)
 
 
 @kernel
 def held_above_idle_w(st: State, job: int) -> float:
-    """What a running job draws above the idle power of its units: as much falls away at its end."""
+    """Return what a running job draws above its units' idle power: it falls away at its end."""
     return float(max(st.live[job].power_w - st.live[job].idle_w, 0.0))
 
 

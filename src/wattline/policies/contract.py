@@ -166,7 +166,7 @@ def entry_key(st: State, backfill: BackfillPolicy, policy: Composition, job: int
 
 @slot(1, default=True)
 def reserves(st: State, backfill: BackfillPolicy) -> bool:
-    """Whether a job that waits for a known time gets a reservation then, and holds up nobody."""
+    """Say whether a job waiting for a known time gets a reservation then, and holds up nobody."""
     return True
 
 
@@ -196,13 +196,13 @@ def refuses(st: State, admission: AdmissionPolicy, job: int) -> bool:
 
 @slot(1, default=True)
 def sets_aside(st: State, admission: AdmissionPolicy) -> bool:
-    """Whether a job that the cap of now has no room for, even alone, waits beside the queue."""
+    """Say whether a job that the cap of now has no room for, even alone, waits beside the queue."""
     return False
 
 
 @slot(1, default=True)
 def exceeds(st: State, admission: AdmissionPolicy, job: int, cap_w: float, idle_w: float) -> bool:
-    """Whether a job alone on a machine that draws `idle_w` without it exceeds a cap."""
+    """Say whether a job alone on a machine that draws `idle_w` without it exceeds a cap."""
     return False
 
 
@@ -256,7 +256,7 @@ def watts_of(st: State, admission: AdmissionPolicy, job: int) -> float:
 
 @slot(1, default=True)
 def carries(st: State, admission: AdmissionPolicy, job: int) -> bool:
-    """Whether power lets a waiting job start now on the nodes that are expected (`expect_nodes`).
+    """Say whether power lets a waiting job start now on the expected nodes (`expect_nodes`).
 
     Asked of machines with several classes of node, to choose among them; `admit` decides.
     """
@@ -328,8 +328,9 @@ def never_configured(st: State, configuration: ConfigurationPolicy, job: int) ->
 
 @slot(1, default=True)
 def chooses_watts(st: State, configuration: ConfigurationPolicy, job: int) -> bool:
-    """Whether the job's watts follow from its configuration: then `never_configured` judges them at
-    its submission, and `refuses` and `never_placed` are not asked by those of its request."""
+    """Say whether the job's watts follow from its configuration: then `never_configured` judges
+    them at its submission, and `refuses` and `never_placed` are not asked by those of its request.
+    """
     return False
 
 

@@ -1,4 +1,4 @@
-"""Which classes of node a waiting job would get, so that power is judged by those.
+"""Classes of node that a waiting job would get, so that power is judged by those.
 
 A job is given free nodes class by class: first by the numbers of the nodes or, where the cap has no
 room for it there, in the order of what a node of each class raises the power by, least first. What
@@ -73,7 +73,7 @@ def expect_free(st: State, job: int, least: int, most: int, alone: bool) -> bool
 
 @kernel
 def own_watts(st: State, job: int) -> float:
-    """What a job that brings its watts along draws at full speed, in its configuration."""
+    """Return the power of a job that brings its watts along, at full speed in its configuration."""
     return float(st.jobs[job].watts if st.live[job].level >= 0 else st.live[job].watts)
 
 

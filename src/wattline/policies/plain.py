@@ -56,7 +56,7 @@ class _Books:
 
     free: int
     power_w: float
-    """What the machine draws, each job at least as much as its units idle."""
+    """Power of the machine, with each job at no less than the idle power of its units."""
     ends: list[tuple[float, int]]
     """When each running job is expected to give back how many units."""
     actions: list[Action] = field(default_factory=list)
@@ -111,7 +111,7 @@ class PlainEasy:
 
 
 def _above_idle_w(watts: float, job: QueuedJob, view: View) -> float:
-    """What the cap must have for a job beside the idle power of its units."""
+    """Return the power that the cap must have for a job beside the idle power of its units."""
     return max(watts - job.units * view.idle_w, 0.0)
 
 

@@ -31,7 +31,7 @@ from wattline.policies.state import ASIDE, PLAN_STALE, State
 
 @kernel_part
 def lacks_cap(st: State, policy: Composition, job: int) -> bool:
-    """Whether a job could not start under the cap of now, or one known to come, even alone."""
+    """Say whether a job could not start under the cap of now, or one known to come, even alone."""
     if waits_for_cap(st, policy.configuration, job):
         return True
     if chooses_watts(st, policy.configuration, job):
@@ -52,8 +52,8 @@ def lacks_cap(st: State, policy: Composition, job: int) -> bool:
 
 @kernel
 def idle_now_w(st: State) -> float:
-    """What the machine would draw now without jobs: units that are off or out of order draw less,
-    and so may all of it, as measured."""
+    """Return what the machine would draw now without jobs: units that are off or out of order draw
+    less, and so may all of it, as measured."""
     clock = st.clock[0]
     idle_w = idle_machine_w(st) + min(clock.rest_w, 0.0)
     if clock.off + clock.down == 0:

@@ -214,12 +214,12 @@ def _percentile_w(run: Run, percent: float) -> float:
 
 
 def is_of_uncapped_run(cap: object) -> bool:
-    """Whether a run without a cap has to say what this one is in watts."""
+    """Say whether a run without a cap has to say what this one is in watts."""
     return is_cap_value(cap) and read_cap_value(cap).of_uncapped_run  # type: ignore[arg-type]
 
 
 def rated_notes(scenario: Scenario, jobs: JobTable, machine: Machine) -> tuple[str, ...]:
-    """What rated power rests on, where the cap is a percentage of it."""
+    """Remark on what rated power rests on, where the cap is a percentage of it."""
     given = (scenario.power.cap, scenario.power.watch_cap)
     if not any(is_cap_value(cap) and read_cap_value(cap).of == RATED  # type: ignore[arg-type]
                for cap in given):
@@ -239,8 +239,8 @@ def rated_notes(scenario: Scenario, jobs: JobTable, machine: Machine) -> tuple[s
 
 
 def above_busy(jobs: JobTable, machine: Machine, granularity: str) -> tuple[float, FloatArray]:
-    """What a busy node or core draws at most, and the watts for each of the jobs that draw more by
-    the log."""
+    """Return the highest power of a busy node or core, and the watts per node or core of the jobs
+    that draw more by the log."""
     unit_w = max(group.node_class.power_w_active * unit_share(group.node_class, granularity)
                  for group in machine.groups)
     each_w = jobs.power_w / np.maximum(sizes_of(jobs, machine, granularity), 1)
@@ -248,7 +248,7 @@ def above_busy(jobs: JobTable, machine: Machine, granularity: str) -> tuple[floa
 
 
 def is_cap_file(cap: object) -> bool:
-    """Whether a cap is a file that is there; what reads as a cap is one, whatever lies there."""
+    """Say whether a cap is an existing file; what reads as a cap is none, whatever lies there."""
     return isinstance(cap, str) and not is_cap_value(cap) and is_file(cap)
 
 

@@ -1,4 +1,4 @@
-"""What claims did to a log: whose time and watts are the log's, and whose changed."""
+"""Effects of claims on a log: whose time and watts are the log's, and whose changed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def claims_said(options: Options | None, jobs: JobTable) -> tuple[str, ...]:
 
 
 def claims_notes(run: Run, work: object) -> tuple[dict[str, float], tuple[str, ...]]:
-    """How many jobs ran as long as their log says, and how many longer or shorter by claims."""
+    """Count the jobs that claims chose for, and those that took another time than logged."""
     if not isinstance(work, TrueClaims) or len(work.time_factor) != len(run.jobs):
         return {}, ()
     from wattline.policies.configuration.claimed import ClaimsMemory

@@ -118,7 +118,7 @@ class MachineSection(Section):
     node_base_w: Watts | None = Field(None, ge=0)
     """Of a busy node beside the devices whose watts a table of configurations has."""
     supply_efficiency: Fraction | None = Field(None, gt=0, le=1)
-    """What nodes get of what their power supplies take; for such tables too."""
+    """Power that nodes get, as a part of what their supplies take; for such tables too."""
     nodes_per_rack: Whole | None = Field(None, ge=1, le=MOST_NODES)
     """Without it, all nodes stand in one rack."""
     node_names: Annotated[str, Field(max_length=MOST_NAMES)] | None = None

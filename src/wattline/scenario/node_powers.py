@@ -43,7 +43,7 @@ def node_power(scenario: Scenario) -> NodePower:
 
 
 def by_fraction(scenario: Scenario) -> bool:
-    """Whether idle power is said as a part of active power."""
+    """Say whether idle power is given as a part of active power."""
     return (scenario.power.idle_fraction is not None
             and scenario.machine.node_active_w is not None)
 

@@ -48,7 +48,7 @@ def _of_power(plan: Plan, policy: Composition, until_s: float) -> Promises:
 
 
 def _shares(plan: Plan, policy: Composition) -> PowerShares | None:
-    """What a rule that gives each job a share of the power lets it draw."""
+    """Return the power that a rule of shares lets each job draw; None without such a rule."""
     from wattline.policies.configuration.moldable import FIXED, Moldable
 
     rule = policy.configuration

@@ -88,7 +88,7 @@ def remarks(plan: Plan) -> list[str]:
 
 
 def shares_exceeded(run: Run) -> tuple[dict[str, float], list[str]]:
-    """How many jobs drew more than their share of the power, as notes and in words."""
+    """Count the jobs that drew more than their share of the power, as notes and in words."""
     parts = above_share(run)
     rows = np.flatnonzero(parts)
     if not rows.size:

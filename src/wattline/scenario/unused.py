@@ -156,7 +156,7 @@ def implausible(plan: Plan) -> list[str]:
 
 
 def _reads_active_w(plan: Plan) -> bool:
-    """Whether the active power of nodes is in any figure."""
+    """Say whether the active power of nodes is in any figure."""
     scenario, power = plan.scenario, name_of(plan.scenario.policy.power)
     if bool(np.isnan(plan.jobs.power_w).any()) or scenario.machine.node_idle_w is None:
         return True
@@ -168,7 +168,7 @@ def _reads_active_w(plan: Plan) -> bool:
 
 
 def _reads_local_times(plan: Plan) -> bool:
-    """Whether the zone may be in any figure: by the times of the log, or of what is read with it.
+    """Say whether the zone may be in any figure: by times of the log, or of what is read with it.
 
     Files beside the log count as dated: which times they have is not asked.
     """

@@ -25,7 +25,7 @@ class ClassOptions:
     score: FloatArray
     """Lower is better."""
     claimed_s: FloatArray
-    """What the job is believed to need, which a class is passed over by."""
+    """Time that the job is believed to need, by which a class is passed over."""
     run_s: FloatArray
     """What the job then needs."""
     power_per_node_w: FloatArray

@@ -22,7 +22,7 @@ from wattline.shared_nodes.state import UP, Books
 
 @kernel_part
 def is_set_aside(st: Books, entry: int) -> bool:
-    """Whether the cap has no room for a job that could not start, even if nothing else ran."""
+    """Say whether the cap has no room for a job that could not start, even if nothing else ran."""
     rules = st.rules[0]
     if rules.capped == 0:
         return False
@@ -36,8 +36,8 @@ def is_set_aside(st: Books, entry: int) -> bool:
 
 @kernel_part
 def _has_room(st: Books, job: int, total_w: float) -> bool:
-    """Whether the cap is above so many watts for as long as the job lasts: from now on, or, where
-    backfill plans, from some time on."""
+    """Say whether the cap is above so many watts for as long as the job lasts: from now on, or,
+    where backfill plans, from some time on."""
     now_s = st.clock[0].now_s
     start_s, has_room = now_s, False
     for step in range(max(next_step(st, now_s) - 1, 0), len(st.cap_s)):

@@ -1,4 +1,4 @@
-"""How jobs of an `.events` file are called, by which others wait for them.
+"""Ids of the jobs of an `.events` file, by which others wait for them.
 
 A job's id is the number at the end of its name (`-J jobid_12` is 12), and where a line gives no
 name with one the place of the submission, as Slurm counts from FirstJobId=1. Where two ids are the

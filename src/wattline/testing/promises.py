@@ -1,4 +1,4 @@
-"""What orders, backfillings and caps promise, worked out again from a finished run.
+"""Promises of orders, backfillings and caps, worked out again from a finished run.
 
 Nothing here asks the policy or the engine's books: only when jobs were submitted, started and
 ended, what they asked for, and what they drew.
@@ -120,8 +120,8 @@ def above_cap(run: Run) -> Iterator[str]:
 
 
 def _rises_w(run: Run) -> FloatArray | None:
-    """What each job draws above the idle power of its nodes, by the table; None where it drew
-    something else: at lower levels, in a configuration, or where units are no whole nodes."""
+    """Compute what each job draws above the idle power of its nodes, by the table; None where it
+    drew something else: at lower levels, in a configuration, or where units are no whole nodes."""
     told = len(run.machine.groups) == 1 and run.units == run.machine.node_count
     if not told or run.cap_counts == "jobs" or np.any(run.events.kind == EventKind.NODE):
         return None

@@ -59,7 +59,7 @@ class RawJobs:
     unclear_frequency: tuple[int, ...] = ()
     """Lines of jobs that ask for a frequency that cannot be understood."""
     remarks: tuple[str, ...] = ()
-    """What else must be known of how it was read, a sentence each."""
+    """Further facts to be known of how it was read, a sentence each."""
 
     def __len__(self) -> int:
         return len(self.line)

@@ -24,7 +24,7 @@ _COUNT = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,3})?)([KMG]?)", re.ASCII)
 def sharing(cells: Mapping[str, Sequence[Cell]], start_s: FloatArray, end_s: FloatArray,
             run_s: FloatArray, gres: Mapping[str, FloatArray], source: str,
             unit: str) -> tuple[str, ...]:
-    """What a simulation of whole nodes (or of cores) of this log leaves out; nothing for nothing.
+    """Say what a simulation of whole nodes (or of cores) of this log leaves out; empty if nothing.
 
     `run_s` is without the time for which a job was suspended: another one may have had its node.
     """
@@ -50,7 +50,7 @@ def sharing(cells: Mapping[str, Sequence[Cell]], start_s: FloatArray, end_s: Flo
 
 def _shared(cells: Mapping[str, Sequence[Cell]], start_s: FloatArray, end_s: FloatArray,
             ran: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
-    """Who shared nodes, by the nodes of jobs of one node; without these by CPUs alone."""
+    """Say how many jobs shared nodes, by the nodes of one-node jobs; else by CPUs alone."""
     count = len(ran)
     nodes = _counts(cells, count, "AllocNodes", "NNodes")
     cpus = _counts(cells, count, "AllocCPUS", "NCPUS")

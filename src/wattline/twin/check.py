@@ -266,7 +266,7 @@ def _name(jobs: JobTable, key: str, code: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Logged:
-    """What each job of the log had, and in which stretch the log is complete."""
+    """Times and CPUs of each job of the log, and the stretch in which the log is complete."""
 
     start_s: FloatArray
     end_s: FloatArray

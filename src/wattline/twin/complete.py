@@ -36,7 +36,7 @@ class Stretch:
     first_s: float
     last_s: float
     edges: tuple[str, ...] = ()
-    """What is missing before and after it."""
+    """Sentences on what is missing before and after it."""
 
     def has(self, time_s: FloatArray) -> BoolArray:
         inside: BoolArray = (time_s >= self.first_s) & (time_s <= self.last_s)

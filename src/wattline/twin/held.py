@@ -110,7 +110,7 @@ def _simulated(ready: TwinPlan, place: Phase) -> RealRun:
 
 
 def _names(site: Site) -> list[str]:
-    """What its jobs are called: by the ids of submissions, or, of accounting, as those of runs."""
+    """Name a site's jobs: by the ids of submissions, or, of accounting, as those of runs."""
     if not site.log.has_starts:
         return list(site.made.requests.job_ids)
     numbers = [job.job_id.partition("/")[0] for job in site.log.jobs]
@@ -133,5 +133,5 @@ def _named_as_in(simulated: RealRun, runs: Sequence[RealRun]) -> list[RealRun]:
 
 
 def _is_all(event_ids: Mapping[str, str], known: set[str]) -> bool:
-    """Whether a run's submissions are all of the file, so that its ids are those of the file."""
+    """Say whether a run has all submissions of the file, so that its ids are those of the file."""
     return bool(event_ids) and set(event_ids.values()) == known and not set(event_ids) <= known

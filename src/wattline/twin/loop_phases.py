@@ -1,4 +1,4 @@
-"""Where the loops of slurmctld stood when the submissions of real runs began.
+"""Places of the loops of slurmctld when the submissions of real runs began.
 
 All of them count from its start. That is known of a run by its own log (`NAME.log`, `NAME.boot`,
 or `NAME/slurmctld.log` beside `NAME.txt`: "slurmctld version 22.05.8 started on cluster ..."), by
@@ -23,7 +23,7 @@ from wattline.twin.real_runs import RealRun
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 MINUTE_S = 60.0
 RECORD = "replay.json"
-"""What `wattline testbed replay` writes beside its runs."""
+"""File that `wattline testbed replay` writes beside its runs."""
 LOGS = ("{run}.boot", "{run}.log", "{run}.config", "{run}/slurmctld.log")
 """Files of a run in which the start of its slurmctld may stand."""
 _STARTS = (re.compile(r"^\[(\S+?)\].* slurmctld version \S+ started on cluster", re.MULTILINE),

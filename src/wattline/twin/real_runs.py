@@ -38,7 +38,7 @@ class RealRun:
     first_s: float = math.nan
     """The first submission, by the clock of the run."""
     event_ids: Mapping[str, str] = field(default_factory=dict)
-    """What an `.events` file of the submissions would call the jobs; empty where not known."""
+    """Ids of the jobs in an `.events` file of the submissions; empty where not known."""
 
     @property
     def submit_s(self) -> dict[str, float]:
@@ -113,7 +113,7 @@ def _run(
 
 
 def job_names(names: Sequence[str], numbers: Sequence[str]) -> list[str]:
-    """What tells jobs of one run apart, and is the same in another run of the submissions.
+    """Give each job of a run a name of its own, the same in another run of the submissions.
 
     A job's own name, with the task of an array; where a name stands for several submissions, the
     place of the submission, as Slurm counts up. Numbers differ between runs: tasks of arrays take
@@ -128,7 +128,7 @@ def job_names(names: Sequence[str], numbers: Sequence[str]) -> list[str]:
 
 
 def _event_ids(names: Sequence[str], numbers: Sequence[str]) -> list[str]:
-    """What an `.events` file with all of these submissions, in this order, calls them."""
+    """Return the jobs' ids in an `.events` file with all of these submissions, in this order."""
     said = {_base(number): name for name, number in zip(names, numbers, strict=True)}
     order = sorted(said, key=_count)
     ids = dict(zip(order, event_ids([said[base] for base in order]), strict=True))

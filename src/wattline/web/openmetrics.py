@@ -58,7 +58,7 @@ OF_THE_MOMENT = frozenset((
     "wattline_power_watts", "wattline_power_cap_watts", "wattline_power_target_watts",
     "wattline_power_measured", "wattline_part_power_watts", "wattline_nodes_busy",
     "wattline_jobs_running", "wattline_jobs_queued"))
-"""What has no sample while the source is silent: a dead controller is no flat, healthy line."""
+"""Metrics without sample while the source is silent: a dead controller is no flat, healthy line."""
 MOST = 100
 Samples = Iterable[tuple[Mapping[str, str], float | None]]
 

@@ -31,7 +31,7 @@ class Settings:
     names: tuple[str, ...] = ()
     """Host names under which people reach the server, beside its address."""
     real: bool = False
-    """Whether what is served is a real machine: then nobody operates it who is not named."""
+    """True where a real machine is served: then nobody operates it who is not named."""
     rated: bool = True
     """Whether a client may ask only so often."""
     warm: bool = False

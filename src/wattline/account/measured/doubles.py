@@ -44,7 +44,7 @@ class _Again:
     ids: set[int] = field(default_factory=set)
 
     def said(self) -> str:
-        """Where they are."""
+        """Say how many jobs these are, in which cluster, and how much later or earlier."""
         return f"{counted(len(self.labels), 'job')} {where_said(self.cluster, self.own, self.by_s)}"
 
 
@@ -56,7 +56,7 @@ def where_said(cluster: str, own: Collection[str], by_s: int) -> str:
 
 
 def refused(what: str, said: str) -> InputError:
-    """What to say of a file whose records are in the ledger already."""
+    """Return the error for a file whose records are in the ledger already."""
     return InputError(
         f"{what}: {said}; was it entered with another --zone or --cluster? Nothing of it is "
         "entered, as a bill would have it twice: take the same again, or give --replace to put "

@@ -1,5 +1,5 @@
-"""What must be said beside an answer: meters that were set aside, joules that cannot be, names that
-nobody has."""
+"""Remarks beside an answer: meters that were set aside, joules that cannot be, names that nobody
+has."""
 
 from __future__ import annotations
 

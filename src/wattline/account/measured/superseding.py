@@ -42,7 +42,7 @@ def end_superseded(connection: Connection, jobs: Collection[Job]) -> list[str]:
 
 
 def superseded_said(labels: Sequence[str]) -> Iterator[str]:
-    """Which jobs these are, in a line, where there are some."""
+    """Yield one line that counts these jobs and names one of them, where there are some."""
     if labels:
         yield (f"jobs whose runs accounting never ended, though they began again: {len(labels)}, "
                f"as job {min(labels)}; such a run ended (RUNAWAY) when it was last seen, and "

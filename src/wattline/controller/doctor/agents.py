@@ -156,7 +156,7 @@ def _agents(site: SiteConfig, heard: _Heard) -> list[Check]:
 
 
 def _safe_caps(site: SiteConfig, safe_w: Mapping[str, float]) -> list[Check]:
-    """What holds when the controller is silent, and where no job can be lowered at all."""
+    """Check what holds when the controller is silent, and where no job can be lowered at all."""
     names, busy_w = site.node_names, _busy_w(site)
     known = [node for node in names if node in safe_w]
     if known:

@@ -247,7 +247,7 @@ def _has_begun(job: SlurmJob) -> bool:
 
 
 def _is_other(before: SlurmJob, now: SlurmJob) -> bool:
-    """Whether a slurmctld that was killed has given the number of a job that ran again, or has
+    """Say whether a slurmctld that was killed has reused the number of a job that ran, or has
     forgotten that it had started it."""
     return _runs(before) and now.restarts <= before.restarts and (
         now.submit_s > before.submit_s or now.state in WAITING)

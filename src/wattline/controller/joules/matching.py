@@ -35,7 +35,7 @@ class Begun:
     end_s: float
     """NaN while it runs, and where accounting has not told it."""
     gone: bool = False
-    """Whether Slurm does not know it any more."""
+    """True once Slurm does not know it any more."""
 
 
 @dataclass(frozen=True)

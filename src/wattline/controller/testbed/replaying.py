@@ -177,7 +177,7 @@ class _Run:
         self.daemons = SiteDaemons(bed, files, site, users)
         self.labels: dict[str, Submission] = {}
         self.ids: dict[str, str] = {}
-        """What Slurm calls the jobs of the file."""
+        """Slurm's numbers for the jobs of the file, by their ids there."""
 
     def carried_out(self) -> ReplayedRun:
         try:

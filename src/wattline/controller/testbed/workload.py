@@ -28,7 +28,7 @@ NO_INDEX = "the DB index is being set"
 
 @dataclass(frozen=True)
 class MeasuredSize:
-    """What an application takes on so many nodes at full speed."""
+    """Time and power per node of an application on so many nodes at full speed."""
 
     nodes: int
     run_s: float
@@ -48,7 +48,7 @@ class BedJob:
     user: str = ""
     application: str = ""
     least_nodes: int = 0
-    """Where it asks for a range of nodes, the least and the most of it; otherwise 0."""
+    """Least and most of the range of nodes that it asks for; 0 where it asks for none."""
     most_nodes: int = 0
     sizes: tuple[MeasuredSize, ...] = ()
     """Of a measured application: on these numbers of nodes it runs as was measured."""
@@ -65,7 +65,7 @@ class BedJob:
 
     @property
     def node_words(self) -> str:
-        """What `sbatch --nodes` is told."""
+        """Argument of `sbatch --nodes`."""
         least, most = self.range
         return str(most) if least == most else f"{least}-{most}"
 

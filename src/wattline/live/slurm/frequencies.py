@@ -1,4 +1,4 @@
-"""Which frequencies jobs ask for (`--cpu-freq`): no column of squeue says it, `scontrol` does."""
+"""Frequencies that jobs ask for (`--cpu-freq`): no column of squeue says it, `scontrol` does."""
 
 from __future__ import annotations
 

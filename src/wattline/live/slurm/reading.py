@@ -202,7 +202,7 @@ class SlurmNode:
 
     @property
     def power(self) -> NodePowerState:
-        """What Slurm's power saving does with it."""
+        """State of the node in Slurm's power saving."""
         if "powering_up" in self.states:
             return "booting"
         if "powered_down" in self.states:  # with a job it is about to boot
@@ -218,7 +218,7 @@ class SlurmNode:
 
     @property
     def in_order(self) -> bool:
-        """Whether a job could be started on it once it is switched on: one that boots does not
+        """True where a job could be started on it once it is switched on: one that boots does not
         respond yet."""
         unusable = UNUSABLE - {"not_responding"} if self.power == "booting" else UNUSABLE
         return unusable.isdisjoint(self.states)

@@ -88,7 +88,7 @@ class Prediction:
     time_sd: FloatArray
     power_sd: FloatArray
     measured: BoolArray | None = None
-    """Where time and power are not predicted, but measured in just that configuration."""
+    """True where time and power are not predicted, but measured in just that configuration."""
 
 
 def interval_90(value: float, sd: float) -> tuple[float, float]:
@@ -113,7 +113,7 @@ class QuantityErrors:
 
 @dataclass(frozen=True)
 class ModelErrors:
-    """How wrong a model is about configurations that it has not seen, by cross-validation."""
+    """Errors of a model in configurations that it has not seen, by cross-validation."""
 
     time: QuantityErrors
     power: QuantityErrors
@@ -138,7 +138,7 @@ class ModelErrors:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What a model's file holds beside its coefficients."""
+    """Errors and measured cells that a model's file holds beside its coefficients."""
 
     errors: ModelErrors | None = None
     cells: ConfigurationTable | None = None
@@ -150,7 +150,7 @@ UNKNOWN = Known()
 
 @dataclass(frozen=True, eq=False)
 class _Trained:
-    """What all models keep of the table that they were trained on."""
+    """Facts that all models keep of the table that they were trained on."""
 
     power_scope: str = field(default="", kw_only=True)
     """Of what the predicted watts are: `devices`, `node` or `wall`."""

@@ -53,7 +53,7 @@ _NOISES = (0.01, 0.02, 0.04, 0.08)
 _MIDDLING = (1, 1)
 _BESIDE = ((-1, 0), (1, 0), (0, -1), (0, 1))
 _FIRST = Sizes(1e-6, 0.03)
-"""Where the search for the likeliest coefficients begins: no corrections."""
+"""Sizes at which the search for the likeliest coefficients begins: no corrections."""
 _ROUGHLY = 1e-3
 """A search ends where a step lowers the misfit by less than this part of it."""
 _HOPELESS = 50.0
@@ -289,7 +289,7 @@ def prior_arrays(
 
 
 class Weighed(NamedTuple):
-    """What the measurements say under one belief."""
+    """Findings from the measurements under one belief."""
 
     log_probability: float
     posterior: Posterior

@@ -37,7 +37,7 @@ class Sizes(NamedTuple):
 
 
 class Gaussian(NamedTuple):
-    """What is believed of each coefficient of a curve."""
+    """Belief in each coefficient of a curve: mean and standard deviation."""
 
     mean: FloatArray
     sd: FloatArray
@@ -45,7 +45,7 @@ class Gaussian(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What is known of the coefficients after the measurements."""
+    """Knowledge of the coefficients after the measurements."""
 
     log_evidence: float
     """But for a constant."""

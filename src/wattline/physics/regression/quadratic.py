@@ -13,7 +13,7 @@ from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.regression.base import Grid, Model, Prediction
 
 _RIDGES = (0.0, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.3, 1.0)
-"""How stiff the coefficients of standardised terms may be; 0 is least squares."""
+"""Stiffness of the coefficients of standardised terms, to choose from; 0 is least squares."""
 _SINGULAR = 1e13
 
 

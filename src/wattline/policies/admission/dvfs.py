@@ -58,7 +58,7 @@ def _admit(st: State, admission: Dvfs, policy: Composition, job: int) -> int:
 @implement(carries, Dvfs)
 @kernel
 def _carries(st: State, admission: Dvfs, job: int) -> bool:
-    """Whether the machine can carry a job at the lowest level, and its idle units after it."""
+    """Say whether the machine can carry a job at the lowest level, and its idle units after it."""
     clock = st.clock[0]
     live = st.live[job]
     lowest = admission.power_factor[0]

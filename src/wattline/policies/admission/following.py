@@ -44,7 +44,7 @@ def follow_cap(st: State, admission: Any, policy: Composition, cap_w: float) -> 
 
 @kernel
 def _step_w(st: State, admission: Any, job: int, level: int) -> float:
-    """What a running job draws more at the level above this one; nothing where it draws less than
+    """Compute what a running job draws more at the level above this one; 0 where it draws less than
     idle units, which no level changes."""
     live = st.live[job]
     rise_w = held_above_idle_w(st, job) / admission.dynamic[live.level]

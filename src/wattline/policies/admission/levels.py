@@ -41,8 +41,8 @@ def rise_of(st: State, job: int) -> float:
 
 @kernel
 def held_rise_w(st: State, job: int) -> float:
-    """What the cap must have for it at full speed: what it lowers the power by is not given away.
-    """
+    """Return the rise in power that the cap must have room for with a job at full speed: a fall
+    counts as 0, since it is not given away."""
     return float(max(rise_of(st, job), 0.0))
 
 
@@ -90,8 +90,8 @@ def never_fits(st: State, admission: Any, job: int) -> bool:
 def exceeds_at_lowest(
     st: State, admission: Any, job: int, cap_w: float, idle_w: float
 ) -> bool:
-    """Whether a job at its lowest level exceeds a cap on a machine that draws `idle_w` without it.
-    """
+    """Say whether a job at its lowest level exceeds a cap on a machine that draws `idle_w` without
+    it."""
     return not fits_alone_at(st, admission, job, lowest(admission, job), cap_w, idle_w)
 
 
@@ -99,7 +99,7 @@ def exceeds_at_lowest(
 def fits_alone_at(
     st: State, admission: Any, job: int, level: int, cap_w: float, idle_w: float
 ) -> bool:
-    """Whether a job alone at this level is within a cap, with units that may be switched off."""
+    """Say whether a job alone at this level is within a cap, with units that may go off."""
     clock = st.clock[0]
     if admission.shut:
         others = clock.units - st.live[job].units

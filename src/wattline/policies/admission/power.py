@@ -19,7 +19,7 @@ def never_fits(st: State, job: int, power_factor: float, jobs_only: bool) -> boo
 def exceeds_alone(
     st: State, job: int, power_factor: float, jobs_only: bool, cap_w: float, idle_w: float
 ) -> bool:
-    """Whether a job at this power exceeds a cap on a machine that draws `idle_w` without it."""
+    """Say whether a job at this power exceeds a cap on a machine that draws `idle_w` without it."""
     if jobs_only:
         return bool(st.live[job].watts * power_factor > cap_w * (1.0 + CAP_SLACK))
     alone_w = idle_w + max(raised_w(st, job, power_factor), 0.0)
@@ -54,7 +54,7 @@ def idle_beneath_w(st: State, job: int) -> float:
 
 @kernel
 def raised_w(st: State, job: int, power_factor: float) -> float:
-    """What a waiting job raises the power by at this level, on the units that it would get.
+    """Return how much a waiting job raises the power at this level, on the units it would get.
 
     Below 0 where it draws less than they do idle: that room is nobody else's, it comes back.
     """
@@ -66,8 +66,8 @@ def raised_w(st: State, job: int, power_factor: float) -> float:
 
 @kernel
 def within_cap(st: State, job: int, jobs_only: bool) -> bool:
-    """Whether the machine, or only its jobs, stay under the cap with this job at this level, also
-    when jobs that draw less than idle units have ended."""
+    """Say whether the machine, or only its jobs, stay under the cap with this job at this level,
+    also when jobs that draw less than idle units have ended."""
     clock = st.clock[0]
     if jobs_only:
         jobs_w = (clock.running_watts + st.live[job].watts) * clock.power_factor

@@ -51,7 +51,7 @@ class Watts(NamedTuple):
     window_start_s: Any = NO_WINDOWS
     window_end_s: Any = NO_WINDOWS
     window_held_w: Any = NO_WINDOWS
-    """What is taken from the cap in each window known in advance, in the order of their starts."""
+    """Power taken from the cap in each window known in advance, in the order of their starts."""
     machine_w: float = float("inf")
     """All units at full speed: a cap above that leaves no more to take from."""
 
@@ -62,7 +62,7 @@ class Watts(NamedTuple):
 
 @kernel
 def added_watts(st: State, job: int) -> float:
-    """What a job adds to the machine's draw: all it takes, less the idle power of its units.
+    """Return what a job adds to the machine's draw: all it takes, less the idle power of its units.
 
     Nothing where that is below 0: its units idle again when it ends.
     """

@@ -113,7 +113,7 @@ def keeps_windows(
 
 @kernel
 def power_at(st: State, time_s: float) -> float:
-    """What the machine may draw at a later time by the requested times of running jobs.
+    """Return what the machine may draw at a later time by the requested times of running jobs.
 
     A job that is overdue counts as running on, and one that draws less than idle units as they do.
     """

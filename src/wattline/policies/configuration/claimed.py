@@ -73,10 +73,10 @@ class ClaimsMemory(Memory):
     most_kind: Any
     """The classes of node, neighbours, that a job without options may have."""
     time_factor: Any
-    """How many times the claimed seconds a job takes: a log says it of the class that it ran on.
+    """Factor from the claimed seconds to a job's own: a log says it of the class that it ran on.
     NaN: it runs as long as logged, whatever it is given."""
     watts_factor: Any
-    """How many times the claimed watts a job draws: measured watts say it of their own class."""
+    """Factor from the claimed watts to a job's own: measured watts say it of their own class."""
 
 
 class Claimed(NamedTuple):
@@ -121,7 +121,7 @@ def chosen(st: State, claims: Claimed, job: int) -> int:
 
 @kernel
 def watts_of_option(claims: Claimed, job: int, row: int) -> float:
-    """What a job is believed to draw in an option."""
+    """Return the power that a job is believed to draw in an option."""
     option = claims.memory.options[row]
     return float(option.claimed_j / option.claimed_s * claims.memory.watts_factor[job])
 
@@ -161,7 +161,7 @@ def _configure(st: State, configuration: Claimed, policy: Composition, position:
 
 @kernel
 def takes_too_long(st: State, claims: Claimed, job: int, row: int) -> bool:
-    """Whether the job takes longer in an option than it asked for, where it has to keep that.
+    """Say whether the job takes longer in an option than it asked for, where it has to keep that.
 
     One that runs as long whatever it is given passes over none.
     """
@@ -171,7 +171,7 @@ def takes_too_long(st: State, claims: Claimed, job: int, row: int) -> bool:
 
 @kernel
 def some_in_time(st: State, claims: Claimed, job: int) -> bool:
-    """Whether the job has an option that takes no longer than it asked for."""
+    """Say whether the job has an option within its requested time and the highest cap to come."""
     first = claims.memory.first[job]
     for row in range(first, first + claims.memory.count[job]):
         if not (takes_too_long(st, claims, job, row) or exceeds_all_caps(st, claims, job, row)):

@@ -59,7 +59,7 @@ class Options:
 
 
 Pair = tuple[Claim, Claim]
-"""What is claimed, and what is true of the same class and setting."""
+"""A claim, and what is true of the same class and setting."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Span:
     first: int
     kinds: tuple[int, ...]
     best_first: tuple[Claim, ...]
-    """What is true of them."""
+    """True figures of these options, the best by its claim first."""
 
     def within(self, low: float, high: float) -> tuple[int, int]:
         """First row of these classes, and how many rows; of all where no class is said."""
@@ -154,8 +154,7 @@ def _row(
 
 @dataclass(frozen=True)
 class Logged:
-    """What a log says of jobs beside their claims, by the rule of `wattline.physics.claims.logged`.
-    """
+    """Facts of a log on jobs beside claims, by the rule of `wattline.physics.claims.logged`."""
 
     table: ClaimedTable
     cores: int
@@ -201,7 +200,7 @@ class Logged:
         return found, said
 
     def _base(self, jobs: JobTable, row: int, span: Span) -> tuple[Claim | None, list[str]]:
-        """What is true of a job as it ran by the log, and what is to be said of it."""
+        """Return the true figures of a job as it ran by the log, and what is to be said of it."""
         known = {claim.node_class for claim in span.best_first if not claim.setting.capped}
         own, words = self._own_class(jobs, row), []
         if not own:
@@ -222,7 +221,7 @@ class Logged:
 
 
 def _ends_early(jobs: JobTable, row: int) -> bool:
-    """Whether it ended by its log for another reason than that its work was done."""
+    """Say whether it ended by its log for another reason than that its work was done."""
     failed = STATES.get(int(jobs.status[row]), "COMPLETED") != "COMPLETED"
     return failed or bool(jobs.run_s[row] >= jobs.requested_s[row])
 

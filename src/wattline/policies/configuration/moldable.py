@@ -102,7 +102,7 @@ def _configure(st: State, configuration: Moldable, policy: Composition, position
 
 @kernel
 def possible_as_requested(st: State, job: int, cap_w: float) -> bool:
-    """Whether a bound can power a job as it was requested, alone on the machine."""
+    """Say whether a bound can power a job as it was requested, alone on the machine."""
     live = st.live[job]
     added_w = live.watts - live.units * st.clock[0].idle_w
     return bool(added_w <= most_possible_w(st, cap_w))

@@ -118,7 +118,7 @@ def _at_cap(tables: Tables, setting: Setting) -> Tables:
 
 
 def _without_table(jobs: JobTable, offers: Offers) -> tuple[str, ...]:
-    """How many jobs have an application that nobody measured, and what becomes of them."""
+    """Say how many jobs have an application that nobody measured, and what becomes of them."""
     rows = np.flatnonzero(offers.code < 0)
     if not rows.size:
         return ()

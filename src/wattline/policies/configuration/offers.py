@@ -243,7 +243,7 @@ def is_settled(st: State, job: int) -> bool:
 def tables_used(
     jobs: JobTable, tables: Mapping[str, ConfigurationTable]
 ) -> tuple[list[str], IntArray]:
-    """Which tables are needed, and which of them each job uses; -1: its application has none.
+    """List the tables needed, and the one that each job uses; -1: its application has none.
 
     Where no job's has one, that is a mistake.
     """

@@ -59,7 +59,7 @@ class EnergyShare(NamedTuple):
 
 
 STRANGERS = "(no account)"
-"""What the account is called of users who are in none of the tree."""
+"""Name of the account of users who are in none of the tree."""
 
 
 def with_strangers(tree: Any) -> dict[str, Any]:

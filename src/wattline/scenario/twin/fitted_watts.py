@@ -44,7 +44,7 @@ class _Shape:
 
 
 def fitted_watts(site: Site, cpu_w: float | None, gpu_w: float | None) -> FittedWatts:
-    """What the log says of the watts that are not given; nothing where it measured too little."""
+    """Fit the watts that are not given to the log; none where it measured too little."""
     nodes = site.machine.nodes
     if cpu_w is not None and (gpu_w is not None or not nodes.gres.any()):
         return FittedWatts()
@@ -153,7 +153,7 @@ def _rounded(watts: float) -> float:
 
 
 def _held_back(shape: _Shape, nodes: Nodes, cpus: bool, gpus: bool) -> float:
-    """How far the mean of the later half of the jobs is from what the earlier one says of it."""
+    """Compare the mean of the later half of the jobs with what the earlier half says of it."""
     half = len(shape.jobs) // 2
     first, last = shape.jobs[:half], shape.jobs[half:]
     row = shape.rows[0]

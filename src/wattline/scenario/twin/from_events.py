@@ -151,7 +151,7 @@ def _job(options: Options, submit_s: float, where: str, line: int, said: _Said,
 
 
 def _tasks(job: AskedJob, array: str | None, where: str) -> list[AskedJob]:
-    """Those of its array, or the job."""
+    """List the tasks of a job's array, or the job alone."""
     if array is None:
         return [job]
     job.array = job.job_id
@@ -182,5 +182,5 @@ def _check_ids(jobs: list[AskedJob]) -> tuple[str, ...]:
 
 
 def _line_id(job: AskedJob) -> str:
-    """What its submission is called: all tasks of an array, all parts of a heterogeneous job."""
+    """Return its submission's id: of all tasks of an array, all parts of a heterogeneous job."""
     return (job.array or job.job_id).partition("+")[0]

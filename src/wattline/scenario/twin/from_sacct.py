@@ -219,7 +219,7 @@ def _submit_line(row: Row, job: AskedJob, unused: Counter) -> set[str]:
 
 
 def _of_part(parts: list[Options], job: AskedJob) -> Options:
-    """Those of the part that the record is of: 12+1 is the second of job 12."""
+    """Pick the options of the part that the record is of: 12+1 is the second of job 12."""
     number = job.job_id.partition("+")[2]
     return parts[int(number)] if number.isdecimal() and int(number) < len(parts) else parts[0]
 
@@ -346,7 +346,7 @@ def _memory(row: Row, job: AskedJob, told: set[str], filled: Counter, fewest: in
 
 
 def _is_by_node(asked: int, given: int, fewest: int, nodes: int) -> bool:
-    """Whether a total of `fewest` nodes grew with the nodes that the job had."""
+    """Say whether a total of `fewest` nodes grew with the nodes that the job had."""
     return nodes > fewest and given * fewest == asked * nodes
 
 

@@ -34,7 +34,7 @@ class Configure(RequestBody):
     node_power_w_max: Watts | None = Field(None, gt=0)
     margin: Fraction = Field(0.0, ge=0, le=1)
     base_power_w: Watts | None = Field(None, ge=0)
-    """What a running node draws beside the packages and memory that the models know."""
+    """Power of a running node beside the packages and memory that the models know."""
     node_idle_w: Watts | None = Field(None, ge=0)
     """Of each of the nodes that a configuration does not use."""
     supply_efficiency: Fraction | None = Field(None, gt=0, le=1)

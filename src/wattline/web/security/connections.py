@@ -46,7 +46,7 @@ def raise_file_limit() -> int:
 
 
 def client_of(address: str) -> str:
-    """Who counts as one client: an address of IPv4, a network of 64 bits of IPv6."""
+    """Return what counts as one client: an address of IPv4, a network of 64 bits of IPv6."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -58,7 +58,7 @@ def client_of(address: str) -> str:
 
 
 class ConnectionLimits:
-    """How many connections are open, in all and by client, and what was refused."""
+    """Counts of the open connections, in all and by client, and of what was refused."""
 
     def __init__(
         self, files: int, *, exempt: Callable[[str], bool] = lambda address: False,

@@ -1,4 +1,4 @@
-"""What a run would have done without its cap from a moment on: which waiting jobs would start.
+"""Course of a run without its cap from a moment on: which waiting jobs would start.
 
 The question is asked of the run's own policies: everything is simulated once more, with the cap
 lifted at that moment, as if an operator had ordered it then.

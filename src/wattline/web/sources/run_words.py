@@ -88,8 +88,8 @@ def _cap_since(index: RunIndex, time_s: float) -> float:
 
 
 def why_waiting(index: RunIndex, moment: Moment, row: int) -> str:
-    """What a job waits for: power where it would start now if the cap were lifted, which is asked
-    of the run's own policies; else nodes, else other jobs."""
+    """Say what a job waits for: power where it would start now if the cap were lifted, which is
+    asked of the run's own policies; else nodes, else other jobs."""
     free = index.run.units - moment.busy
     needs = int(index.units_of[row])
     nodes = f"nodes: it needs {needs:,}, {free:,} are free"

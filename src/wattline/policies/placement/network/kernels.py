@@ -344,7 +344,7 @@ def _tightest_group(layout: Any, room: Any, wanted: int) -> int:
 
 @kernel
 def _routers_needed(layout: Any, room: Any, group: int, wanted: int) -> int:
-    """How many routers of the group give so many nodes, the most idle ones first."""
+    """Count the routers of the group that give so many nodes, the most idle ones first."""
     _count_by_idle(room, layout.first_router[group], layout.first_router[group + 1])
     routers, left = 0, wanted
     for i in range(room.counts.size - 1, 0, -1):

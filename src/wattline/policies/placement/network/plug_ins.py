@@ -15,7 +15,7 @@ from wattline.policies.traits import routers_read
 
 
 class ByFreeNodes(NamedTuple):
-    """What all placements are that look at free nodes alone; each has a type of its own."""
+    """Base of the placements that look at free nodes alone; each has a type of its own."""
 
     fabric: Fabric
 
