@@ -72,11 +72,10 @@ if _TYPE_CHECKING:
     from wattline.advice.procure import procure
     from wattline.analysis.accessor import Drawing, Plots
     from wattline.analysis.budget_status import EnergyStatus
-    from wattline.analysis.checker import check
     from wattline.analysis.comparison import Comparison
     from wattline.analysis.metrics import metrics
     from wattline.analysis.report import report
-    from wattline.analysis.result import Result, open_run
+    from wattline.analysis.result import Result, open_run, verify
     from wattline.analysis.tables import event_table, job_table
     from wattline.benchmarks._asking import bench, list_benchmarks
     from wattline.controller.doctor.asking import doctor
@@ -105,6 +104,7 @@ if _TYPE_CHECKING:
         View,
         WakeAt,
     )
+    from wattline.results.verify.judge import Finding, Verification
     from wattline.scenario.api import simulate
     from wattline.scenario.examples import Example, copy_examples, list_examples
     from wattline.scenario.load import load as load_scenario
@@ -193,6 +193,7 @@ __all__ = [
     "Example",
     "FairShare",
     "Fcfs",
+    "Finding",
     "FirstFit",
     "FittedServer",
     "Fixed",
@@ -254,6 +255,7 @@ __all__ = [
     "TwinCheck",
     "TwinJudgement",
     "Varied",
+    "Verification",
     "View",
     "Wait",
     "WakeAt",
@@ -276,7 +278,6 @@ __all__ = [
     "analyse_net",
     "bench",
     "bid",
-    "check",
     "check_twin",
     "check_views",
     "choose_claim",
@@ -346,6 +347,7 @@ __all__ = [
     "try_meters",
     "try_workload",
     "tuning_regret",
+    "verify",
     "verify_claims",
     "write",
     "write_net",

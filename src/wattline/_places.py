@@ -71,12 +71,12 @@ PLACES = {
     "predict": "wattline.advice.predict",
     "procure": "wattline.advice.procure",
     **dict.fromkeys(("Drawing", "Plots"), "wattline.analysis.accessor"),
-    "check": "wattline.analysis.checker",
     "Comparison": "wattline.analysis.comparison",
     "compare": "wattline.scenario.side_by_side",
     "metrics": "wattline.analysis.metrics",
     "report": "wattline.analysis.report",
-    **dict.fromkeys(("Result", "open_run"), "wattline.analysis.result"),
+    **dict.fromkeys(("Result", "open_run", "verify"), "wattline.analysis.result"),
+    **dict.fromkeys(("Finding", "Verification"), "wattline.results.verify.judge"),
     **dict.fromkeys(("event_table", "job_table"), "wattline.analysis.tables"),
     **dict.fromkeys((
         "InputError", "PolicyError", "WattlineError", "WattlineWarning"

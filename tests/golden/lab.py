@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from wattline.analysis.checker import check
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
 from wattline.model.run import Run
+from wattline.results.verify.judge import verify
 
 NODE = NodeClass(power_w_idle=100.0, power_w_active=300.0)
 IDLE_W, BUSY_W = 400.0, 200.0
@@ -34,7 +34,7 @@ def table(*rows: tuple, **columns) -> JobTable:
 def play(jobs: JobTable, policy, machine: Machine | None = None, **rules) -> Run:
     """Simulate, and let the independent checker agree."""
     run = simulate(jobs, machine or Machine.uniform(4, NODE), policy, Rules(**rules))
-    assert check(run) == []
+    assert verify(run).sentences == []
     return run
 
 

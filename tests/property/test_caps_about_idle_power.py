@@ -14,9 +14,9 @@ from tests.support.shared import machine as shared_machine
 from tests.support.shared import requests as shared_requests
 
 import wattline as wl
-from wattline.analysis.checker import check
 from wattline.model.jobs import JobTable
 from wattline.model.signal import Signal
+from wattline.results.verify.judge import verify
 from wattline.scenario.load import changed, validate
 from wattline.shared_nodes.rules import Rules as SharedRules
 from wattline.shared_nodes.simulate import simulate_shared
@@ -80,7 +80,7 @@ def test_a_constant_cap_is_never_exceeded(name: str, jobs: JobTable, room_w: int
     run = simulated(jobs, POLICIES[name], 10 * IDLE_W + 10.0 * room_w, **nodes)
     assert run.time_above_cap_s == 0.0
     assert not [*above_cap(run)]
-    assert check(run) == []
+    assert verify(run).sentences == []
 
 
 @st.composite
@@ -109,7 +109,7 @@ def test_nor_on_nodes_of_several_classes(
     run = simulated(jobs.with_columns(power_w=own_w), POLICIES[name], idle_w + 10.0 * room_w, **on)
     assert run.time_above_cap_s == 0.0
     assert not [*above_cap(run)]
-    assert check(run) == []
+    assert verify(run).sentences == []
     assert (run.ran | run.refused).all()
 
 
@@ -141,6 +141,6 @@ def test_jobs_that_draw_more_than_idle_nodes_are_decided_as_ever(name: str) -> N
                           power_w=procs * random.uniform(60.0, 100.0, 60))
     run = simulated(jobs, POLICIES[name], 700.0, **NODES)
     assert run.time_above_cap_s == 0.0
-    assert check(run) == []
+    assert verify(run).sentences == []
     assert float(np.nansum(run.schedule.start_s * np.arange(1, 61))) == pytest.approx(
         STARTS[name], rel=1e-12)

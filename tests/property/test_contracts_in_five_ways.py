@@ -19,7 +19,7 @@ def test_a_contract_with_mislabelled_jobs_decides_the_same_in_five_ways(
     found = in_plain(f"""
     import numpy as np
     from tests.support import regulated as contract
-    from wattline.analysis.checker import check
+    from wattline.results.verify.judge import verify
     from wattline.engine.prepare import Rules
     from wattline.engine.simulate import simulate
     from wattline.engine.truth import TrueTypes
@@ -37,6 +37,7 @@ def test_a_contract_with_mislabelled_jobs_decides_the_same_in_five_ways(
         answers = TrueTypes(policy.regulation.desk.types, truth, own)
         rules = Rules(nature=Nature(answers=answers), event_rows=4096, speeds_together=together)
         run = simulate(jobs, contract.MACHINE, policy, rules)
-        result.append([differences(jobs, contract.MACHINE, policy, rules, run), check(run)[:3]])
+        result.append([differences(jobs, contract.MACHINE, policy, rules, run),
+                       verify(run).sentences[:3]])
     """)
     assert found == [[[], []]]

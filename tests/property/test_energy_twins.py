@@ -10,7 +10,7 @@ import pytest
 from tests.property.energy_twin_runs import RUNS
 from tests.property.twin_runs import columns
 
-from wattline.analysis.checker import check
+from wattline.results.verify.judge import verify
 
 pytestmark = [pytest.mark.compiled, pytest.mark.long]
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.compiled, pytest.mark.long]
 def test_compiled_and_plain_runs_are_equal(name, plain):
     for seed in range(21, 26):
         run = RUNS[name](seed)
-        assert check(run) == []
+        assert verify(run).sentences == []
         assert np.count_nonzero(run.ran) > 0.7 * len(run.ran)
         twins = plain.call("tests.property.energy_twin_runs", "results", name, seed)
         for column, values in columns(run).items():

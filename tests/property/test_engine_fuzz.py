@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tests.support.examples import examples
 from tests.support.workloads import compose, workloads
 
-from wattline.analysis.checker import check
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.machine import Machine, NodeClass, NodeGroup
@@ -25,6 +24,7 @@ from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.backfill.none import NoBackfill
 from wattline.policies.order.sjf import Sjf
 from wattline.policies.placement.first_fit import FirstFit
+from wattline.results.verify.judge import verify
 
 UNITS = 8
 MACHINE = Machine.uniform(UNITS)
@@ -66,7 +66,7 @@ def chains(draw):
 def test_nothing_is_wrong_with_any_run(name, jobs, held, cap_w, overrun):
     rules = Rules(overrun=overrun, reservations=held, cap_w=cap_w)
     run = simulate(jobs, MACHINE, POLICIES[name], rules)
-    assert check(run) == []
+    assert verify(run).sentences == []
     if "block" not in name and "dvfs" not in name:
         assert run.ran.all()
     if overrun == "kill":
@@ -105,7 +105,7 @@ def test_a_reservation_that_never_matters_changes_nothing(jobs, name, overrun):
 def test_two_classes_of_nodes(jobs, overrun):
     run = simulate(jobs, MIXED, compose(placement=FirstFit()),
                    Rules(choose_nodes=True, overrun=overrun))
-    assert check(run) == []
+    assert verify(run).sentences == []
     assert run.ran.all()
 
 
@@ -114,7 +114,7 @@ def test_two_classes_of_nodes(jobs, overrun):
 def test_dvfs_does_all_the_work_there_is(jobs, cap_w):
     """The machine-wide speed, read from the log, integrates to each job's run time."""
     run = simulate(jobs, MACHINE, POLICIES["fcfs-easy-dvfs"], Rules(cap_w=cap_w))
-    assert check(run) == []
+    assert verify(run).sentences == []
     log = run.events
     changes = (log.kind == EventKind.RATE) & (log.job == -1)
     speed = Signal.from_steps(

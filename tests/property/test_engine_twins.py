@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from tests.support.examples import examples
 from tests.support.workloads import compose, sized_workloads
 
-from wattline.analysis.checker import check
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.machine import Machine
@@ -23,6 +22,7 @@ from wattline.policies.order.multifactor import Multifactor
 from wattline.policies.order.sjf import Sjf
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.first_fit import FirstFit
+from wattline.results.verify.judge import verify
 
 EXAMPLES = examples(12, at_night=30)
 
@@ -53,7 +53,7 @@ def test_orders_and_backfill(name, sized, overrun):
     compiled, twin = PAIRS[name]
     rules = Rules(overrun=overrun)
     run = simulate(jobs, machine, compiled, rules)
-    assert check(run) == []
+    assert verify(run).sentences == []
     assert_same(run, simulate(jobs, machine, twin, rules))
 
 
@@ -64,7 +64,7 @@ def test_conservative(sized, overrun):
     machine = Machine.uniform(units)
     rules = Rules(overrun=overrun)
     run = simulate(jobs, machine, compose(backfill=Conservative()), rules)
-    assert check(run) == []
+    assert verify(run).sentences == []
     assert_same(run, simulate(jobs, machine, plain.PlainConservative(), rules))
 
 
@@ -82,7 +82,7 @@ def test_block(sized, cap_w_a_unit, each_w):
     machine, cap = Machine.uniform(units), float(units * cap_w_a_unit)
     rules = Rules(cap_w=Signal.constant(cap, "W"))
     run = simulate(jobs, machine, compose(admission=Block()), rules)
-    assert check(run) == []
+    assert verify(run).sentences == []
     assert run.time_above_cap_s == 0
     # Jobs that could never start are refused at once; the twin is not told of them.
     alone_w = units * 90.0 + np.maximum(jobs.power_w - jobs.procs * 90.0, 0.0)
@@ -102,5 +102,5 @@ def test_chosen_nodes_change_nothing_else(sized):
     machine = Machine.uniform(units)
     counted = simulate(jobs, machine, compose(), Rules())
     chosen = simulate(jobs, machine, compose(placement=FirstFit()), Rules(choose_nodes=True))
-    assert check(chosen) == []
+    assert verify(chosen).sentences == []
     assert_same(counted, chosen)

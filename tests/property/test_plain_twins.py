@@ -10,7 +10,7 @@ from tests.property import twin_runs
 from tests.support.examples import examples
 from tests.support.workloads import workloads
 
-from wattline.analysis.checker import check
+from wattline.results.verify.judge import verify
 
 pytestmark = pytest.mark.compiled
 
@@ -44,7 +44,7 @@ def cases(draw) -> twin_runs.Case:
 @examples(45)  # a third of them: others are no part of the long run
 def test_compiled_and_plain_runs_are_equal(name, plain, case):
     run = twin_runs.RUNS[name](case)
-    assert check(run) == []
+    assert verify(run).sentences == []
     twins = plain.call("tests.property.twin_runs", "results", name, case)
     for column, values in twin_runs.columns(run).items():
         # Compiled sums may use fused operations; a last digit may differ, a decision may not.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import wattline as wl
-from wattline.analysis.checker import check
+from wattline.results.verify.judge import verify
 
 NODES = 16
 
@@ -66,7 +66,7 @@ def test_what_a_job_is_started_with_is_its_share_at_most(
     more = {"threshold": threshold} if rule == "adaptive" else {}
     run = run_of(tmp_path, seed, cap, idle_w, name=rule, above_share=above_share,
                  weights=weights, **more)
-    assert check(run) == []
+    assert verify(run).sentences == []
     schedule = run.schedule
     with np.errstate(invalid="ignore"):
         drawn_w = schedule.energy_j / (schedule.end_s - schedule.start_s)
@@ -103,7 +103,7 @@ def test_a_small_request_does_not_get_the_whole_machine(tmp_path):
                           cap="1200W", configure={"name": "adaptive", "above_share": above_share,
                                                   "table": str(tmp_path / "t.csv")})
         found[above_share] = run
-        assert check(run) == []
+        assert verify(run).sentences == []
     assert found["wait"].ran.tolist() == [False, False, True]
     least = found["least-power"]
     assert least.schedule.configuration.tolist() == [1, 1, 2]
@@ -123,6 +123,6 @@ def test_a_run_that_breaks_shares_is_found_out(tmp_path):
     shares = run.promises.shares
     folder = rundir.write(replace(run, promises=replace(
         run.promises, shares=replace(shares, weight=shares.weight / 2))), tmp_path / "run")
-    assert any("more power than their share of the cap" in line for line in wl.check(
-        wl.open_run(folder)))
-    assert wl.check(wl.open_run(rundir.write(run, tmp_path / "run"))) == []
+    assert any("more power than their share of the cap" in line for line in wl.verify(
+        wl.open_run(folder)).sentences)
+    assert wl.verify(wl.open_run(rundir.write(run, tmp_path / "run"))).sentences == []

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from tests.support.examples import examples
 from tests.support.workloads import compose, workloads
 
-from wattline.analysis.checker import check
 from wattline.books.snapshot import decide, never_starting
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
@@ -35,6 +34,7 @@ from wattline.policies.order.ranked import ranked
 from wattline.policies.order.sjf import Sjf
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.view import QueuedJob, RunningJob, SetLevel, Start, View
+from wattline.results.verify.judge import verify
 from wattline.testing.policy_contract import OnSnapshots
 
 UNITS = 8
@@ -61,7 +61,7 @@ def composition(order, backfill, admission):
 def assert_same_run(jobs, policy, rules):
     inside = simulate(jobs, MACHINE, policy, rules)
     asked = simulate(jobs, MACHINE, OnSnapshots(policy), rules)
-    assert check(asked) == []
+    assert verify(asked).sentences == []
     np.testing.assert_array_equal(inside.ran, asked.ran)
     np.testing.assert_allclose(inside.schedule.start_s, asked.schedule.start_s, rtol=1e-12)
     np.testing.assert_allclose(inside.schedule.end_s, asked.schedule.end_s, rtol=1e-12)

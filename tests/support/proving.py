@@ -12,10 +12,10 @@ import numpy as np
 
 from tests.support.choices import CASES, NODES, trace
 from tests.support.packing import REFUSED, SAME, Bundle, Cases, tell_apart
-from wattline.analysis.checker import check
 from wattline.model.errors import InputError
 from wattline.model.jobs import NO_JOB
 from wattline.policies.contract import Composition
+from wattline.results.verify.judge import verify
 from wattline.scenario.build import Plan, plan
 from wattline.scenario.load import changed, validate
 from wattline.testing.five_ways import differences
@@ -101,7 +101,7 @@ def prove(ready: Plan) -> list[str]:
     """What is wrong with a plan's run: by the independent checker, and between the five ways."""
     assert isinstance(ready.policy, Composition)
     run = ready.run()
-    found = [f"checker: {problem}" for problem in check(run)[:3]]
+    found = [f"checker: {problem}" for problem in verify(run).sentences[:3]]
     return found or differences(ready.jobs, ready.machine, ready.policy, ready.rules, run)
 
 

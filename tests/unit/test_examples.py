@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import wattline as wl
-from wattline.analysis.checker import check
 from wattline.analysis.series import power_steps
+from wattline.results.verify.judge import verify
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -35,7 +35,7 @@ SCENARIOS = [path for path in sorted(EXAMPLES.glob("*.toml"))
 def test_every_scenario_runs_and_holds_together(path: Path) -> None:
     run = wl.simulate(path)
     assert run.ran.all()
-    assert check(run) == []
+    assert verify(run).sentences == []
 
 
 def test_slow_down_keeps_the_cap_by_speed() -> None:

@@ -187,7 +187,7 @@ class _Entering:
     @cached_property
     def entries(self) -> Entries:
         from wattline.account.from_run import entries_of
-        from wattline.analysis.pace import mean_frequencies_hz
+        from wattline.results.verify.pace import mean_frequencies_hz
 
         return entries_of(self.run, mean_frequencies_hz(self.run))
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from wattline.analysis.pace import due_s, idle_and_rise
 from wattline.analysis.series import power_steps
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
@@ -19,6 +18,7 @@ from wattline.model.promises import EnergyPeriods
 from wattline.model.run import Run
 from wattline.model.shown import Shown
 from wattline.model.signal import FloatArray
+from wattline.results.verify.pace import due_s, idle_and_rise
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from wattline.analysis.accessor import Plots
+    from wattline.results.verify.judge import Verification
 
 
 Table = TypeVar("Table", bound=JobTable)
@@ -116,11 +117,13 @@ class Result(Run):
             warn([said] if (said := replaces(target, self.name)) else [])
             return write(self, target)
 
-    def check(self) -> list[str]:
-        """What an independent look at the run finds wrong, a sentence each; nothing is good."""
-        from wattline.analysis.checker import check
+    def verify(self) -> Verification:
+        """Verify the run by its own records, with none of the code that made it.
 
-        return [str(found) for found in check(self)]
+        `verify().findings` is empty where nothing is broken; `judged` and `skipped` say what was
+        looked at and what could not be.
+        """
+        return verify(self)
 
     def _repr_html_(self) -> str:
         from wattline.analysis.html_tables import run_html
@@ -155,6 +158,21 @@ def open_run(folder: str | Path) -> Result:
     from wattline.analysis.rundir import read
 
     return Result.of(read(folder))
+
+
+def verify(run: Run | str | Path) -> Verification:
+    """Verify a run, or the one in a folder, by its own records; see docs/metrics.md.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> run = wl.simulate(trace, machine=wl.Machine(nodes=32, node_idle_w=90, node_active_w=300))
+    >>> found = wl.verify(run)
+    >>> found.kept, found.findings, found.judged[0].title
+    (True, (), 'columns have a row for each job or event')
+    """
+    from wattline.results.verify.judge import verify as judge
+
+    return judge(run if isinstance(run, Run) else open_run(run))
 
 
 def flattened(figures: Mapping[str, Any], path: str = "") -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Seconds for what comes after a run: metrics, run folder, checker, report; 300,000 jobs.
+"""Seconds for what comes after a run: metrics, run folder, verification, report; 300,000 jobs.
 
 The run is made up (random starts on a machine that is large enough), because only its size
 matters here.
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from wattline.analysis import rundir
-from wattline.analysis.checker import check
 from wattline.analysis.metrics import metrics
 from wattline.analysis.report import report
 from wattline.benchmarks._measuring import seconds
@@ -23,6 +22,7 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
 from wattline.model.progress import Advance
 from wattline.model.run import EventKind, EventLog, Outcome, Run, Schedule
+from wattline.results.verify.judge import verify
 
 JOBS = 300_000
 _IDLE_W, _ACTIVE_W = 100.0, 250.0
@@ -38,7 +38,7 @@ def measure(progress: Advance) -> dict[str, Any]:
             ("metrics_s", lambda: metrics(run), 3),
             ("write_s", lambda: rundir.write(run, folder, figures), 3),
             ("read_s", lambda: rundir.read(folder), 3),
-            ("check_s", lambda: check(run), 3),
+            ("verify_s", lambda: verify(run), 3),
             ("report_s", lambda: report({"run": run}, Path(place) / "report"), 1),
         ]
         found: dict[str, Any] = {"jobs": JOBS, "events": len(run.events)}

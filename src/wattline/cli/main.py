@@ -46,6 +46,9 @@ SECTIONS: Mapping[str, str] = {
     "account": "Account: who used which joules",
 }
 
+RENAMED = {"check": "verify"}
+"""What commands were called before, by their old names."""
+
 # Each command is `command` in the module wattline.cli.<name>, with dashes as underscores.
 COMMANDS: Mapping[str, Listed] = {
     "simulate": Listed("plan", "Simulate a job log on a machine under a policy."),
@@ -55,7 +58,7 @@ COMMANDS: Mapping[str, Listed] = {
     "advise": Listed("plan", "Ask which cap can be borne, and how to run a job."),
     "replay": Listed("plan", "Ask a journal again, decision by decision."),
     "report": Listed("plan", "Make the HTML report of one or more run folders."),
-    "check": Listed("plan", "Add run folders up again, and say what does not fit."),
+    "verify": Listed("plan", "Verify run folders by their own records: caps, queue, energy."),
     "trace": Listed("plan", "Look at job logs, convert them, generate them."),
     "serve": Listed("plan", "Serve the dashboard: the machine, its jobs, what if."),
     "examples": Listed("plan", "List the examples, and copy them to run and to change."),
@@ -119,7 +122,8 @@ class LazyGroup(click.Group):
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from wattline.model.nearest import did_you_mean
 
-            hint = did_you_mean(args[0], COMMANDS)
+            meant = RENAMED.get(args[0], args[0])
+            hint = did_you_mean(meant, COMMANDS)
             raise click.UsageError(f"there is no command '{args[0]}'{hint}", ctx)
         return super().resolve_command(ctx, args)
 

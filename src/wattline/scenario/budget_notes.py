@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from wattline.analysis.free_units import idle_w_of_jobs
 from wattline.analysis.series import power_steps
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
 from wattline.physics.budget_terms import CARRIES, CHARGE_NOW, KEEP, UNSPENT
+from wattline.results.verify.idle_power import idle_w_of_jobs
 
 _ROUNDING = 1e-6
 """What floats leave of a budget that is used to the last joule is no excess."""

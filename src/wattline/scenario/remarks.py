@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from wattline.analysis.share_audit import above_share
 from wattline.engine.congestion import Congestion
 from wattline.engine.prepare import effective_cap, sizes_of
 from wattline.model.fields import name_of
@@ -19,6 +18,7 @@ from wattline.policies.configuration.moldable_setup import notes_of, unmeasured_
 from wattline.policies.configuration.offers import tables_used
 from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
+from wattline.results.verify.job_limits import above_share
 from wattline.scenario.build import Plan
 from wattline.scenario.caps import above_busy, cap_windows, steps_written
 from wattline.scenario.model import PowerSection, Scenario

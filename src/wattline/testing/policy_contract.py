@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wattline.analysis.checker import check
 from wattline.books.snapshot import decide
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
@@ -32,6 +31,7 @@ from wattline.model.signal import Signal
 from wattline.policies.contract import Composition
 from wattline.policies.from_view import more_than_view
 from wattline.policies.view import Action, Policy, View
+from wattline.results.verify.judge import verify
 from wattline.testing.five_ways import differences
 from wattline.testing.parameters import parameters_of
 from wattline.testing.promises import (
@@ -178,7 +178,7 @@ class PolicyContract:
 
     def test_no_unit_is_given_twice_and_the_log_adds_up(self) -> None:
         for jobs in self.workloads():
-            broken = check(self.play(jobs))
+            broken = verify(self.play(jobs)).sentences
             assert not broken, broken
 
     def test_no_job_starts_before_its_submission(self) -> None:

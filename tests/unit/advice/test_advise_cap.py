@@ -73,7 +73,7 @@ def test_no_cap_is_recommended_that_its_own_run_exceeded():
             "power": {"cap": choice.cap_w}, "policy": {"power": choice.policy}}
         run = wl.simulate(validate(given, "again"), trace=about_idle())
         assert run.time_above_cap_s == 0.0
-        assert run.check() == []
+        assert run.verify().sentences == []
 
 
 def test_a_cap_that_a_run_exceeds_is_not_kept(monkeypatch):

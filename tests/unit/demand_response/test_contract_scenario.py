@@ -73,7 +73,7 @@ def test_the_folder_of_a_contract_is_a_run_that_everything_reads(path: Path) -> 
     out = path.parent / "run"
     said = json.loads(called("simulate", path, "-o", out, "--json"))
     run = wl.open_run(out)
-    assert run.check() == []
+    assert run.verify().sentences == []
     assert run.scenario["contract"]["bid"] == [1600, 300]
     kept = json.loads((out / "contract.json").read_text())
     assert kept == {name: said[name] for name in kept}

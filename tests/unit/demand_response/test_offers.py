@@ -225,14 +225,14 @@ def test_standby_jobs_that_nobody_needed_are_not_jobs_that_never_ran(tmp_path: P
     standby = result.jobs.application == 1
     assert standby.any()
     assert not np.isnan(result.schedule.start_s[standby]).any()
-    assert result.check() == []
+    assert result.verify().sentences == []
     assert result.energy_j == made.run.run.energy_j
     assert "standby jobs were not needed and are left out" in " ".join(result.remarks)
-    assert wl.open_run(made.save(tmp_path / "run")).check() == []
+    assert wl.open_run(made.save(tmp_path / "run")).verify().sentences == []
     said = CliRunner().invoke(cli, ["account", str(tmp_path / "run"), "--by", "user"]).output
     assert "standby" in said
     chosen = wl.regulate(**SHORT | {"bid": (1500, 200), "standby": True}, choose_nodes=True)
-    assert chosen.result.check() == []
+    assert chosen.result.verify().sentences == []
 
 
 def test_a_workload_that_nobody_named_is_said_and_an_empty_name_refused() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from tests.support.workloads import compose
 
-from wattline.analysis.checker import check
 from wattline.books.record import grow_log, grow_spans
 from wattline.engine.loop import FINISHED, LOG_FULL, SPANS_FULL, TIMERS_FULL, run_events
 from wattline.engine.prepare import Rules, prepare
@@ -17,6 +16,7 @@ from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.placement.first_fit import FirstFit
 from wattline.policies.state import grow
 from wattline.policies.view import SetSpeed, Start, WakeAt
+from wattline.results.verify.judge import verify
 
 
 def many(count: int) -> JobTable:
@@ -41,7 +41,7 @@ def test_log_and_timers_grow_in_the_middle_of_a_run():
     state, record = run_compiled(state, record, world, policy)
     assert run_events(state, record, world, policy, 10) == FINISHED
     tight = collect(jobs, machine, rules, state, record, 0.0)
-    assert check(tight) == []
+    assert verify(tight).sentences == []
     np.testing.assert_array_equal(ample.schedule.start_s, tight.schedule.start_s)
     np.testing.assert_array_equal(ample.events.time_s, tight.events.time_s)
 
@@ -55,7 +55,7 @@ def test_spans_grow_in_the_middle_of_a_run():
     assert run_events(state, record, world, policy, 1) != SPANS_FULL
     assert run_events(state, record, world, policy, 1000) == SPANS_FULL
     state, record = run_compiled(state, grow_spans(record), world, policy)
-    assert check(collect(jobs, machine, rules, state, record, 0.0)) == []
+    assert verify(collect(jobs, machine, rules, state, record, 0.0)).sentences == []
 
 
 def test_grown_arrays_keep_what_they_hold():
@@ -85,7 +85,7 @@ class Restless:
 
 def test_a_python_policy_cannot_overflow_the_engine():
     run = simulate(many(20), Machine.uniform(8), Restless())
-    assert check(run) == []
+    assert verify(run).sentences == []
     assert run.ran.all()
     assert np.sum(run.events.kind == EventKind.WAKE) >= 600
     assert np.sum(run.events.kind == EventKind.RATE) > 4096

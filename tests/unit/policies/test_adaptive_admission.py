@@ -11,7 +11,6 @@ import pytest
 from tests.support.plain import in_plain
 from tests.support.workloads import logged_ranges
 
-from wattline.analysis.checker import check
 from wattline.engine.composed import adaptive_run, composed
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
@@ -22,6 +21,7 @@ from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE, parse_cpu_freq
 from wattline.physics.powercap import CapChange, PowerCap, WattReservation
 from wattline.policies.admission.adaptive_setup import Strategy, adaptive
 from wattline.policies.backfill.conservative import Conservative
+from wattline.results.verify.judge import verify
 from wattline.studies.esp import study as esp
 from wattline.studies.esp.published import rows
 from wattline.studies.esp.workloads import esp_jobs, profiles
@@ -42,7 +42,7 @@ def jobs(*rows):
 
 def run(table, plan=None, strategy=Strategy.DVFS, **more):
     found = adaptive_run(table, more.pop("machine", machine()), plan, strategy, **more)
-    assert check(found) == []
+    assert verify(found).sentences == []
     return found
 
 
@@ -166,7 +166,7 @@ def run_conservative(table, plan):
     cluster = machine()
     policy = composed(adaptive(cluster, plan, jobs=table))._replace(backfill=Conservative())
     found = simulate(table, cluster, policy, Rules(cap_w=plan.signal(cluster.power_w_max)))
-    assert check(found) == []
+    assert verify(found).sentences == []
     return found
 
 

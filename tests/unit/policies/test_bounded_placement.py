@@ -128,7 +128,7 @@ def test_a_job_that_no_idle_machine_could_hold_is_refused():
 
 
 RACKS = """
-    from wattline.analysis.checker import check
+    from wattline.results.verify.judge import verify
     from wattline.engine.prepare import Rules
     from wattline.engine.simulate import simulate
     from wattline.model.jobs import JobTable
@@ -144,7 +144,7 @@ RACKS = """
     def starts(jobs, backfill, placement=placement):
         policy = compose(backfill=backfill, placement=placement)
         run = simulate(jobs, machine, policy, Rules(choose_nodes=True))
-        assert check(run) == []
+        assert verify(run).sentences == []
         return run.schedule.start_s.tolist()
 """
 
@@ -188,7 +188,7 @@ def test_all_jobs_are_slowed_where_a_rack_cannot_hold_them_at_full_speed():
     dvfs = Dvfs(np.array([0.5, 1.0]), np.array([0.4, 1.0]))
     run = simulate(jobs, machine, compose(admission=dvfs, placement=placement),
                    Rules(choose_nodes=True))
-    assert check(run) == []
+    assert verify(run).sentences == []
     result = [run.schedule.start_s.tolist(), run.schedule.end_s.tolist()]
     """)
     assert result == [[0, 0], [200, 250]]

@@ -8,7 +8,7 @@ from tests.support.plain import in_plain
 PLAY = """
     import numpy as np
     from tests.support.racks import rack_peaks_w
-    from wattline.analysis.checker import check
+    from wattline.results.verify.judge import verify
     from wattline.model.jobs import JobTable
     from wattline.scenario.build import plan
     from wattline.scenario.load import validate
@@ -36,7 +36,7 @@ def test_loans_stop_at_the_bounds_of_racks(seed: int) -> None:
     """Unbounded, loans took racks to 3,007 W here; the watts that are lent stay where they fit."""
     bounded, plain, ends = in_plain(PLAY + f"""
     lent, kept = play("lending", "naive", {seed}), play("watts", "naive", {seed})
-    assert check(lent) == [] and check(kept) == []
+    assert verify(lent).sentences == [] and verify(kept).sentences == []
     result = [rack_peaks_w(lent, 16, 60.0), rack_peaks_w(kept, 16, 60.0),
               [float(np.nansum(lent.schedule.end_s)), float(np.nansum(kept.schedule.end_s))]]
     """)

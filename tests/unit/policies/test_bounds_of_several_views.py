@@ -15,7 +15,7 @@ from wattline.model.views.build import read_views
 FEEDS = """
     import numpy as np
     from dataclasses import replace
-    from wattline.analysis.checker import check
+    from wattline.results.verify.judge import verify
     from wattline.engine.prepare import Rules
     from wattline.engine.simulate import simulate
     from wattline.model.errors import InputError
@@ -44,7 +44,7 @@ FEEDS = """
         run = simulate(jobs, machine, compose(placement=bounded(views, machine)),
                        Rules(choose_nodes=True))
         run = replace(run, bounds=bounds_of(views, machine))
-        return [run.schedule.start_s.tolist(), check(run)], run
+        return [run.schedule.start_s.tolist(), verify(run).sentences], run
 
     def refused(*views):
         try:
@@ -103,7 +103,8 @@ def test_the_checker_finds_a_share_of_a_feed_above_its_bound():
     """All four nodes busy draw 600 W from A; the run kept nothing, the bound is 450 W."""
     found = in_plain(FEEDS + """
     _, run = starts(feed("A"), feed("B"))
-    result = check(replace(run, bounds=bounds_of([feed("A", limit_w=450.0)], machine)))
+    tight = replace(run, bounds=bounds_of([feed("A", limit_w=450.0)], machine))
+    result = verify(tight).sentences
     """)
     assert len(found) == 1
     assert "upsA is above its bound of 450 W" in found[0]
@@ -149,7 +150,7 @@ PEAKS = """
     from pathlib import Path
     import numpy as np
     from tests.support import choices
-    from wattline.analysis.checker import check
+    from wattline.results.verify.judge import verify
     from wattline.model.run import EventKind
     from wattline.model.units import parse_hosts
 
@@ -191,7 +192,7 @@ def test_random_jobs_keep_all_bounds_of_three_views_by_another_count(seed):
     free, kept, wrong = in_plain(PEAKS + f"""
     run = choices.planned("placement.bounded, feeds", {seed}).run()
     loose = choices.planned("placement.first-fit", {seed}).run()
-    result = [peaks(loose), peaks(run), check(run)]
+    result = [peaks(loose), peaks(run), verify(run).sentences]
     """)
     limits = {"upsA": 2150, "pduA1": 1000, "pduB1": 1050, "upsB": 2125, "loop1": 2000}
     assert wrong == []
@@ -206,11 +207,11 @@ def test_bounds_of_three_views_decide_the_same_in_five_ways(backfill, power):
     fields |= {} if power == "none" else {"power.cap": "3kW"}
     found = in_plain(f"""
     from tests.support import choices
-    from wattline.analysis.checker import check
+    from wattline.results.verify.judge import verify
     from wattline.testing.five_ways import differences
     plan = choices.planned("placement.bounded, feeds", 4, **{fields!r})
     run = plan.run()
-    result = [differences(plan.jobs, plan.machine, plan.policy, plan.rules), check(run)]
+    result = [differences(plan.jobs, plan.machine, plan.policy, plan.rules), verify(run).sentences]
     """)
     assert found == [[], []]
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from tests.support.choices import NETWORK, trace
 
-from wattline.analysis.checker import check
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.jobs import JobTable
@@ -25,6 +24,7 @@ from wattline.policies.order.fcfs import Fcfs
 from wattline.policies.placement.counted import Counted
 from wattline.policies.placement.first_fit import FirstFit
 from wattline.policies.regulation.none import NoRegulation
+from wattline.results.verify.judge import verify
 from wattline.scenario.build import plan
 from wattline.scenario.load import changed, validate
 
@@ -107,7 +107,7 @@ def test_watts_that_only_one_class_can_draw_are_judged_and_run_there(admission, 
     run = ran_under(cap, machine, jobs, chosen)
     assert run.schedule.end_s.tolist() == [100.0]
     assert run.power_w_peak == pytest.approx(80e3)
-    assert check(run) == []
+    assert verify(run).sentences == []
 
 
 @pytest.mark.parametrize("admission", ["block", "wait", "watts"])
@@ -122,7 +122,7 @@ def test_the_cap_is_used_up_to_the_smallest_job(admission):
     run = ran_under(cap, machine, jobs, chosen)
     assert run.power_w_peak > cap.watts - 400.0
     assert run.time_above_cap_s == 0.0
-    assert check(run) == []
+    assert verify(run).sentences == []
 
 
 def test_a_job_of_own_watts_draws_at_a_low_frequency_what_its_own_nodes_say():

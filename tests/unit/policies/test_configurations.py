@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from wattline.analysis.checker import check
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.errors import InputError
@@ -19,6 +18,7 @@ from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.policies.placement.counted import Counted
 from wattline.policies.regulation.none import NoRegulation
+from wattline.results.verify.judge import verify
 
 NODE = NodeClass("node", cores=1, power_w_idle=0.0, power_w_active=230.0)
 
@@ -63,7 +63,7 @@ def test_worked_example_of_section_5_2_4(configuration, start_s, expected):
     assert schedule.end_s[1] - schedule.start_s[1] == pytest.approx(expected[3])
     assert schedule.energy_j[1] == pytest.approx(expected[3] * expected[4])
     assert done.time_above_cap_s == 0.0
-    assert check(done) == []
+    assert verify(done).sentences == []
 
 
 def table(name="app"):
@@ -179,7 +179,7 @@ def test_lent_watts_come_back_when_a_job_can_start():
     assert done.schedule.end_s.tolist() == pytest.approx([29.0, 42.0])
     assert done.time_above_cap_s == 0.0
     assert done.energy_j == pytest.approx(42.0 * 1600.0)
-    assert check(done) == []
+    assert verify(done).sentences == []
 
 
 def test_a_job_that_holds_its_share_leaves_less_to_the_next():

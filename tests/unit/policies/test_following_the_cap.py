@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from tests.support.workloads import logged_ranges
 
-from wattline.analysis.checker import check
 from wattline.engine.composed import composed
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
@@ -20,6 +19,7 @@ from wattline.model.run import EventKind
 from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE, parse_cpu_freq
 from wattline.physics.powercap import CapChange, PowerCap
 from wattline.policies.admission.adaptive_setup import Strategy, adaptive
+from wattline.results.verify.judge import verify
 from wattline.testing.five_ways import differences
 
 SPEED = SANDY_BRIDGE.speed()
@@ -36,7 +36,7 @@ def run(table, plan, strategy=Strategy.DVFS, logged=None):
     policy = composed(admission=adaptive(MACHINE, plan, strategy=strategy, follow=True))
     rules = Rules(cap_w=plan.signal(MACHINE.power_w_max), logged=logged or {})
     found = simulate(table, MACHINE, policy, rules)
-    assert check(found) == []
+    assert verify(found).sentences == []
     assert differences(table, MACHINE, policy, rules) == []
     return found
 

@@ -11,7 +11,7 @@ BOUNDED = """
     import numpy as np
     from dataclasses import replace
     from tests.support.workloads import compose
-    from wattline.analysis.checker import check
+    from wattline.results.verify.judge import verify
     from wattline.engine.prepare import Rules
     from wattline.engine.simulate import simulate
     from wattline.model.jobs import JobTable
@@ -35,7 +35,7 @@ BOUNDED = """
         run = simulate(jobs, machine, policy,
                        Rules(cap_w=cap.signal(machine.power_w_max), choose_nodes=True))
         return [run.ran.tolist(), run.placement.first.tolist(), run.time_above_cap_s,
-                check(run)]
+                verify(run).sentences]
 """
 """A node draws 7 W idle and 22 W busy."""
 

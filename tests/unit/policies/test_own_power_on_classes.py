@@ -34,7 +34,7 @@ def test_frequencies_keep_the_cap_wherever_a_job_runs(follow_cap: bool) -> None:
     run = wl.simulate(jobs(0), machine=machine(), placement="first-fit",
                       power=wl.Adaptive(cap=CAP_W, follow_cap=follow_cap))
     assert 1000 < run.power_w_peak <= CAP_W * (1 + 1e-9)
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
 
 
 @pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")

@@ -8,14 +8,14 @@ from tests.support.thinned import mostly
 
 TWO = """
     from tests.support.choices import planned
-    from wattline.analysis.checker import check
+    from wattline.results.verify.judge import verify
     reserved = [{"start_s": 400.0, "duration_s": 300.0, "nodes": 9},
                 {"start_s": 900.0, "duration_s": 100.0, "nodes": 12}]
     def problems(seed, backfill, power):
         run = planned("power.adaptive", seed, **{"policy.power": power, "reservations": reserved,
                                                  "policy.backfill": backfill}).run()
         assert run.ran.sum() > 20
-        return check(run)
+        return verify(run).sentences
 """
 POWERS = ({"name": "adaptive"}, {"name": "adaptive", "strategy": "mix"},
           {"name": "budget", "energy": "9MJ", "period": "1h"})

@@ -65,7 +65,7 @@ def test_a_saved_run_is_opened_with_the_same_questions(run: wl.Result, tmp_path:
     assert repr(again) == repr(run)
     assert repr(again.metrics(flat=True)) == repr(run.metrics(flat=True))
     assert again.remarks == run.remarks
-    assert again.check() == []
+    assert again.verify().sentences == []
 
 
 def test_a_run_is_saved_under_the_next_number(

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import wattline as wl
-from wattline.analysis.checker import check
 from wattline.model.errors import InputError, WattlineWarning
+from wattline.results.verify.judge import verify
 
 # Four nodes of 100 W, idle 50 W. Two jobs of two nodes at once, 200 s each.
 LOG = "".join(f"{n} 0 0 200 2 -1 -1 2 300 -1 1 1 1 -1 1 -1 -1 -1\n" for n in (1, 2))
@@ -46,7 +46,7 @@ def test_dvfs_slows_jobs_by_their_own_power(tmp_path: Path) -> None:
 def test_what_the_cap_counts_is_said_and_checked(tmp_path: Path) -> None:
     run = run_of(tmp_path, "wait", "jobs", 250.0)
     assert any("idle nodes draw up to 200 W beyond it" in line for line in run.remarks)
-    assert not list(check(run))
+    assert not list(verify(run).sentences)
 
 
 @pytest.mark.parametrize(("fields", "message"), [

@@ -10,10 +10,10 @@ from tests.support.commands import refused
 
 import wattline as wl
 from wattline.analysis import rundir
-from wattline.analysis.checker import check
 from wattline.cli.main import cli, main
 from wattline.model.errors import InputError
 from wattline.policies.placement.varied import THROTTLE
+from wattline.results.verify.judge import verify
 from wattline.scenario.build import plan
 from wattline.scenario.load import changed, validate
 
@@ -386,7 +386,7 @@ def test_what_nodes_draw_beside_their_devices_counts_under_the_cap(files):
         sorted((measured + 100 * nodes) / 0.9))
     assert real.events.power_w.max() <= 1700.0
     assert real.end_s > plain.end_s
-    assert not check(real)
+    assert not verify(real).sentences
 
 
 def test_of_what_watts_are_is_asked_for_and_said(files, capsys):
@@ -433,7 +433,7 @@ def test_a_job_without_a_measured_application_runs_as_requested(files, rule, bac
     assert (schedule.end_s - schedule.start_s)[2:4].tolist() == [77.0, 20.0]
     assert schedule.energy_j[2:4].tolist() == [3 * 230.0 * 77, 2 * 230.0 * 20]
     assert run.power_w_peak <= 1100.0
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
 
 
 def test_a_run_with_unmeasured_jobs_is_refused_where_that_is_asked_for(files):

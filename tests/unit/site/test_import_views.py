@@ -227,7 +227,7 @@ def test_two_tables_of_feeds_bound_a_machine_with_names(tmp_path, capsys):
         run = wl.simulate(jobs, machine=wl.Machine(nodes=6, node_idle_w=100, node_active_w=300,
                                                    node_names="cn[1-6]"),
                           placement=wl.Bounded(views=str(file)))
-        assert wl.check(run) == []
+        assert wl.verify(run).sentences == []
         assert run.assumed == ()
         return run.schedule.start_s.tolist()
 

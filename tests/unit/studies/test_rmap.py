@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from wattline.analysis.checker import check
 from wattline.cli.main import cli, main
 from wattline.model.errors import InputError
 from wattline.physics.regression import shipped_models
 from wattline.policies.configuration.offers import make_offers
+from wattline.results.verify.judge import verify
 from wattline.studies.published import VERDICTS
 from wattline.studies.rmap.report import as_dict, findings
 from wattline.studies.rmap.study import (
@@ -53,7 +53,7 @@ def test_every_policy_keeps_the_bound_and_runs_every_job(tables):
     bound_w = 0.44 * 32 * PEAK_W_PER_NODE
     for policy in POLICIES:
         run = run_one(jobs, offers, 32, bound_w, policy)
-        assert check(run) == [], policy
+        assert verify(run).sentences == [], policy
         assert run.time_above_cap_s == 0.0
         assert run.ran.all()
         assert run.power_w_peak <= bound_w * (1 + 1e-9)

@@ -60,7 +60,7 @@ def test_a_job_waits_until_its_nodes_are_up(tmp_path: Path, requeues: bool) -> N
     assert set(log.queued[boots].tolist()) == {1}
     assert (log.busy[log.time_s == up_s][-1], log.queued[log.time_s == up_s][-1]) == (24, 0)
     assert (log.busy[-1], log.queued[-1]) == (0, 0)
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
 
 
 def test_a_requeued_job_waits_again(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_requeued_job_waits_again(tmp_path: Path) -> None:
     (row,) = np.flatnonzero(log.kind == EventKind.REQUEUE)
     after = log.time_s == log.time_s[row]
     assert (log.busy[after][-1], log.queued[after][-1]) == (24, 1)  # the other has the nodes
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
 
 
 def test_a_suspended_job_goes_on_when_its_nodes_are_up(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_suspended_job_goes_on_when_its_nodes_are_up(tmp_path: Path) -> None:
     assert held.from_s[held.job == 0].tolist() == [float(run.schedule.start_s[0]), goes_on_s]
     assert held.watts_w[held.job == 0].tolist() == [80.0, 80.0]
     assert _added_j(run) == pytest.approx(run.schedule.energy_j)
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
 
 
 def test_a_job_cancelled_while_its_nodes_boot_adds_nothing(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_job_cancelled_while_its_nodes_boot_adds_nothing(tmp_path: Path) -> No
     assert run.schedule.end_s[1] < run.schedule.start_s[1] + 60.0
     assert held.watts_w[held.job == 1].tolist() == [0.0, 0.0, 0.0]
     assert _added_j(run) == pytest.approx(run.schedule.energy_j)
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
 
 
 LOG = """\
@@ -125,4 +125,4 @@ def test_a_job_of_no_time_with_claims_goes_on(tmp_path: Path) -> None:
     assert run.notes["suspended_jobs"] == 1.0
     assert run.ran.all()
     assert np.isfinite(run.schedule.end_s).all()
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []

@@ -39,7 +39,7 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> wl.Run:
 
 def test_what_is_in_use_draws_the_power_and_is_never_more_than_there_is(run: wl.Run) -> None:
     assert run.notes["requeues"] + run.notes["suspended_jobs"] > 0
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
     lasts_s = np.diff(run.events.time_s, append=run.end_s)
     drawn = (run.events.power_w - IDLE_W) / CPU_W
     assert run.events.busy[lasts_s > 0] == pytest.approx(drawn[lasts_s > 0])

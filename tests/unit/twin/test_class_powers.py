@@ -53,7 +53,7 @@ def test_a_job_draws_by_the_class_of_its_nodes(tmp_path: Path) -> None:
     energy = run.schedule.energy_j / np.maximum(run.schedule.end_s - run.schedule.start_s, 1e-9)
     assert energy[1] - energy[0] == pytest.approx(100.0 + 40.0)
     assert energy[3] - energy[2] == pytest.approx(2 * 250.0)
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
 
 
 def test_a_cap_counts_the_watts_of_the_class(tmp_path: Path) -> None:

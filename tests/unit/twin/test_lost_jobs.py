@@ -66,7 +66,7 @@ def test_a_job_that_is_lost_did_not_complete(
     assert found["fairness"]["users"] == 1
     assert run.schedule.energy_j[0] > 0.0
     assert any("lost while it ran" in line and "1" in line for line in run.remarks)
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
 
 
 def test_a_job_after_one_that_is_lost_waits_for_ever(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_a_node_that_boots_draws_its_idle_power(tmp_path: Path) -> None:
     assert lasts_s == pytest.approx(100.0, abs=2.0)
     drawn_j = (2 * IDLE_W + 8 * CPU_W) * lasts_s
     assert run.schedule.energy_j[1] == pytest.approx(drawn_j)
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
 
 
 def test_a_cap_counts_jobs_whose_nodes_boot(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_cap_counts_jobs_whose_nodes_boot(tmp_path: Path) -> None:
     run = wl.simulate(_twin(tmp_path, SLEEPS + CONF, log), cap=250)
     assert run.schedule.start_s[2] >= run.schedule.end_s[1]
     assert run.power_w_peak <= 250.0
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
 
 
 def test_a_job_that_is_lost_while_its_nodes_boot_drew_idle_power(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_what_a_node_does_after_the_last_end_is_written_down(tmp_path: Path) -> 
     slept = run.events.kind == EventKind.NODE
     assert _watts(run, 200.0) == pytest.approx(0.0)
     assert run.events.time_s[slept].max() > run.schedule.end_s[0]
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
 
 
 def test_idle_power_of_nodes_that_are_down_is_said(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_a_run_has_its_own_watts_and_the_power_of_events_is_the_energy(
     log = run.events
     lost = preempts + is_down
     assert run.notes["requeues"] == lost
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
     starts = log.kind == EventKind.START
     cpus = run.schedule.nodes[log.job[starts]]
     # A CPU draws 10 W, and its part of the 100 W of a node of four.
@@ -92,20 +92,20 @@ def test_runs_that_were_lost_have_rows_and_add_up(
     assert requeues.sum() == run.notes["requeues"]
     assert (run.jobs.restart == requeues).all()
     assert (starts == requeues + 1).all()
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
     assert _joules(run) == pytest.approx(run.schedule.energy_j)
     run.save(tmp_path / "run")
     again = wl.open_run(tmp_path / "run")
     assert (again.events.kind == log.kind).all()
     assert (again.jobs.restart == requeues).all()
-    assert wl.check(again) == []
+    assert wl.verify(again).sentences == []
 
 
 @pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
 def test_a_run_that_was_lost_for_ever_has_its_joules(tmp_path: Path) -> None:
     down = DOWN.splitlines()[0] + "\nn[1-2]|50|Unknown|DOWN|x\n"
     run = _run(tmp_path, False, True, down=down)
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
     assert np.isnan(run.schedule.start_s[:2]).all()
     # Four CPUs of 10 W and a node of 100 W for 50 s.
     assert run.schedule.energy_j.tolist() == pytest.approx([7000.0, 7000.0, 0.0])
@@ -116,9 +116,9 @@ def test_a_run_that_was_lost_for_ever_has_its_joules(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
 def test_the_folder_has_what_every_run_had_on_its_nodes(tmp_path: Path) -> None:
     run = _run(tmp_path, True, True)
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
     kept = wl.open_run(run.save(tmp_path / "run"))
-    assert wl.check(kept) == []
+    assert wl.verify(kept).sentences == []
     held = kept.node_stays
     assert held is not None
     begins = {(int(job), float(time_s)) for job, time_s, kind in zip(
@@ -133,4 +133,5 @@ def test_the_folder_has_what_every_run_had_on_its_nodes(tmp_path: Path) -> None:
     last = (held.from_s == kept.schedule.start_s[held.job]).tolist().index(False)
     lost = replace(held, **{each.name: np.delete(getattr(held, each.name), last)
                             for each in fields(held)})
-    assert any("times by the log" in line for line in wl.check(replace(kept, node_stays=lost)))
+    found = wl.verify(replace(kept, node_stays=lost)).sentences
+    assert any("times by the log" in line for line in found)

@@ -56,7 +56,7 @@ def test_no_period_draws_more_than_its_joules(twin: Path, tmp_path: Path) -> Non
     assert run.budget["over"] == [] == run.budget["no_room"]
     assert run.notes["budget_periods_over"] == 0.0
     assert run.metrics()["wait_s"]["mean"] > free.metrics()["wait_s"]["mean"]
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
     again = wl.simulate(run.save(tmp_path / "run") / "scenario.toml")
     assert again.schedule.start_s.tolist() == run.schedule.start_s.tolist()
 
@@ -65,7 +65,7 @@ def test_a_cap_holds_beside_it(twin: Path) -> None:
     run = wl.simulate(twin, cap=660, policy__power=BUDGET)
     assert run.power_w_peak == 660.0
     assert max(drawn_j(run)) <= BUDGET["energy"]
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
 
 
 def test_jobs_without_room_are_named_with_what_they_need(twin: Path) -> None:

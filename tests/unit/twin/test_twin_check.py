@@ -153,4 +153,4 @@ def test_the_example_is_a_twin_of_its_files() -> None:
     folder = Path(__file__).parents[3] / "examples" / "twin"
     run = wl.simulate(folder / "twin.toml")
     assert run.ran.all()
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []

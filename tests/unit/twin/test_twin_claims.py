@@ -61,7 +61,7 @@ def chosen(twin: Path, objective: str = "time", **more: Any) -> Any:
     parameters = {"name": "claims", "claims": str(twin.parent / "claims.csv"),
                   "objective": objective, **more.pop("parameters", {})}
     run = wl.simulate(twin, placement="claims", configure=parameters, **more)
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
     return run
 
 

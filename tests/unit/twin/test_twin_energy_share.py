@@ -51,7 +51,7 @@ def test_who_drew_less_goes_first(tmp_path: Path, flags: str) -> None:
     assert by_cpus[2] < by_cpus[3]
     assert run.schedule.start_s[3] < run.schedule.start_s[2]
     assert any("fair-share counts the joules of jobs" in line for line in run.remarks)
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
 
 
 def test_by_command(tmp_path: Path) -> None:

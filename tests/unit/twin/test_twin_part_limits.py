@@ -70,7 +70,7 @@ def test_no_list_of_nodes_draws_more_than_its_limit(twin: Path) -> None:
     assert run.power_w_peak == 740.0  # three jobs at a time
     assert any(line.startswith("limits of parts, drawn at most: n[1-2] 280 W of 300 W")
                for line in run.remarks)
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
     assert run.metrics()["wait_s"]["mean"] > free.metrics()["wait_s"]["mean"]
 
 
@@ -90,7 +90,7 @@ def test_limits_and_a_cap_go_together(twin: Path) -> None:
     run = wl.simulate(twin, cap=660, policy__placement=bounded)
     assert run.power_w_peak == 660.0
     assert most_w(run, "n1", "n2") <= 300.0
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
 
 
 def test_jobs_that_no_part_has_room_for_are_said(twin: Path) -> None:
@@ -143,18 +143,18 @@ def test_the_folder_of_a_run_lets_limits_be_checked(twin: Path, tmp_path: Path) 
     run = wl.open_run(wl.simulate(twin, policy__placement=bounded).save(tmp_path / "run"))
     held = run.node_stays
     assert held is not None
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
     (limit,) = run.node_bounds
     tight = replace(run, node_bounds=(replace(limit, limit_w=270.0),))
-    assert wl.check(tight) == [
+    assert wl.verify(tight).sentences == [
         "n[1-2] is above its limit of 270 W: its nodes draw 280 W at most"]
     wider = replace(run, node_stays=replace(held, watts_w=held.watts_w + 30.0))
-    assert wl.check(wider) == [
+    assert wl.verify(wider).sentences == [
         "n[1-2] is above its limit of 300 W: its nodes draw 310 W at most"]
     twice = replace(run, node_stays=replace(held, node=np.zeros_like(held.node)))
-    assert any("gives 16 CPUs at a time, and has 8" in line for line in wl.check(twice))
+    assert any("gives 16 CPUs at a time, and has 8" in line for line in wl.verify(twice).sentences)
     less = replace(run, node_stays=replace(held, watts_w=held.watts_w - 30.0))
     assert any("draws 180 W from" in line and "and 150 W on its nodes" in line
-               for line in wl.check(less))
-    assert wl.check(replace(run, node_stays=None)) == [
+               for line in wl.verify(less).sentences)
+    assert wl.verify(replace(run, node_stays=None)).sentences == [
         "the run has limits of parts, and does not say what its jobs had on their nodes"]

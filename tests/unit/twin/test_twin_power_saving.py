@@ -64,7 +64,7 @@ def test_nodes_of_a_cloud_are_asleep_when_the_log_begins(tmp_path: Path) -> None
     assert lasts_s == pytest.approx(100.0, abs=2.0)
     assert 20.0 <= run.schedule.start_s[0] <= 50.0  # the node boots, and is seen to be up
     assert run.events.power_w.max() == pytest.approx(140.0)
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
     assert any("powered down when the log begins" in line for line in run.assumed)
 
 

@@ -51,7 +51,7 @@ def test_reserved_watts_are_free_in_their_window(twin: Path) -> None:
         660.0, 500.0, 500.0, 660.0]
     assert [each.name for each in run.reservations] == ["chiller"]
     assert run.time_above_cap_s == 0.0
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
 
 
 def test_dates_and_seconds_of_caps_and_windows_are_the_same(twin: Path, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_window_for_part_of_the_jobs_lets_those_run(twin: Path) -> None:
     run = wl.simulate(twin, cap=660, reservations=[{**WINDOW, "watts": 80.0}])
     held_w = [drawn_w(run, time_s) for time_s in range(1000, 1500, 10)]
     assert max(held_w) == 580.0
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
 
 
 def test_reserved_watts_go_with_a_cap_as_a_table(twin: Path) -> None:

@@ -25,7 +25,7 @@ def twin(tmp_path: Path) -> Path:
 def test_a_twin_runs_whole_and_holds_together(twin: Path) -> None:
     run = wl.simulate(twin)
     assert run.ran.all()
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
     assert run.units == 40  # CPUs
     # Four nodes at a time are full: 5 x 100 W idle and 4 x 8 CPUs of 10 W.
     assert run.power_w_peak == 820.0
@@ -46,7 +46,7 @@ def test_a_cap_is_kept_and_a_watched_one_measured(twin: Path) -> None:
     assert capped.time_above_cap_s == 0.0
     assert capped.power_w_peak <= 700.0
     assert capped.metrics()["wait_s"]["mean"] > wl.simulate(twin).metrics()["wait_s"]["mean"]
-    assert wl.check(capped) == []
+    assert wl.verify(capped).sentences == []
     watched = wl.simulate(twin, watch_cap=700)
     assert watched.time_above_cap_s > 0.0
     assert watched.power_w_peak == 820.0

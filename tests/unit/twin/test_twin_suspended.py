@@ -33,7 +33,7 @@ def _twin(folder: Path) -> Path:
 
 def test_a_run_has_the_pauses_of_its_jobs(tmp_path: Path) -> None:
     run = wl.simulate(_twin(tmp_path))
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
     start_s, end_s = run.schedule.start_s[0], run.schedule.end_s[0]
     paused = run.events.time_s[run.events.kind == EventKind.PAUSE]
     resumed = run.events.time_s[run.events.kind == EventKind.RESUME]
@@ -66,7 +66,7 @@ def test_a_run_that_was_lost_has_its_pauses(tmp_path: Path) -> None:
     twin = wl.make_twin(tmp_path / "slurm.conf", events=tmp_path / "day.events", idle_w=100,
                         cpu_w=10, gpu_w=0, down=tmp_path / "down.txt")
     run = wl.simulate(twin.scenario)
-    assert wl.check(run) == []
+    assert wl.verify(run).sentences == []
     log = run.events
     of_job = (log.job == 0) & (log.kind != EventKind.SUBMIT)
     first = [EventKind.START, EventKind.PAUSE, EventKind.RESUME]

@@ -9,14 +9,14 @@ import pytest
 from run_maker import changed, fcfs_run, some_jobs
 
 from wattline.analysis import rundir
-from wattline.analysis.checker import check
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
 from wattline.model.run import EventKind, EventLog, Outcome, PowerBound, Run, Schedule
+from wattline.results.verify.judge import verify
 
 
 def sentences(run: Run, part: str) -> list[str]:
-    return [sentence for sentence in check(run) if part in sentence]
+    return [sentence for sentence in verify(run).sentences if part in sentence]
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def levels(good: Run) -> Run:
 
 
 def test_a_run_whose_jobs_change_their_speed_together_is_good(good: Run) -> None:
-    assert check(levels(good)) == []
+    assert verify(levels(good)).sentences == []
 
 
 def shifted(run: Run, watts: float) -> Run:
@@ -65,11 +65,11 @@ def test_a_machine_above_all_its_jobs_at_full_speed_is_reported(good: Run) -> No
 def test_jobs_with_watts_of_their_own_may_draw_more_than_busy_nodes_and_no_more() -> None:
     """A job of two nodes that the log gives 900 W, where busy nodes draw 500 W."""
     run = fcfs_run(JobTable.build(submit_s=[0], run_s=[10], procs=[2], power_w=[900.0]), nodes=2)
-    assert check(run) == []
+    assert verify(run).sentences == []
     nodes_only = replace(run, jobs=run.jobs.with_columns(power_w=np.array([np.nan])))
     assert sentences(nodes_only, "draw more than at full speed")
     assert sentences(nodes_only, "above what the machine can draw")
-    assert check(replace(nodes_only, policy_powers=True)) == []  # a policy asked for it
+    assert verify(replace(nodes_only, policy_powers=True)).sentences == []  # a policy asked for it
 
 
 def switched_run(shutdown_w: float = 120.0) -> Run:
@@ -101,7 +101,7 @@ def switched_run(shutdown_w: float = 120.0) -> Run:
 
 
 def test_nodes_that_shut_down_are_off_and_boot_draw_their_own_powers() -> None:
-    assert check(switched_run()) == []
+    assert verify(switched_run()).sentences == []
     assert sentences(switched_run(shutdown_w=121.0), "440.0 W instead of 442.0 W")
 
 
@@ -118,7 +118,7 @@ def rack(limit_w: float) -> PowerBound:
 
 def test_a_rack_above_its_bound_is_reported(good: Run) -> None:
     """Four busy nodes of 250 W make 1,000 W."""
-    assert check(replace(good, bounds=(rack(1000.0),))) == []
+    assert verify(replace(good, bounds=(rack(1000.0),))).sentences == []
     found = sentences(replace(good, bounds=(rack(1000.0), rack(999.0))), "rack0 is above")
     assert len(found) == 1
     assert "bound of 999 W" in found[0]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from wattline.analysis.audit import TOLERANCE, by_job
-from wattline.analysis.free_units import of_units
 from wattline.model.run import EventKind, Outcome, Run
 from wattline.model.signal import FloatArray
+from wattline.results.verify._base import TOLERANCE, by_job
+from wattline.results.verify.idle_power import of_units
 
 Rows = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]

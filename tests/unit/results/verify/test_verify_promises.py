@@ -12,18 +12,18 @@ from run_maker import changed, fcfs_run
 from tests.support.plain import in_plain
 
 from wattline.analysis import rundir
-from wattline.analysis.checker import check
 from wattline.model.jobs import JobTable
 from wattline.model.promises import EnergyPeriods, Frequencies, Promises
 from wattline.model.reservation import Reservation
 from wattline.model.run import EventKind, Run
 from wattline.model.signal import Signal
+from wattline.results.verify.judge import verify
 
 NOBODY = {"low_hz": np.zeros(3), "high_hz": np.full(3, 9e9)}
 
 
 def sentences(run: Run, part: str) -> list[str]:
-    return [sentence for sentence in check(run) if part in sentence]
+    return [sentence for sentence in verify(run).sentences if part in sentence]
 
 
 def three_jobs() -> Run:
@@ -59,14 +59,14 @@ def slowed(run: Run, job: int) -> Run:
 def test_the_run_itself_is_good() -> None:
     run = three_jobs()
     assert run.schedule.start_s.tolist() == [0, 0, 60]
-    assert check(run) == []
+    assert verify(run).sentences == []
 
 
 # ---- frequencies -----------------------------------------------------------------------------
 
 
 def test_jobs_at_full_speed_are_within_a_range_that_has_it() -> None:
-    assert check(under(three_jobs(), frequencies=ladder())) == []
+    assert verify(under(three_jobs(), frequencies=ladder())).sentences == []
 
 
 def test_a_job_above_the_frequency_that_it_allows_is_reported() -> None:
@@ -115,8 +115,8 @@ def reserved(run: Run, start_s: float, duration_s: float, nodes: int = 2) -> Run
 
 
 def test_units_that_no_job_holds_can_be_reserved() -> None:
-    assert check(reserved(three_jobs(), 40.0, 20.0)) == []
-    assert check(reserved(three_jobs(), 100.0, 50.0, nodes=4)) == []
+    assert verify(reserved(three_jobs(), 40.0, 20.0)).sentences == []
+    assert verify(reserved(three_jobs(), 100.0, 50.0, nodes=4)).sentences == []
 
 
 def test_a_start_on_reserved_units_is_reported() -> None:
@@ -134,7 +134,7 @@ def test_a_job_that_asked_to_run_into_reserved_units_is_reported() -> None:
 def test_a_job_that_stays_longer_than_it_asked_for_is_not_blamed_on_the_policy() -> None:
     run = three_jobs()
     short = replace(run, jobs=run.jobs.with_columns(requested_s=np.array([30.0, 60, 40])))
-    assert check(reserved(short, 35.0, 5.0)) == []
+    assert verify(reserved(short, 35.0, 5.0)).sentences == []
 
 
 # ---- the cap and its windows -----------------------------------------------------------------
@@ -152,17 +152,17 @@ def capped(run: Run, *steps: tuple[float, float]) -> Run:
 
 def test_a_start_above_the_cap_is_reported_where_the_policy_keeps_it() -> None:
     run = capped(three_jobs(), (0.0, 1000.0), (60.0, 999.0))
-    assert check(run) == []  # it was only watched
+    assert verify(run).sentences == []  # it was only watched
     found = sentences(under(run, keeps_cap=True), "over the cap")
     assert len(found) == 1
     assert "1000.0 W, and the cap is 999.0 W" in found[0]
-    assert check(under(capped(three_jobs(), (0.0, 1000.0)), keeps_cap=True)) == []
+    assert verify(under(capped(three_jobs(), (0.0, 1000.0)), keeps_cap=True)).sentences == []
 
 
 def test_a_cap_that_falls_while_jobs_run_is_no_mistake_of_theirs() -> None:
     """At 40 s the machine falls to 700 W, and nobody starts before 60 s."""
     fallen = capped(three_jobs(), (0.0, 1000.0), (40.0, 600.0), (60.0, 1000.0))
-    assert check(under(fallen, keeps_cap=True)) == []
+    assert verify(under(fallen, keeps_cap=True)).sentences == []
 
 
 def test_a_window_known_beforehand_that_is_not_kept_is_reported() -> None:
@@ -171,14 +171,14 @@ def test_a_window_known_beforehand_that_is_not_kept_is_reported() -> None:
     assert len(found) == 1
     assert "700.0 W, and the cap is 600.0 W" in found[0]
     kept = capped(three_jobs(), (0.0, 1000.0), (40.0, 700.0), (60.0, 1000.0))
-    assert check(under(kept, windows=((40.0, 60.0),))) == []
+    assert verify(under(kept, windows=((40.0, 60.0),))).sentences == []
 
 
 def test_a_window_is_not_held_against_jobs_that_stay_too_long() -> None:
     run = three_jobs()
     short = replace(run, jobs=run.jobs.with_columns(requested_s=np.array([40.0, 40, 40])))
     fallen = capped(short, (0.0, 1000.0), (40.0, 600.0), (60.0, 1000.0))
-    assert check(under(fallen, windows=((40.0, 60.0),))) == []
+    assert verify(under(fallen, windows=((40.0, 60.0),))).sentences == []
 
 
 # ---- energy budgets --------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def period(number: int, energy_j: float) -> dict[str, Any]:
 
 
 def test_a_budget_that_is_used_to_the_last_joule_is_kept() -> None:
-    assert check(budgeted(DRAWN_J, 0.0, 100.0)) == []
+    assert verify(budgeted(DRAWN_J, 0.0, 100.0)).sentences == []
 
 
 def test_a_start_without_joules_for_it_is_reported() -> None:
@@ -211,7 +211,7 @@ def test_the_joules_that_running_jobs_may_still_draw_count_at_a_start() -> None:
     when both jobs started at 0 s; nobody started later in it."""
     run = budgeted(53_999.0, 0.0, 60.0, 120.0, over=(period(1, 54_000.0),))
     assert "(0.0 s)" in sentences(run, "no joules left")[0]
-    assert check(budgeted(54_000.0, 0.0, 60.0, 120.0)) == []
+    assert verify(budgeted(54_000.0, 0.0, 60.0, 120.0)).sentences == []
 
 
 def test_a_period_above_its_budget_must_be_reported_as_such() -> None:
@@ -228,14 +228,14 @@ def test_the_joules_of_the_next_period_count_at_a_start_that_reaches_it() -> Non
     over = (period(2, 21_000.0),)
     run = budgeted(20_500.0, 58.0, 79.0, 100.0, over=over)
     assert "(60.0 s)" in sentences(run, "no joules left")[0]
-    assert check(budgeted(20_500.0, 58.0, 79.0, 100.0, over=over, carry="allow")) == []
-    assert check(budgeted(21_000.0, 58.0, 79.0, 100.0)) == []
+    assert verify(budgeted(20_500.0, 58.0, 79.0, 100.0, over=over, carry="allow")).sentences == []
+    assert verify(budgeted(21_000.0, 58.0, 79.0, 100.0)).sentences == []
 
 
 def test_joules_that_are_left_count_for_the_next_period_where_they_are_kept() -> None:
     """Nothing to 0 s, 54,000 J to 60 s, then 48,000 J by the request of job 3: 102,000 J of three.
     """
-    assert check(budgeted(34_000.0, -60.0, 0.0, 60.0, 120.0, unspent="carry")) == []
+    assert verify(budgeted(34_000.0, -60.0, 0.0, 60.0, 120.0, unspent="carry")).sentences == []
     assert "(60.0 s)" in sentences(budgeted(33_000.0, -60.0, 0.0, 60.0, 120.0, unspent="carry"),
                                    "no joules left")[0]
     assert sentences(budgeted(34_000.0, -60.0, 0.0, 60.0, 120.0), "is not reported")
@@ -244,8 +244,9 @@ def test_joules_that_are_left_count_for_the_next_period_where_they_are_kept() ->
 def test_a_period_may_be_charged_with_all_of_the_jobs_that_start_in_it() -> None:
     """400 W idle for 50 s; above it jobs 1 and 2 have 300 W for 40 s and 60 s, and start in it."""
     charged = {"period": 1, "energy_j": 45_000.0, "charged_j": 20_000.0 + 300 * 100}
-    assert check(budgeted(50_000.0, 0.0, 50.0, 100.0, carry="charge-now")) == []
-    assert check(budgeted(49_000.0, 0.0, 50.0, 100.0, carry="charge-now", over=(charged,))) == []
+    assert verify(budgeted(50_000.0, 0.0, 50.0, 100.0, carry="charge-now")).sentences == []
+    told = budgeted(49_000.0, 0.0, 50.0, 100.0, carry="charge-now", over=(charged,))
+    assert verify(told).sentences == []
     assert sentences(budgeted(49_000.0, 0.0, 50.0, 100.0, carry="charge-now"), "is not reported")
 
 
@@ -301,8 +302,8 @@ def test_a_run_folder_keeps_what_was_promised(tmp_path) -> None:
     for mine, theirs in zip(back.promises.frequencies.allowed(), ladder(
             high_hz=np.array([1e9, 9e9, np.inf]), least_hz=np.inf).allowed(), strict=True):
         assert mine.tolist() == theirs.tolist()
-    assert sorted(check(back)) == sorted(check(run))
-    assert len(check(back)) > 2
+    assert sorted(verify(back).sentences) == sorted(verify(run).sentences)
+    assert len(verify(back).sentences) > 2
 
 
 def test_a_run_folder_of_before_promises_nothing(tmp_path) -> None:
@@ -310,7 +311,7 @@ def test_a_run_folder_of_before_promises_nothing(tmp_path) -> None:
     manifest = json.loads((folder / rundir.MANIFEST).read_text())
     del manifest["promises"], manifest["reservations"]
     (folder / rundir.MANIFEST).write_text(json.dumps(manifest))
-    assert check(rundir.read(folder)) == []
+    assert verify(rundir.read(folder)).sentences == []
 
 
 @pytest.mark.parametrize("case", ["placement.nedd", "placement.first-fit, classes"])
@@ -318,14 +319,14 @@ def test_a_lower_frequency_slows_a_job_down_whatever_its_nodes_and_network_do(ca
     """Jobs at 1.6 to 2.0 GHz of 2.6 take 1.3 times as long at least, and draw less."""
     found = in_plain(f"""
     from tests.support.choices import planned
-    from wattline.analysis.checker import check
+    from wattline.results.verify.judge import verify
     def run(**power):
         made = planned({case!r}, trace="plain", **{{"power.cap.watts": 1e5, "policy.power": power}})
         return made.run()
     slow, fast = run(name="adaptive", cpu_freq="1600000-2000000"), run(name="adaptive")
     took = [(one.schedule.end_s - one.schedule.start_s) / one.jobs.run_s for one in (slow, fast)]
     result = [float(took[0].min()), float(took[1].min()), slow.power_w_peak / fast.power_w_peak,
-              check(slow) + check(fast)]
+              verify(slow).sentences + verify(fast).sentences]
     """)
     least, full, power, problems = found
     assert problems == []

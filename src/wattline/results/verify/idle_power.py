@@ -7,17 +7,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from wattline.analysis.audit import (
+from wattline.model.jobs import IntArray
+from wattline.model.machine import NodeClass
+from wattline.model.run import EventKind, Run
+from wattline.model.signal import FloatArray
+from wattline.results.verify._base import (
     lost_runs,
     placed_wrongly,
     stay_of_span,
     stays,
     stays_end,
 )
-from wattline.model.jobs import IntArray
-from wattline.model.machine import NodeClass
-from wattline.model.run import EventKind, Run
-from wattline.model.signal import FloatArray
 
 
 def free_w(run: Run) -> FloatArray | None:

@@ -1,4 +1,4 @@
-"""`wattline check`: a run folder added up again, with the bill of its contract."""
+"""`wattline verify`: a run folder judged by its records, with the bill of its contract."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import wattline as wl
 from wattline.cli.main import cli
 from wattline.demand_response.folder import bill_differs
+from wattline.results.verify.judge import Finding, Verification
 
 SHORT = {"workload": "W4", "duration": "10m", "warmup": "5m", "check": 0, "cycle_s": 5,
          "bid": (9500, 2500), "seed": 1}
@@ -27,9 +28,11 @@ def test_a_run_with_wrong_labels_is_judged_by_what_its_jobs_are(
     chosen: bool, tmp_path: Path
 ) -> None:
     found = wl.regulate(**SHORT, mislabelled=0.3, feedback=True, choose_nodes=chosen)
-    assert found.result.check() == []
-    done = CliRunner().invoke(cli, ["check", str(found.save(tmp_path / "run"))])
-    assert (done.exit_code, done.output) == (0, f"{tmp_path / 'run'}: holds together\n")
+    assert found.result.verify().sentences == []
+    done = CliRunner().invoke(cli, ["verify", str(found.save(tmp_path / "run"))])
+    first, judged, *_ = done.output.splitlines()
+    assert (done.exit_code, first) == (0, f"{tmp_path / 'run'}: nothing is broken")
+    assert judged.startswith("  judged: log.columns, log.order, log.jobs, ")
 
 
 @pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
@@ -50,19 +53,27 @@ def test_what_does_not_fit_is_listed_and_fails_the_command(
 ) -> None:
     trace = wl.generate("lublin", seed=1, jobs=5, nodes=8)
     folder = wl.simulate(trace, machine=wl.Machine(nodes=8)).save(tmp_path / "run")
-    monkeypatch.setattr("wattline.analysis.checker.check", lambda run: ["a job ran twice"])
-    done = CliRunner().invoke(cli, ["check", str(folder)])
+    broken = Verification((Finding("a job ran twice", 7, 3.0, "log.jobs"),), (), ())
+    monkeypatch.setattr("wattline.results.verify.judge.verify", lambda run: broken)
+    done = CliRunner().invoke(cli, ["verify", str(folder)])
     assert (done.exit_code, done.output.splitlines()[1]) == (1, "  a job ran twice")
-    told = CliRunner().invoke(cli, ["check", str(folder), "--json"])
-    assert json.loads(told.stdout)["runs"] == [{"run": str(folder), "wrong": ["a job ran twice"]}]
+    told = CliRunner().invoke(cli, ["verify", str(folder), "--json"])
+    assert json.loads(told.stdout)["runs"] == [{
+        "run": str(folder), "judged": [], "not_judged": [],
+        "findings": [{"rule": "log.jobs", "sentence": "a job ran twice", "job": 7, "time_s": 3.0}]}]
+
+
+def test_who_types_the_old_name_is_told_the_new_one() -> None:
+    done = CliRunner().invoke(cli, ["check", "run"])
+    assert "there is no command 'check'; did you mean 'verify'?" in done.output
 
 
 def test_a_plain_run_holds_together_and_no_folder_is_refused(tmp_path: Path) -> None:
     trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
     machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
     folder = wl.simulate(trace, machine=machine).save(tmp_path / "run")
-    assert CliRunner().invoke(cli, ["check", str(folder)]).exit_code == 0
-    done = CliRunner().invoke(cli, ["check", str(tmp_path / "none")])
+    assert CliRunner().invoke(cli, ["verify", str(folder)]).exit_code == 0
+    done = CliRunner().invoke(cli, ["verify", str(tmp_path / "none")])
     assert isinstance(done.exception, wl.InputError)
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import numpy.typing as npt
 
-from wattline.analysis.audit import (
+from wattline.model.jobs import NO_JOB
+from wattline.model.run import EventKind, Run
+from wattline.model.signal import FloatArray
+from wattline.results.verify._base import (
     GIVING,
     TAKING,
     TOLERANCE,
+    Finding,
+    Skipped,
+    Verdicts,
     at_event,
     by_job,
     equal,
@@ -19,14 +23,15 @@ from wattline.analysis.audit import (
     jobs_that,
     lost_runs,
     of_event,
+    where,
 )
-from wattline.analysis.free_units import free_range_w, free_w, full_w
-from wattline.model.jobs import NO_JOB
-from wattline.model.run import EventKind, Run
-from wattline.model.signal import FloatArray
+from wattline.results.verify.idle_power import free_range_w, free_w, full_w
+
+UNKNOWN_UNITS = "units idle at different powers, and the run does not name those that are free"
+TOGETHER = "the log has many jobs that change their power at once, not to what each"
 
 
-def energy(run: Run) -> Iterator[str]:
+def energy(run: Run) -> Verdicts:
     """The machine's energy is the integral of its power, and the sum over its classes."""
     integral_j = float(np.dot(run.events.power_w, held_s(run)))
     yield from equal("the machine's energy", run.energy_j, "the integral of power", integral_j)
@@ -34,21 +39,22 @@ def energy(run: Run) -> Iterator[str]:
         total_j = sum(run.class_energy_j.values())
         yield from equal("the machine's energy", run.energy_j, "the sum over classes", total_j)
     if (run.schedule.energy_j < 0).any():
-        yield "a job has a negative energy"
+        yield Finding("a job has a negative energy")
     yield from jobs_that(run, ~run.ran & (lost_runs(run) == 0) & (run.schedule.energy_j != 0),
                          "never ran but have an energy")
 
 
-def idle_and_jobs(run: Run) -> Iterator[str]:
+def idle_and_jobs(run: Run) -> Verdicts:
     """Energies of the jobs plus what units without a job drew make the whole."""
     free = free_w(run)
     if free is None:
+        yield Skipped(UNKNOWN_UNITS)
         return
     parts_j = float(run.schedule.energy_j.sum()) + float(np.dot(free, held_s(run)))
     yield from equal("the machine's energy", run.energy_j, "jobs plus idle units", parts_j)
 
 
-def power_of_jobs(run: Run) -> Iterator[str]:
+def power_of_jobs(run: Run) -> Verdicts:
     """Each job's energy is the integral of its own power, and the machine's power at each event is
     that of the running jobs and of the free units.
 
@@ -56,6 +62,7 @@ def power_of_jobs(run: Run) -> Iterator[str]:
     """
     log = run.events
     if changes_together(run):
+        yield Skipped(TOGETHER)
         return
     row, power_w, lasts_s = job_powers(run)
     energy_j = np.bincount(log.job[row], weights=power_w * lasts_s, minlength=len(run.jobs))
@@ -67,21 +74,24 @@ def power_of_jobs(run: Run) -> Iterator[str]:
     yield from jobs_that(run, wrong, "have another energy than the integral of their power")
     free = free_w(run)
     if free is None:
+        yield Skipped(f"the machine's power: {UNKNOWN_UNITS}")
         return
     expected_w = free + np.cumsum(changes(run, row, power_w))
     off = _settled(run, np.abs(expected_w - log.power_w) > _rounding_w(expected_w))
     if off.size:
-        yield (f"the power differs from idle units plus running jobs {at_event(run, off)}: "
-               f"{log.power_w[off[0]]} W instead of {expected_w[off[0]]} W")
+        yield Finding(f"the power differs from idle units plus running jobs {at_event(run, off)}: "
+                      f"{log.power_w[off[0]]} W instead of {expected_w[off[0]]} W",
+                      *where(run, off))
 
 
-def jobs_within_nodes(run: Run) -> Iterator[str]:
+def jobs_within_nodes(run: Run) -> Verdicts:
     """No job draws more than it does at full speed, by the log or by the class of its nodes.
 
     What is corrected in the same instant was expected of a job, by a wrong label, and never drawn.
     Where jobs change together, the log does not say to what each of them is corrected.
     """
     if changes_together(run):
+        yield Skipped(TOGETHER)
         return
     row, power_w, lasts_s = job_powers(run)
     most = full_w(run)[run.events.job[row]]
@@ -90,7 +100,7 @@ def jobs_within_nodes(run: Run) -> Iterator[str]:
                          "draw more than at full speed on the nodes that they were given")
 
 
-def power_within_machine(run: Run) -> Iterator[str]:
+def power_within_machine(run: Run) -> Verdicts:
     """Never below what units without a job draw, nor above that with all jobs at full speed.
 
     The one check of the power itself where all jobs change their speed at once: the log does not
@@ -104,22 +114,23 @@ def power_within_machine(run: Run) -> Iterator[str]:
     top_w = np.where(unknown > 0, np.inf, high_w + known_w)
     below = _settled(run, log.power_w < low_w - _rounding_w(low_w))
     if below.size:
-        yield (f"the power is below that of the units without a job {at_event(run, below)}: "
-               f"{log.power_w[below[0]]} W, and these alone draw {low_w[below[0]]} W")
+        yield Finding("the power is below that of the units without a job "
+                      f"{at_event(run, below)}: {log.power_w[below[0]]} W, and these alone draw "
+                      f"{low_w[below[0]]} W", *where(run, below))
     above = _settled(run, log.power_w > top_w + _rounding_w(top_w))
     if above.size:
-        yield (f"the power is above what the machine can draw {at_event(run, above)}: "
-               f"{log.power_w[above[0]]} W, and with the jobs of then at full speed it is "
-               f"{top_w[above[0]]} W")
+        yield Finding(f"the power is above what the machine can draw {at_event(run, above)}: "
+                      f"{log.power_w[above[0]]} W, and with the jobs of then at full speed it is "
+                      f"{top_w[above[0]]} W", *where(run, above))
 
 
-def cap_and_peak(run: Run) -> Iterator[str]:
+def cap_and_peak(run: Run) -> Verdicts:
     """Peak, and time and energy above the cap, from the log."""
     peak_w = float(run.events.power_w[held_s(run) > 0].max(initial=0.0))
     yield from equal("the peak power", run.power_w_peak, "the log's highest", peak_w)
     if run.cap_w is None:
         if run.time_above_cap_s or run.energy_above_cap_j:
-            yield "the run has no cap, yet it reports time or energy above one"
+            yield Finding("the run has no cap, yet it reports time or energy above one")
         return
     edges = np.unique(np.concatenate((run.events.time_s, [run.end_s], run.cap_w.time_s)))
     edges = edges[(edges >= run.events.time_s[0]) & (edges <= run.end_s)] if edges.size else edges

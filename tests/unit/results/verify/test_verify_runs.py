@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from run_maker import changed, fcfs_run, some_jobs
 from tests.support.examples import examples
 
-from wattline.analysis.checker import check
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.run import EventKind, EventLog, Outcome, Placement, Run, Schedule
 from wattline.model.signal import Signal
+from wattline.results.verify.judge import verify
 
 CAP = Signal.from_steps([(0.0, 3000.0), (5000.0, 2200.0), (20000.0, 2500.5)], "W")
 
@@ -31,7 +31,7 @@ def good() -> Run:
 def test_a_good_run(good: Run) -> None:
     assert good.time_above_cap_s > 0
     assert good.schedule.nodes.max() == 16
-    assert check(good) == []
+    assert verify(good).sentences == []
 
 
 @examples(60)
@@ -45,7 +45,7 @@ def test_good_runs_of_all_shapes(data: st.DataObject) -> None:
         requested_s=data.draw(numbers),
         procs=np.array(data.draw(numbers)) % 6 + 1,
     )
-    assert check(fcfs_run(jobs, nodes=4, cap_w=Signal.constant(600.0))) == []
+    assert verify(fcfs_run(jobs, nodes=4, cap_w=Signal.constant(600.0))).sentences == []
 
 
 def _set(values: Any, row: int, value: Any) -> Any:
@@ -171,7 +171,7 @@ BROKEN: dict[str, tuple[Callable[[Run], Run], str]] = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_runs_are_caught(good: Run, name: str) -> None:
     breaks, sentence = BROKEN[name]
-    found = check(breaks(good))
+    found = verify(breaks(good)).sentences
     assert any(sentence in violation for violation in found), found
 
 
@@ -180,19 +180,19 @@ def test_uneven_idle_power_leaves_out_what_cannot_be_said(good: Run) -> None:
     groups = (NodeGroup(NodeClass("a", power_w_idle=90.0), 8),
               NodeGroup(NodeClass("b", power_w_idle=110.0), 8))
     other = replace(good, machine=Machine(groups))
-    assert check(replace(other, placement=None)) == []
-    assert any("the power differs from idle units" in sentence for sentence in check(other))
+    assert verify(replace(other, placement=None)).sentences == []
+    assert any("the power differs from idle units" in each for each in verify(other).sentences)
 
 
 def test_many_violations_are_summed_up(good: Run) -> None:
     late = changed(good, "schedule", start_s=good.schedule.start_s + 1)
-    assert any("and 297 more" in sentence for sentence in check(late))
+    assert any("and 297 more" in sentence for sentence in verify(late).sentences)
 
 
 def test_the_run_of_the_benchmark_is_a_good_one() -> None:
     from wattline.benchmarks.analysis import made_up_run
 
-    assert check(made_up_run(500)) == []
+    assert verify(made_up_run(500)).sentences == []
 
 
 def paused_run() -> Run:
@@ -225,20 +225,20 @@ def paused_run() -> Run:
 
 
 def test_a_paused_job_gives_its_units_back() -> None:
-    assert check(paused_run()) == []
+    assert verify(paused_run()).sentences == []
 
 
 def test_a_paused_job_must_be_placed_again() -> None:
     once = changed(paused_run(), "placement", job=np.array([0, 1]), first=np.array([0, 0]),
                    count=np.array([2, 1]))
-    assert any("another number of units" in sentence for sentence in check(once))
+    assert any("another number of units" in sentence for sentence in verify(once).sentences)
 
 
 def test_a_job_that_resumes_too_early_is_caught() -> None:
     early = changed(paused_run(), "events", time_s=np.array([0.0, 0, 4, 4, 4, 6, 5, 12]))
-    assert any("goes back in time" in sentence for sentence in check(early))
+    assert any("goes back in time" in sentence for sentence in verify(early).sentences)
     swapped = np.array([0, 1, 2, 3, 4, 6, 5, 7])
     log = {name: values[swapped] for name, values in vars(paused_run().events).items()}
     late = changed(paused_run(), "events", **{
         **log, "time_s": np.array([0.0, 0, 4, 4, 4, 5, 6, 12])})
-    assert any("start on units that another job still holds" in s for s in check(late))
+    assert any("start on units that another job still holds" in s for s in verify(late).sentences)

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from wattline.analysis.audit import TAKING, TOLERANCE
 from wattline.model.jobs import IntArray
 from wattline.model.run import NodeStays, Run
 from wattline.model.signal import FloatArray
+from wattline.results.verify._base import TAKING, TOLERANCE, Finding, Verdicts
 
 
-def node_stays(run: Run) -> Iterator[str]:
+def node_stays(run: Run) -> Verdicts:
     """No node gives more CPUs than it has, and no part draws more than its limit; each stretch of
     a job is among the stays, with no less than the watts that the log has for it."""
     held = run.node_stays
     if held is None:
         if run.node_bounds:
-            yield "the run has limits of parts, and does not say what its jobs had on their nodes"
+            yield Finding("the run has limits of parts, and does not say what its jobs had on "
+                          "their nodes")
         return
     outside = ((held.node < 0) | (held.node >= run.machine.node_count) | (held.job < 0)
                | (held.job >= len(run.jobs)) | (held.cpus < 1) | (held.to_s < held.from_s))
     if outside.any():
-        yield (f"{np.count_nonzero(outside)} stays on nodes are of no job or node, without a CPU, "
-               "or end before they begin")
+        yield Finding(f"{np.count_nonzero(outside)} stays on nodes are of no job or node, without "
+                      "a CPU, or end before they begin")
         return
     yield from _cpus(run, held)
     yield from _stretches(run, held)
@@ -36,11 +35,11 @@ def node_stays(run: Run) -> Iterator[str]:
         share[bound.nodes] = 1.0 if bound.share is None else bound.share
         drawn_w = float(share @ idle_w) + float(np.cumsum(watts_w * share[node]).max(initial=0.0))
         if drawn_w > bound.limit_w * (1 + TOLERANCE) + 1e-6:
-            yield (f"{bound.entity} is above its limit of {bound.limit_w:.10g} W: its nodes draw "
-                   f"{drawn_w:.10g} W at most")
+            yield Finding(f"{bound.entity} is above its limit of {bound.limit_w:.10g} W: its "
+                          f"nodes draw {drawn_w:.10g} W at most")
 
 
-def _cpus(run: Run, held: NodeStays) -> Iterator[str]:
+def _cpus(run: Run, held: NodeStays) -> Verdicts:
     rows, sign = _comings_and_goings(held)
     node = held.node[rows]
     order = np.argsort(node, kind="stable")
@@ -48,11 +47,11 @@ def _cpus(run: Run, held: NodeStays) -> Iterator[str]:
     over = np.flatnonzero(given > _by_node(run, "cores")[node[order]])
     if over.size:
         first = int(node[order][over[0]])
-        yield (f"node {run.machine.hosts[first]} gives {given[over[0]]} CPUs at a time, and has "
-               f"{run.machine.class_of(first).cores}")
+        yield Finding(f"node {run.machine.hosts[first]} gives {given[over[0]]} CPUs at a time, "
+                      f"and has {run.machine.class_of(first).cores}")
 
 
-def _stretches(run: Run, held: NodeStays) -> Iterator[str]:
+def _stretches(run: Run, held: NodeStays) -> Verdicts:
     """Stays by job and begin, and the same of the log."""
     log = run.events
     rows = np.flatnonzero(np.isin(log.kind, TAKING))
@@ -62,8 +61,8 @@ def _stretches(run: Run, held: NodeStays) -> Iterator[str]:
     first = np.flatnonzero((np.diff(job, prepend=-1) != 0) | (np.diff(from_s, prepend=-1.0) != 0))
     if not (np.array_equal(job[first], log.job[rows])
             and np.array_equal(from_s[first], log.time_s[rows])):
-        yield (f"jobs take nodes {first.size:,} times by their stays and {rows.size:,} times by "
-               "the log, or at other times")
+        yield Finding(f"jobs take nodes {first.size:,} times by their stays and {rows.size:,} "
+                      "times by the log, or at other times")
         return
     cores, idle_w = _by_node(run, "cores"), _by_node(run, "power_w_idle")
     node = held.node[order]
@@ -72,8 +71,9 @@ def _stretches(run: Run, held: NodeStays) -> Iterator[str]:
     over = np.flatnonzero(log.value[rows] > sum_w * (1 + TOLERANCE) + 1e-6)
     if over.size:
         row = over[0]
-        yield (f"job {run.jobs.job_id[log.job[rows[row]]]} draws {log.value[rows[row]]:.10g} W "
-               f"from {log.time_s[rows[row]]} s on, and {sum_w[row]:.10g} W on its nodes")
+        yield Finding(f"job {run.jobs.job_id[log.job[rows[row]]]} draws "
+                      f"{log.value[rows[row]]:.10g} W from {log.time_s[rows[row]]} s on, and "
+                      f"{sum_w[row]:.10g} W on its nodes")
 
 
 def _comings_and_goings(held: NodeStays) -> tuple[IntArray, IntArray]:

@@ -1,4 +1,4 @@
-"""The audit of energy budgets: what each period drew, and whether jobs had joules to start."""
+"""Rules of energy budgets: joules for each start, and what each period drew."""
 
 from __future__ import annotations
 
@@ -6,34 +6,38 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from wattline.analysis.audit import TAKING, TOLERANCE, at_event, held_s
-from wattline.analysis.free_units import idle_w_of_jobs, of_units
-from wattline.analysis.pace import due_s, steady
-from wattline.analysis.power_audits import changes_together
 from wattline.model.jobs import IntArray
 from wattline.model.promises import EnergyPeriods
 from wattline.model.run import EventKind, Run
 from wattline.model.signal import FloatArray
+from wattline.results.verify._base import (
+    TAKING,
+    TOLERANCE,
+    Finding,
+    Skipped,
+    Verdicts,
+    at_event,
+    held_s,
+    where,
+)
+from wattline.results.verify.idle_power import idle_w_of_jobs, of_units
+from wattline.results.verify.pace import due_s, steady
+from wattline.results.verify.power import TOGETHER, changes_together
 
 _REPORTED = 1e-6
 """So much of a budget a period may draw above it before it has to be reported: rounding."""
 
 
-def budget(run: Run) -> Iterator[str]:
-    """No job starts without joules for it; what a period draws all the same is reported."""
-    promised = run.promises.budget
-    if promised is None or not len(run.events):
-        return
-    yield from _starts(run, promised)
-    yield from _reported(run, promised)
-
-
-def _starts(run: Run, promised: EnergyPeriods) -> Iterator[str]:
+def starts(run: Run) -> Verdicts:
     """At a start, what was drawn and what all may still draw by their requests is in the budget.
 
     Of the period of the start and, where jobs may not be carried over, of the next one.
     """
+    promised = run.promises.budget
+    assert promised is not None
     if changes_together(run) or promised.carry == "charge-now":
+        yield Skipped(TOGETHER if changes_together(run) else
+                      "jobs are charged to the period of their start (carry = charge-now)")
         return
     log, edge_s = run.events, promised.edge_s
     taking = np.flatnonzero(np.isin(log.kind, TAKING) & (log.time_s >= edge_s[0])
@@ -62,7 +66,8 @@ def _starts(run: Run, promised: EnergyPeriods) -> Iterator[str]:
             wrong.append(now_s)
     if wrong:
         rows = taking[np.isin(log.time_s[taking], wrong)]
-        yield f"a job starts for which a period has no joules left {at_event(run, rows)}"
+        yield Finding(f"a job starts for which a period has no joules left {at_event(run, rows)}",
+                      *where(run, rows))
 
 
 def _given_j(promised: EnergyPeriods, used_j: FloatArray) -> FloatArray:
@@ -100,13 +105,16 @@ def _least_free_w(run: Run) -> float:
     return float(np.minimum(idle_w, of_units(run, lambda node: node.power_w_off)).sum())
 
 
-def _reported(run: Run, promised: EnergyPeriods) -> Iterator[str]:
+def reported(run: Run) -> Verdicts:
     """The run names the periods that drew more (or were charged with more), with how much."""
+    promised = run.promises.budget
+    assert promised is not None
     if not run.budget:
-        yield "the run has an energy budget, and does not say whether it was kept"
+        yield Finding("the run has an energy budget, and does not say whether it was kept")
         return
     charged = promised.carry == "charge-now"
     if charged and (len(run.machine.groups) > 1 or run.policy_powers):
+        yield Skipped("charges are not known on several node classes, or under a policy in Python")
         return  # how long a request lasts depends on the class that the job ran on, or on looks
     used_j = _charged_j(run, promised) if charged else np.diff(_drawn_j(run, promised.edge_s))
     given_j = _given_j(promised, used_j)
@@ -115,12 +123,12 @@ def _reported(run: Run, promised: EnergyPeriods) -> Iterator[str]:
     said = {int(each["period"]) - 1: float(each[word]) for each in run.budget["over"]}
     for period in sorted(set(np.flatnonzero(over).tolist()) ^ set(said)):
         what = "is reported as above its budget" if period in said else "is not reported"
-        yield (f"period {period + 1} of the energy budget drew {float(used_j[period])!r} J of "
-               f"{float(given_j[period])!r} J and {what}")
+        yield Finding(f"period {period + 1} of the energy budget drew {float(used_j[period])!r} J "
+                      f"of {float(given_j[period])!r} J and {what}")
     for period, energy_j in said.items():
         if over[period] and abs(energy_j - used_j[period]) > _REPORTED * energy_j:
-            yield (f"period {period + 1} of the energy budget is said to have drawn "
-                   f"{energy_j!r} J, the log gives {float(used_j[period])!r} J")
+            yield Finding(f"period {period + 1} of the energy budget is said to have drawn "
+                          f"{energy_j!r} J, the log gives {float(used_j[period])!r} J")
 
 
 def _charged_j(run: Run, promised: EnergyPeriods) -> FloatArray:

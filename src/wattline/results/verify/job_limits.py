@@ -1,23 +1,23 @@
-"""The audit of what each job may have of the power: its share of the cap that held at its start."""
+"""Rules of what each job may have: its share of the cap at its start, and its frequencies."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 
-from wattline.analysis.audit import TOLERANCE, jobs_that
 from wattline.model.promises import PowerShares
 from wattline.model.run import EventKind, Run
 from wattline.model.signal import FloatArray
+from wattline.results.verify._base import TOLERANCE, Verdicts, jobs_that
+from wattline.results.verify.pace import levels, needed, speeds
+
+_ROUNDING_S = 1e-6
 
 
-def within_shares(run: Run) -> Iterator[str]:
+def within_shares(run: Run) -> Verdicts:
     """No job is started with more than its share, or than the least that it can draw."""
     shares = run.promises.shares
-    if shares is None:
-        return
+    assert shares is not None
     known = np.isfinite(shares.weight)
     given = run.schedule.configuration > 0
     yield from jobs_that(run, run.ran & known & ~given,
@@ -66,3 +66,27 @@ def drawn_w(run: Run, shares: PowerShares) -> FloatArray:
 
 def _starts(run: Run) -> npt.NDArray[np.intp]:
     return np.flatnonzero((run.events.kind == EventKind.START) & (run.events.job >= 0))
+
+
+def frequencies(run: Run) -> Verdicts:
+    """Each job draws the power of a frequency that it allows, and is no faster than that."""
+    ladder = run.promises.frequencies
+    assert ladder is not None
+    seen = levels(run)
+    job = run.events.job[seen.row]
+    strange = seen.known & ~seen.found.any(axis=1)
+    yield from jobs_that(run, np.unique(job[strange]),
+                         "draw a power that none of the frequencies gives")
+    low_hz, high_hz = ladder.allowed()
+    steps = ladder.frequency_hz
+    within = (steps >= low_hz[job, None]) & (steps <= high_hz[job, None])
+    outside = seen.known & ~strange & ~(seen.found & within).any(axis=1)
+    yield from jobs_that(run, np.unique(job[outside]),
+                         "run at a frequency outside the range that they allow")
+    known = np.zeros(len(run.jobs), dtype=np.bool_)
+    known[job[seen.known & ~strange]] = True
+    fastest = max(group.node_class.speed for group in run.machine.groups)
+    least_s = needed(run) / (speeds(run) * fastest)
+    early = known & (run.schedule.end_s - run.schedule.start_s
+                     < least_s * (1 - TOLERANCE) - _ROUNDING_S)
+    yield from jobs_that(run, early, "ended sooner than their frequency allows")

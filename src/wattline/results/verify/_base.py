@@ -1,8 +1,9 @@
-"""What the audits of a run share: tolerances, sentences, and who held which units when."""
+"""The contract of a rule (finding, skipped, rule), tolerances, and who held which units when."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,56 @@ GIVING = (EventKind.END, EventKind.PAUSE, EventKind.REQUEUE)
 _EXAMPLES = 3
 
 Rows = npt.NDArray[np.intp] | npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One broken promise, or one figure that does not fit the others."""
+
+    sentence: str
+    job: int | None = None
+    """The number of the job as the log has it; of the first where there are several."""
+    time_s: float | None = None
+    """Of the first event at which it shows."""
+    rule: str = ""
+    """The code of the rule that found it, which whoever runs the rule fills in."""
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A rule, or a part of one, that could not be judged."""
+
+    why: str
+    rule: str = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A rule that was judged, and on how many decisions of how many where it counts them."""
+
+    rule: str
+    title: str
+    decisions: int | None = None
+    of: int | None = None
+
+
+Remark = Finding | Skipped
+Verdicts = Iterator[Remark]
+"""Findings and parts that were skipped, as a rule yields them."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One thing that is verified of every run that it applies to."""
+
+    code: str
+    title: str
+    """The promise as a sentence without its full stop."""
+    judge: Callable[[Run], Verdicts]
+    applies: Callable[[Run], bool] = lambda run: True
 
 
 def held_s(run: Run) -> FloatArray:
@@ -109,22 +160,29 @@ def differ(first: FloatArray, second: FloatArray) -> npt.NDArray[np.bool_]:
 
 
 def equal(what: str, value: float, other: str, expected: float,
-          scale: float = 0.0) -> Iterator[str]:
+          scale: float = 0.0) -> Iterator[Finding]:
     allowed = TOLERANCE * max(abs(value), abs(expected), abs(scale), 1e-300)
     if not abs(value - expected) <= allowed:
-        yield f"{what} is {value!r}, {other} gives {expected!r}"
+        yield Finding(f"{what} is {value!r}, {other} gives {expected!r}")
 
 
-def jobs_that(run: Run, which: Rows, what: str) -> Iterator[str]:
+def jobs_that(run: Run, which: Rows, what: str) -> Iterator[Finding]:
     rows = np.flatnonzero(which) if which.dtype == np.bool_ else which
     if not rows.size:
         return
     names = ", ".join(str(job) for job in run.jobs.job_id[rows[:_EXAMPLES]])
     more = f" and {rows.size - _EXAMPLES} more" if rows.size > _EXAMPLES else ""
-    yield f"jobs {names}{more} {what}"
+    yield Finding(f"jobs {names}{more} {what}", int(run.jobs.job_id[rows[0]]))
 
 
 def at_event(run: Run, rows: npt.NDArray[np.intp]) -> str:
-    """How many events, and the first of them."""
+    """Say how many events, and the first of them."""
     first = rows[0]
     return f"at {rows.size} events, first at row {first} ({run.events.time_s[first]} s)"
+
+
+def where(run: Run, rows: npt.NDArray[np.intp]) -> tuple[int | None, float]:
+    """Job and time of the first of these rows of the log, for a finding."""
+    job = int(run.events.job[rows[0]])
+    return (None if job == NO_JOB else int(run.jobs.job_id[job]),
+            float(run.events.time_s[rows[0]]))

@@ -1,0 +1,61 @@
+"""`wattline verify RUN...`: judge run folders by their records alone."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wattline.cli.output import json_option, print_json
+from wattline.model.units import counted
+
+
+@click.command("verify")
+@click.argument("folders", metavar="RUN...", nargs=-1, required=True,
+                type=click.Path(path_type=Path))
+@json_option
+def command(folders: tuple[Path, ...], as_json: bool) -> None:
+    """Verify run folders by their own records, with none of the code that made them.
+
+    Every promise that a policy or a scenario made is worked out again at every event. Each broken
+    one is a sentence, and the exit status is then 1. The last lines say what was judged, and what
+    could not be judged and why. Where a folder has a contract, its bill is worked out anew from
+    power.csv too.
+    """
+    from wattline.analysis.result import verify
+    from wattline.demand_response.folder import bill_differs
+
+    told: list[dict[str, Any]] = []
+    for folder in folders:
+        found = verify(folder)
+        bill = [{"rule": "contract.bill", "sentence": sentence, "job": None, "time_s": None}
+                for sentence in bill_differs(folder)]
+        plain = found.to_dict()
+        told.append({"run": str(folder), **plain, "findings": [*plain["findings"], *bill]})
+    if as_json:
+        print_json({"runs": told})
+    else:
+        for run in told:
+            _print(run)
+    if any(run["findings"] for run in told):
+        sys.exit(1)
+
+
+def _print(run: dict[str, Any]) -> None:
+    broken = [found["sentence"] for found in run["findings"]]
+    click.echo(f"{run['run']}: " + (f"{counted(len(broken), 'finding')}" if broken
+                                    else "nothing is broken"))
+    for sentence in broken:
+        click.echo(f"  {sentence}")
+    click.echo(f"  judged: {', '.join(map(_judged, run['judged']))}")
+    for rule in run["not_judged"]:
+        click.echo(f"  not judged: {rule['rule']}: {rule['why']}")
+
+
+def _judged(rule: dict[str, Any]) -> str:
+    if rule["decisions"] is None:
+        return str(rule["rule"])
+    of = "" if rule["of"] == rule["decisions"] else f" of {rule['of']:,}"
+    return f"{rule['rule']} ({rule['decisions']:,}{of} decisions)"

@@ -1,0 +1,129 @@
+"""`verify`: run every rule on a finished run, and say what was judged and what could not be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from wattline.model.run import Run
+from wattline.results.verify import budget, caps, job_limits, log, placement, power
+from wattline.results.verify._base import Finding, Judged, Rule, Skipped
+from wattline.results.verify.node_stays import node_stays
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Findings about one run, the rules that were judged, and those that could not be."""
+
+    findings: tuple[Finding, ...]
+    judged: tuple[Judged, ...]
+    skipped: tuple[Skipped, ...]
+
+    @property
+    def kept(self) -> bool:
+        """True where nothing is broken."""
+        return not self.findings
+
+    @property
+    def sentences(self) -> list[str]:
+        """One sentence for each finding; none where all is well."""
+        return [found.sentence for found in self.findings]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain JSON."""
+        return {
+            "findings": [_plain(found, "rule", "sentence", "job", "time_s")
+                         for found in self.findings],
+            "judged": [_plain(each, "rule", "title", "decisions", "of") for each in self.judged],
+            "not_judged": [_plain(each, "rule", "why") for each in self.skipped],
+        }
+
+
+def verify(run: Run) -> Verification:
+    """Verify a run by its own records: its log, placement, job table and promises.
+
+    Where the log itself is no log (its columns differ in length, time goes back), only that is
+    judged: all else would stumble over the same stone.
+    """
+    found: list[Finding] = []
+    skipped: list[Skipped] = []
+    judged: list[Judged] = []
+    for rules in (BEFORE_ALL, RULES):
+        for rule in rules:
+            if not rule.applies(run):
+                continue
+            before = len(skipped)
+            for remark in rule.judge(run):
+                if isinstance(remark, Finding):
+                    found.append(replace(remark, rule=rule.code))
+                else:
+                    skipped.append(replace(remark, rule=rule.code))
+            if len(skipped) == before:
+                judged.append(Judged(rule.code, rule.title))
+        if found:
+            break
+    return Verification(tuple(found), tuple(judged), tuple(skipped))
+
+
+def _plain(each: Finding | Judged | Skipped, *names: str) -> Mapping[str, Any]:
+    return {name: getattr(each, name) for name in names}
+
+
+def rules() -> Iterator[Rule]:
+    """All rules, in the order in which they are judged."""
+    yield from BEFORE_ALL
+    yield from RULES
+
+
+def _has_cap(run: Run) -> bool:
+    return run.cap_w is not None and run.promises.keeps_cap
+
+
+def _has_windows(run: Run) -> bool:
+    return run.cap_w is not None and bool(run.promises.windows)
+
+
+def _has_budget(run: Run) -> bool:
+    return run.promises.budget is not None and len(run.events) > 0
+
+
+BEFORE_ALL = (
+    Rule("log.columns", "columns have a row for each job or event", log.lengths),
+    Rule("log.order", "the log goes forward in time, inside the run", log.log_order),
+)
+RULES = (
+    Rule("log.jobs", "each job is submitted, started and ended once, when its table says",
+         log.each_job_once),
+    Rule("jobs.times", "jobs run after their submission, on units that there are", log.job_times),
+    Rule("jobs.dependencies", "jobs start after those that they depend on", log.dependencies),
+    Rule("units.busy", "busy units are the sum over running jobs", log.busy_units),
+    Rule("queue.length", "the queue is what was submitted and not started", log.queue_length),
+    Rule("units.placement", "no unit is held twice", placement.placement),
+    Rule("energy.machine", "the machine's energy is the integral of its power", power.energy),
+    Rule("energy.parts", "energies of jobs and idle units make the whole", power.idle_and_jobs),
+    Rule("power.jobs", "the machine's power is that of its jobs and idle units",
+         power.power_of_jobs),
+    Rule("power.nodes", "no job draws more than at full speed", power.jobs_within_nodes),
+    Rule("power.machine", "the power is one that the machine can draw",
+         power.power_within_machine),
+    Rule("cap.totals", "peak, and time and energy above the cap, are those of the log",
+         power.cap_and_peak),
+    Rule("cap.parts", "no rack, feed or view is above its bound", caps.within_bounds,
+         lambda run: bool(run.bounds)),
+    Rule("jobs.share", "no job is started with more than its share of the power",
+         job_limits.within_shares, lambda run: run.promises.shares is not None),
+    Rule("units.shared", "no node gives more CPUs than it has, no part draws above its limit",
+         node_stays, lambda run: run.node_stays is not None or bool(run.node_bounds)),
+    Rule("jobs.frequency", "each job runs at a frequency that it allows", job_limits.frequencies,
+         lambda run: run.promises.frequencies is not None),
+    Rule("units.reserved", "no job is on reserved units", placement.reserved_units,
+         lambda run: bool(run.reservations)),
+    Rule("cap.starts", "no start takes the machine above its cap", caps.cap_at_starts, _has_cap),
+    Rule("cap.events", "no end or change takes the machine above its cap",
+         caps.cap_at_every_event, _has_cap),
+    Rule("cap.windows", "caps that are known beforehand are kept", caps.cap_windows, _has_windows),
+    Rule("budget.starts", "no job starts without energy for it", budget.starts, _has_budget),
+    Rule("budget.reported", "periods above their energy budget are reported", budget.reported,
+         _has_budget),
+)
