@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.support.browsers import PATIENCE_S, chromium
-from tests.unit.analysis.run_maker import fcfs_run, some_jobs
+from tests.support.run_maker import fcfs_run, some_jobs
 from wattline.analysis.report import report
 from wattline.model.run import Run
 from wattline.model.signal import Signal

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.support.browsers import soon
-from tests.unit.analysis.run_maker import fcfs_run, some_jobs
+from tests.support.run_maker import fcfs_run, some_jobs
 from wattline.analysis import series
 from wattline.analysis.report import report
 from wattline.analysis.summary import power_text

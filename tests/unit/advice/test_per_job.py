@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.unit.analysis.run_maker import fcfs_run, some_jobs
+from tests.support.run_maker import fcfs_run, some_jobs
 
 from wattline.advice.per_job import compare_jobs
 from wattline.analysis import rundir

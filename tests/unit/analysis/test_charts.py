@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from run_maker import fcfs_run, some_jobs
+from tests.support.run_maker import fcfs_run, some_jobs
 
 from wattline.analysis import bundle, charts, series
 from wattline.model.run import Run

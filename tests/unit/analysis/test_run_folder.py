@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from run_maker import fcfs_run, some_jobs
+from tests.support.run_maker import fcfs_run, some_jobs
 
 from wattline.analysis import rundir
 from wattline.analysis.metrics import metrics

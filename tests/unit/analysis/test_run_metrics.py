@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from run_maker import fcfs_run, some_jobs
+from tests.support.run_maker import fcfs_run, some_jobs
 
 from wattline.analysis.metrics import metrics, quantiles, size_class, size_label, spread
 from wattline.model.jobs import JobTable

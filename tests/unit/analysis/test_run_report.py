@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from matplotlib.figure import Figure
-from run_maker import fcfs_run, some_jobs
+from tests.support.run_maker import fcfs_run, some_jobs
 
 from wattline.analysis import plots, rundir
 from wattline.analysis.bundle import script

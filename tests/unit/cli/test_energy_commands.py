@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 from tests.support.commands import call, ok, refused
-from tests.unit.analysis.run_maker import fcfs_run, some_jobs
+from tests.support.run_maker import fcfs_run, some_jobs
 
 from wattline.analysis import rundir
 from wattline.cli import main as cli_main

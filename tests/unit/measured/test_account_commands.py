@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.commands import call, ok, refused
-from tests.unit.analysis.run_maker import fcfs_run, some_jobs
+from tests.support.run_maker import fcfs_run, some_jobs
 from tests.unit.measured.test_from_sacct import DUMP, HEAD, line
 
 import wattline as wl

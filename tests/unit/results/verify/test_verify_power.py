@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from run_maker import changed, fcfs_run, some_jobs
+from tests.support.run_maker import changed, fcfs_run, some_jobs
 
 from wattline.analysis import rundir
 from wattline.model.jobs import JobTable

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from run_maker import changed, fcfs_run
 from tests.support.plain import in_plain
+from tests.support.run_maker import changed, fcfs_run
 
 from wattline.analysis import rundir
 from wattline.model.jobs import JobTable

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from run_maker import changed, fcfs_run, some_jobs
 from tests.support.examples import examples
+from tests.support.run_maker import changed, fcfs_run, some_jobs
 
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
