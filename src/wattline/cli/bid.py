@@ -45,8 +45,7 @@ OF_A_SITE = ("workload", "servers", "utilisation", "level", "burst", "mislabelle
                    "and those of a workload or machine are refused. No --policy auto, no bound and "
                    "no search for what would help: these are of one site.")
 @option("--least-reserve", metavar="WATTS", default="0",
-        help="The least reserve that the market takes, for all sites together.",
-        needs=given("others"))
+        help="The least reserve that the market takes, for all sites together.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE|DIR",
               help="Draw the cost surface, into this file (.png, .svg, .pdf) or folder.")
 @json_option

@@ -28,7 +28,7 @@ from wattline.model.machine import Machine
 from wattline.policies.contract import Composition
 from wattline.policies.memory import bound, memories
 from wattline.policies.state import PAUSED, RUNNING, STARTING
-from wattline.policies.traits import regulates
+from wattline.policies.traits import knows_run_times, regulates
 
 Watch = Callable[[float, list[Event], tuple[Decision, ...], list[Event]], None]
 """Told of each instant: its time, events and decisions, and how the world answered."""
@@ -287,5 +287,5 @@ def submissions(
 
 
 def declares_work(policy: Composition) -> bool:
-    """Whether a policy goes by the work that jobs declare and report, as regulation does."""
-    return regulates(policy.regulation)
+    """Say whether a policy goes by the work that jobs declare: regulation, or claims on a log."""
+    return regulates(policy.regulation) or knows_run_times(policy.configuration)

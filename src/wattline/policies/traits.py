@@ -10,7 +10,12 @@ from functools import singledispatch
 from typing import NamedTuple
 
 from wattline.model.signal import FloatArray
-from wattline.policies.contract import AdmissionPolicy, PlacementPolicy, RegulationPolicy
+from wattline.policies.contract import (
+    AdmissionPolicy,
+    ConfigurationPolicy,
+    PlacementPolicy,
+    RegulationPolicy,
+)
 
 
 class JobLevels(NamedTuple):
@@ -60,3 +65,9 @@ def job_levels(admission: AdmissionPolicy) -> JobLevels | None:
 def regulates(regulation: RegulationPolicy) -> bool:
     """Whether it caps running jobs, and goes by the work that they declare and report."""
     return True
+
+
+@singledispatch
+def knows_run_times(configuration: ConfigurationPolicy) -> bool:
+    """Say whether it decides by how long jobs run by their log, which no machine could tell it."""
+    return False

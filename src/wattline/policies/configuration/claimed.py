@@ -31,6 +31,7 @@ from wattline.policies.control import settings
 from wattline.policies.memory import Memory
 from wattline.policies.node_classes import first_of_kind, free_of_kind
 from wattline.policies.state import State
+from wattline.policies.traits import knows_run_times
 
 OPTION = np.dtype(
     [
@@ -282,3 +283,9 @@ def _settings(axis: Claimed, st: State, job: int) -> dict[str, Any]:
     if math.isfinite(option.gpu_cap_w):
         found["gpu_cap_w"] = float(option.gpu_cap_w)
     return found
+
+
+@knows_run_times.register
+def _knows_run_times(configuration: Claimed) -> bool:
+    """A job that keeps its requested time passes over classes by its own time in the log."""
+    return configuration.limit == 0.0
