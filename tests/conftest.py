@@ -18,8 +18,14 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.examples import few
 from tests.support.plain_process import PlainProcess
+from tests.support.seconds_kept import keep
 from tests.support.shared_paths import share_paths
 from tests.support.shared_statements import share_statements
+from tests.support.time_limit import (  # noqa: F401  (hooks)
+    pytest_runtest_call,
+    pytest_runtest_setup,
+    pytest_runtest_teardown,
+)
 from wattline.model.kernel import PLAIN
 
 os.environ.setdefault("WATTLINE_AT_ONCE", "0")
@@ -80,6 +86,19 @@ def pytest_configure(config: pytest.Config) -> None:
     that kills its worker has failed at once."""
     if hasattr(config, "workerinput"):
         config.failures_db = pytest_rerunfailures.StatusDB()  # type: ignore[attr-defined]
+
+
+TOOK_S: dict[str, float] = {}
+"""Of each test that was run, by its name."""
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    TOOK_S[report.nodeid] = TOOK_S.get(report.nodeid, 0.0) + report.duration
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if not hasattr(session.config, "workerinput"):
+        keep(TOOK_S)
 
 
 def pytest_collection_finish() -> None:
