@@ -33,26 +33,25 @@ _COLUMNS = (lives.c.id, lives.c.cluster, lives.c.label, lives.c.start_s, lives.c
 
 
 @dataclass
-class _Again:
-    """Jobs of a file that are in a cluster of the ledger already, all off by the same time."""
+class Entered:
+    """Jobs or meters of a file that a cluster of the ledger has already, all off by one time."""
 
+    what: str
+    """The word for one of them."""
     cluster: str
     by_s: int
     own: set[str] = field(default_factory=set)
-    """Clusters of these jobs by the file."""
-    labels: set[str] = field(default_factory=set)
+    """Their clusters by the file."""
+    names: set[str] = field(default_factory=set)
     ids: set[int] = field(default_factory=set)
 
     def said(self) -> str:
-        """Say how many jobs these are, in which cluster, and how much later or earlier."""
-        return f"{counted(len(self.labels), 'job')} {where_said(self.cluster, self.own, self.by_s)}"
-
-
-def where_said(cluster: str, own: Collection[str], by_s: int) -> str:
-    """In which cluster of the ledger, if not in its own, and how much later it is there."""
-    where = f"in cluster '{cluster}'" if set(own) != {cluster} else ""
-    shift = f"{format_duration(abs(by_s))} {'later' if by_s > 0 else 'earlier'}" if by_s else ""
-    return ", ".join(filter(None, (where, shift)))
+        """Say how many these are, in which cluster if not in their own, and how much later."""
+        where = f"in cluster '{self.cluster}'" if self.own != {self.cluster} else ""
+        shift = f"{format_duration(abs(self.by_s))} {'later' if self.by_s > 0 else 'earlier'}" \
+            if self.by_s else ""
+        place = ", ".join(filter(None, (where, shift)))
+        return f"{counted(len(self.names), self.what)} {place}"
 
 
 def refused(what: str, said: str) -> InputError:
@@ -81,7 +80,7 @@ def refuse_again(connection: Connection, found: Collection[Life], replace: bool)
     return [f"replaced, as --replace says: {said}"]
 
 
-def _entered_before(connection: Connection, found: Collection[Life]) -> list[_Again]:
+def _entered_before(connection: Connection, found: Collection[Life]) -> list[Entered]:
     """By cluster and shift, where it is so of at least half of the jobs that both have.
 
     In summer zones may be further apart than in winter: then there are two shifts.
@@ -92,7 +91,7 @@ def _entered_before(connection: Connection, found: Collection[Life]) -> list[_Ag
     rows = list(_rows(connection, by_label))
     known = {(row.cluster, row.label, row.start_s): row.submit_s for row in rows}
     common: dict[str, set[str]] = {}
-    groups: dict[tuple[str, int], _Again] = {}
+    groups: dict[tuple[str, int], Entered] = {}
     for row in rows:
         for life in by_label[row.label]:
             key = life.key
@@ -102,13 +101,13 @@ def _entered_before(connection: Connection, found: Collection[Life]) -> list[_Ag
             common.setdefault(row.cluster, set()).add(row.label)
             by_s = _shift_s(row, life)
             if by_s is not None:
-                group = groups.setdefault((row.cluster, by_s), _Again(row.cluster, by_s))
+                group = groups.setdefault((row.cluster, by_s), Entered("job", row.cluster, by_s))
                 group.own.add(key.cluster)
-                group.labels.add(row.label)
+                group.names.add(row.label)
                 group.ids.add(int(row.id))
     off = {cluster: set[str]() for cluster in common}
     for group in groups.values():
-        off[group.cluster] |= group.labels
+        off[group.cluster] |= group.names
     return [group for (cluster, _), group in sorted(groups.items())
             if 2 * len(off[cluster]) >= len(common[cluster])]
 

@@ -9,20 +9,18 @@ again and again, tell nothing.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, bindparam, delete, select
 
 from wattline.account.measured.bulk import chunks
-from wattline.account.measured.doubles import FARTHEST_S, QUARTER_S, refused, where_said
+from wattline.account.measured.doubles import FARTHEST_S, QUARTER_S, Entered, refused
 from wattline.account.measured.records import Kind, Series
 from wattline.account.measured.sample_codec import IntArray, encode
 from wattline.account.measured.series_store import DAY_S, US, Samples, checked, kept_days
 from wattline.account.measured.tables import series as series_table
 from wattline.account.measured.touched import Entity, Touched
-from wattline.model.units import counted
 
 STRETCH = 8
 """So many readings after each other are looked for; so many stretches, and values, are needed."""
@@ -34,21 +32,6 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 Keys = npt.NDArray[np.uint64]
 
 
-@dataclass
-class _Again:
-    """Meters of a file whose samples are in a cluster of the ledger already, off by the same."""
-
-    cluster: str
-    by_s: int
-    own: set[str] = field(default_factory=set)
-    """Their clusters by the file."""
-    entities: set[str] = field(default_factory=set)
-
-    def said(self) -> str:
-        where = where_said(self.cluster, self.own, self.by_s)
-        return f"{counted(len(self.entities), 'meter')} {where}"
-
-
 def refuse_metered(
     connection: Connection, found: Collection[Series], replace: bool, replaced: list[str]
 ) -> Touched:
@@ -57,12 +40,12 @@ def refuse_metered(
     Answers what was touched by that; what is to be said of it is added to `replaced`.
     """
     clusters = list(connection.scalars(select(series_table.c.cluster).distinct()))
-    groups: dict[tuple[str, int], _Again] = {}
+    groups: dict[tuple[str, int], Entered] = {}
     for each in found if clusters else ():
         for cluster, by_s in _entered_before(connection, each, clusters):
-            group = groups.setdefault((cluster, by_s), _Again(cluster, by_s))
+            group = groups.setdefault((cluster, by_s), Entered("meter", cluster, by_s))
             group.own.add(each.cluster)
-            group.entities.add(each.entity)
+            group.names.add(each.entity)
     if not groups:
         return Touched()
     said = " and ".join(group.said() for _, group in sorted(groups.items()))
