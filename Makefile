@@ -1,5 +1,7 @@
 # make run   sets everything up and runs the main job
 # make test  sets everything up, tests included, and runs all tests
+# make check runs style, layers, types, the core's tests and those that reach what was changed
+#                 (CHECK="--base REF --seconds 300"; CHECK=--list names them)
 # make docs  builds the documentation into build/site; open build/site/index.html
 # make web   builds the pages of `wattline serve` from frontend/ into the package (needs npm)
 # make coverage  which part of the lines the tests reach
@@ -19,7 +21,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 # that are no Python of this version: what is wrong with them is not said.
 COMPILE = -@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib
 
-.PHONY: setup run test docs web coverage test-long test-slurm24 lint clean
+.PHONY: setup run test check docs web coverage test-long test-slurm24 lint clean
 
 setup: $(STAMP)
 
@@ -42,6 +44,9 @@ run: setup
 test: $(DEV)
 	scripts/install-debian-packages
 	$(BIN)/python scripts/run_tests.py
+
+check: $(DEV)
+	$(BIN)/python -m scripts.check_changes $(CHECK)
 
 docs: $(DEV)
 	@# Not --quiet: then mkdocs counts no warnings, and a broken link passes.
