@@ -104,7 +104,8 @@ if _TYPE_CHECKING:
         View,
         WakeAt,
     )
-    from wattline.results.verify.judge import Finding, Verification
+    from wattline.results.verify._base import Finding
+    from wattline.results.verify.judge import Verification
     from wattline.scenario.api import simulate
     from wattline.scenario.examples import Example, copy_examples, list_examples
     from wattline.scenario.load import load as load_scenario

@@ -76,7 +76,8 @@ PLACES = {
     "metrics": "wattline.analysis.metrics",
     "report": "wattline.analysis.report",
     **dict.fromkeys(("Result", "open_run", "verify"), "wattline.analysis.result"),
-    **dict.fromkeys(("Finding", "Verification"), "wattline.results.verify.judge"),
+    "Finding": "wattline.results.verify._base",
+    "Verification": "wattline.results.verify.judge",
     **dict.fromkeys(("event_table", "job_table"), "wattline.analysis.tables"),
     **dict.fromkeys((
         "InputError", "PolicyError", "WattlineError", "WattlineWarning"
