@@ -73,8 +73,8 @@ class BusyNodes:
         return self.power.idle_w.get(node, usual_w)
 
     def alone_w(self, node: str, usual_w: float) -> float:
-        """Return a node's power without jobs, in the state that Slurm's power saving has it in."""
-        if node in self.sleeping.off:
+        """Return the power of a node without jobs as it is now: off, booting or idle."""
+        if node in self.off or node in self.sleeping.off:
             return self.power.off_w
         if node in self.sleeping.booting:
             return self.power.booting_w(node, usual_w)

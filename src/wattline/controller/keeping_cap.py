@@ -213,7 +213,7 @@ class CapKeeper:
                                nodes_w.get(name, 0.0))
             elif name in nodes_w:
                 total_w += self._free.drawn_w(name, nodes_w[name], self.meters.heard_s(name))
-            elif name not in self.watcher.off:
+            else:
                 total_w += self.watcher.alone_w(name, self.node_idle_w)
         return total_w
 

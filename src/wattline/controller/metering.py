@@ -132,9 +132,7 @@ class Meters:
     def _switched_w(self, name: str) -> float:
         """Return what an off or booting node without a reading draws; 0 of others, not known."""
         watcher = self.watcher
-        if name in watcher.off:
-            return watcher.power.off_w
-        known = name in watcher.sleeping.off or name in watcher.sleeping.booting
+        known = name in watcher.switched_off or name in watcher.sleeping.booting
         return watcher.alone_w(name, self.node_idle_w) if known else 0.0
 
     def silent(self, now_s: float) -> set[str]:

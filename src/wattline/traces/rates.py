@@ -27,8 +27,7 @@ _GRAMS = re.compile(r"(?P<number>[-+.\deE]+?)\s*(?:g(?:co2)?(?:\s*/\s*kwh)?)?", 
 
 def price_from(text: str, *, start: str = "", unix: bool = False,
                zone: tzinfo = UTC) -> Signal:
-    """A price per joule; a table begins at its first row, at the date `start`, or at Unix second 0.
-    """
+    """A price per joule; a table begins at its earliest row, at `start`, or at Unix second 0."""
     if _is_table(text):
         table = read_tariff(Path(text), start=start, unix=unix, zone=zone)
         if table.unit == _GRAMS_PER_J:

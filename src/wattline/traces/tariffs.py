@@ -2,8 +2,8 @@
 
 Understood are CSV files (also compressed) with a column of times (`Datetime (UTC)`, ISO 8601, or
 `time_s`) and a column of values: a price per MWh or kWh, or an intensity in g/kWh. Values come
-back per joule, in the currency that the column names (`Price (USD/MWh)`), and time 0 is the first
-row, or a date that is asked for.
+back per joule, in the currency that the column names (`Price (USD/MWh)`), and time 0 is that of the
+earliest row, or a date that is asked for.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def read_tariff(
 ) -> Signal:
     """A step function of cost or grams per joule from a table; `column` is part of its name.
 
-    It begins at its first row, or at the date `start`; with `unix` it counts Unix seconds.
+    It begins at its earliest row, or at the date `start`; with `unix` it counts Unix seconds.
     Dates without an offset are of the `zone`, unless the head of their column says UTC.
     """
     rows = _read_rows(path)
@@ -41,8 +41,7 @@ def read_tariff(
     value_at = _find_value(header, column, path)
     scale, unit = _scale(header[value_at], path)
     zone = UTC if "(utc" in header[time_at].lower() else zone
-    origin = _moment(start, path, 0, zone) if start else 0.0 if unix else None
-    steps: dict[float, float] = {}
+    values: dict[float, float] = {}
     for number, row in enumerate(rows[1:], 2):
         if not row:
             continue
@@ -52,18 +51,20 @@ def read_tariff(
             raise InputError(f"{path}: line {number}: has more cells than the header; where a "
                              "comma is the decimal point, part cells by semicolons")
         moment = _moment(row[time_at], path, number, zone)
-        origin = moment if origin is None else origin
         value = scale * _number(row[value_at], path, number)
-        if steps.setdefault(moment - origin, value) != value:
+        if values.setdefault(moment, value) != value:
             raise InputError(f"{path}: line {number}: there is another value for "
                              f"{row[time_at].strip()} before; leave one of them out")
-    times_s = list(steps)
-    if start and (times_s[-1] < 0 or times_s[0] > 0):
+    if not values:
+        raise _no_rows(path)
+    first_s, last_s = min(values), max(values)  # some tables have the newest row first
+    origin_s = _moment(start, path, 0, zone) if start else 0.0 if unix else first_s
+    if start and not first_s <= origin_s <= last_s:
         raise InputError(f"{path}: {start} lies outside of its times")
-    if unix and times_s[0] < UNIX_FROM_S:
+    if unix and first_s < UNIX_FROM_S:
         raise NoDates(f"{path}: its times are no dates, and the log counts Unix seconds; say "
                       "with --price-start at which of them the log's second 0 lies")
-    return Signal.from_steps(steps.items(), unit)
+    return Signal.from_steps(((at_s - origin_s, value) for at_s, value in values.items()), unit)
 
 
 def _read_rows(path: Path) -> list[list[str]]:
@@ -74,8 +75,12 @@ def _read_rows(path: Path) -> list[list[str]]:
     except csv.Error as error:
         raise InputError(f"{path}: is not a table: {error}") from None
     if len(rows) < 2:
-        raise InputError(f"{path}: expected a header line and at least one row of values")
+        raise _no_rows(path)
     return rows if mark == "," else [list(map(with_point, row)) for row in rows]
+
+
+def _no_rows(path: Path) -> InputError:
+    return InputError(f"{path}: expected a header line and at least one row of values")
 
 
 def _find_time(header: list[str], path: Path) -> int:

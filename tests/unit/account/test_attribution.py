@@ -71,6 +71,19 @@ def test_what_stands_for_a_gap_is_known_of_each_job() -> None:
     assert found.covered_s.tolist() == [10.0, 20.0]
 
 
+def test_idle_power_is_known_where_a_gap_is_filled_too() -> None:
+    """200 W measured for 10 s, 200 W held for the gap of 10 s, 100 W for 10 s: 100 W x 30 s of
+    the 5,000 J are the idle node's."""
+    series = from_samples([0, 10, 20, 30], [200, np.nan, 100, 100]).fill(Filling.HELD)
+    found = attribute(series.within(0.0, 30.0), Held.of([0], [30], [16]), NODE)
+    assert found.energy_j.tolist() == [5000.0]
+    assert found.idle_j.tolist() == [3000.0]
+    assert found.filled_j.tolist() == [2000.0]
+    unfilled = from_samples([0, 10, 20, 30], [200, np.nan, 100, 100])
+    found = attribute(unfilled.within(0.0, 30.0), Held.of([0], [30], [16]), NODE)
+    assert (found.energy_j.tolist(), found.idle_j.tolist()) == ([3000.0], [2000.0])
+
+
 def test_more_cores_than_there_are_take_no_more_than_all() -> None:
     found = attribute(steady(100.0), Held.of([0, 0], [100, 100], [16, 16]), NODE)
     assert found.energy_j.tolist() == [5000.0, 5000.0]

@@ -121,6 +121,20 @@ def test_readings_that_come_late_on_nodes_without_jobs_leave_others_no_more_room
     assert site.keep(20.0) == {"n1": 120.0}
 
 
+@pytest.mark.parametrize(("off", "off_w", "left_w"), [
+    (set(), 0.0, 201.0), ({"n2"}, 0.0, 291.0), ({"n2"}, 15.0, 276.0)])
+def test_a_silent_node_that_is_off_draws_what_it_draws_when_off(
+    off: set[str], off_w: float, left_w: float
+) -> None:
+    """Under 292.5 W less the margin of half a per cent, beside a node without a job: 292.5 x 0.995
+    is 291 W, of which an idle node takes 90 W, and one that is off what is said of it."""
+    site = Site(cap_w=292.462)
+    del site.watcher.told["1"], site.fleet.power_w["n2"]
+    site.watcher.power = NodePower(off_w=off_w)
+    site.watcher.off = off
+    assert site.keep(10.0) == {"n1": pytest.approx(left_w, abs=0.01)}
+
+
 def test_nodes_of_a_class_come_down_to_a_least_of_their_own() -> None:
     """Of 300 W each: 60 W is as low as the first can go, and 200 W the second."""
     site = Site("suspend", cap_w=265.0)

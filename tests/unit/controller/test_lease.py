@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.unit.controller.test_modes import OneSlurm
 
 from wattline.controller.configuration import SiteConfig
-from wattline.controller.lease import LEASE, age_s, last_cap_w, renew, with_licences
+from wattline.controller.lease import LEASE, age_s, last_cap_w, renew, watchdog, with_licences
 from wattline.live.slurm.reading import WATTS, SlurmJob
 
 WAITS = SlurmJob("7", 7, 0, "PENDING", 2, 2, 300.0, math.nan, math.nan, 0.0)
@@ -55,3 +56,42 @@ def test_a_job_is_passed_on_with_the_watts_of_all_nodes_that_slurm_may_give_it(
     job = replace(WAITS, most_nodes=most)
     assert with_licences(site, job).licenses == {WATTS: watts}
     assert with_licences(site, replace(job, licenses={WATTS: 5})).licenses == {WATTS: 5}
+
+
+@pytest.mark.parametrize(("last_w", "kept_w", "licences"), [
+    (600.0, 600.0, 342), (1100.0, 900.0, 771), (math.inf, 900.0, 771), (None, 900.0, 771)])
+def test_a_silent_controller_s_jobs_run_under_the_lower_of_its_cap_and_the_site_s(
+    site: SiteConfig, slurm: OneSlurm, last_w: float | None, kept_w: float, licences: int
+) -> None:
+    """An operator had lowered the cap to 600 W, and the site's is 900 W.
+
+    Four idle nodes draw 360 W, which leaves 240 W. Of the 300 licences of the job 90 are drawn by
+    its idle node: 0.7 of them are new, so that 240 / 0.7 = 342.8 may be held; under 900 W 771.4.
+    """
+    folder = Path(site.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    if last_w is not None:
+        renew(folder, "decide", last_w)
+        found = json.loads((folder / LEASE).read_text())
+        (folder / LEASE).write_text(json.dumps(found | {"monotonic_s": time.monotonic() - 60.0}))
+    slurm.submit("1")
+    said: list[str] = []
+    watchdog(site.model_copy(update={"lease": 0.01}), slurm, said.append,
+             stop=iter([False, True]).__next__)
+    assert said == ["the controller was silent for 0.01 s: waiting jobs go to Slurm, with watts as "
+                    f"licences under {kept_w:g} W", "job 1 was released"]
+    assert slurm.commands.allowed() == licences
+    assert (slurm.jobs["1"].licenses, slurm.jobs["1"].held) == ({WATTS: 300}, False)
+
+
+def test_while_the_lease_is_renewed_the_watchdog_leaves_all_jobs_alone(
+    site: SiteConfig, slurm: OneSlurm
+) -> None:
+    folder = Path(site.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    renew(folder, "decide", 600.0)
+    slurm.submit("1")
+    said: list[str] = []
+    watchdog(site.model_copy(update={"lease": 60.0}), slurm, said.append,
+             stop=iter([False, True]).__next__)
+    assert (said, slurm.commands.told, slurm.jobs["1"].held) == ([], [], True)

@@ -313,6 +313,17 @@ def test_an_emergency_is_settled_and_its_bill_can_be_worked_out_anew(tmp_path: P
     baseline_w = told_w.integral(0.0, 1200.0) / 1200.0
     assert kept_["baseline_w"] == pytest.approx(baseline_w)
     assert kept_["limit_w"] == pytest.approx(0.9 * baseline_w)
+    # And what it reduced, by the power of the run alone, in the 20 minutes of the event.
+    mean_w = power_w.integral(1500.0, 2700.0) / 1200.0
+    assert kept_["power_w_mean"] == pytest.approx(mean_w)
+    assert kept_["reduction_w"] == pytest.approx(baseline_w - mean_w)
+    assert kept_["promised_w"] == pytest.approx(0.1 * baseline_w)
+    assert kept_["idle_w"] == 20 * 100.0
+    within = (power_w.time_s > 1500.0) & (power_w.time_s < 2700.0)
+    steps_w = np.append(power_w.sample(np.array([1500.0])), power_w.value[within])
+    assert kept_["power_w_peak"] == steps_w.max()
+    over = Signal(power_w.time_s, np.maximum(power_w.value - 0.9 * baseline_w, 0.0))
+    assert kept_["exceed_energy_j"] == pytest.approx(over.integral(1500.0, 2700.0))
     counted = min(1.0, (baseline_w - told_w.integral(1500.0, 2700.0) / 1200.0)
                   / (0.1 * baseline_w))
     assert counted > 0

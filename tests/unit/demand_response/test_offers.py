@@ -208,6 +208,40 @@ def test_auto_says_why_it_took_its_rule_for_a_given_bid(monkeypatch: pytest.Monk
                                   "0.5; under aqa it fails (")
 
 
+@pytest.mark.parametrize(("aqa", "qoscap", "taken"), [
+    # (excess, cost) under each rule: what fails least comes before what costs least.
+    ((0.2, 1.0), (0.0, 9.0), "qoscap"), ((0.0, 9.0), (0.2, 1.0), "aqa"),
+    ((0.2, 1.0), (0.1, 9.0), "qoscap"), ((0.0, 9.0), (0.0, 1.0), "qoscap"),
+    ((0.0, 1.0), (0.0, 9.0), "aqa"), ((0.1, 2.0), (0.1, 1.0), "qoscap"),
+    ((0.0, 1.0), (0.0, 1.0), "aqa")])
+def test_auto_offers_a_bid_under_the_rule_that_fails_least_and_then_costs_least(
+    monkeypatch: pytest.MonkeyPatch, aqa: tuple[float, float], qoscap: tuple[float, float],
+    taken: str,
+) -> None:
+    """A bid that breaks its constraints is not offered because it would be cheaper."""
+    tried = {name: offer._Tried(("late",) if excess else (), excess, cost)
+             for name, (excess, cost) in {"aqa": aqa, "qoscap": qoscap}.items()}
+    monkeypatch.setattr(offer, "_tried", lambda scenario, case, bid: tried[case.policy])
+    scenario = read_contract(None, SHORT | {"policy": "auto", "bid": (1500, 200)})
+    made = make_offer(scenario, case_of(scenario), silent)
+    assert made.case.policy == taken
+    assert made.bid == Bid(1500.0, 200.0)
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    # A bid that can be made, however dear; then what fails least; then what costs least.
+    (Decision(Bid(1500.0, 200.0), "", found(0.0, 9.0)), Decision(None, "", found(0.0, 1.0))),
+    (Decision(Bid(1500.0, 200.0), "", found(0.0, 1.0)),
+     Decision(Bid(1500.0, 200.0), "", found(0.0, 9.0))),
+    (Decision(None, "", found(0.12, 9.0)), Decision(None, "", found(0.3, 1.0))),
+    (Decision(None, "", found(0.3, 1.0)), Decision(None, "")),
+])
+def test_of_two_searches_the_one_with_a_bid_then_the_one_nearest_to_one_is_taken(
+    one: Decision, other: Decision
+) -> None:
+    assert offer._rank(one) < offer._rank(other)
+
+
 @pytest.mark.parametrize(("near", "words"), [
     (Bid(9000.2, 2000.0, (0.5, 0.5)), "with weights that differ by up to 0.1"),
     (Bid(9000.0, 2000.0, (0.4, 0.6), 0.5), "with starts planned at 50% of the power range"),

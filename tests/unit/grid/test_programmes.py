@@ -140,6 +140,22 @@ def test_a_contract_is_judged_by_its_programme(tmp_path: Path) -> None:
     assert not [line for line in judged["violations"] if line.startswith("tracking: ")]
 
 
+@pytest.mark.parametrize(("minimum_w", "sites"), [
+    (100_000.0, 498), (402.0, 2), (403.0, 3), (202.0, 2), (201.0, None), (0.0, None)])
+def test_so_many_sites_are_needed_that_together_they_reach_the_least_offer(
+    tmp_path: Path, minimum_w: float, sites: int | None
+) -> None:
+    """Each of 201 W: 497 of them have 99,897 W of 100 kW, 498 have 100,098 W."""
+    path = tmp_path / "mine.toml"
+    path.write_text('title = "ours"\nsource = "us"\ndate = "2026"\nsimplified = "all"\n'
+                    f'[judged]\nrule = "band"\nleast = "90%"\n[terms]\nminimum_w = {minimum_w}\n'
+                    '[payment]\ncurrency = "EUR"\ncapability_per_mwh = 10\n')
+    found = wl.regulate(**SHORT | {"bid": (1500, 201), "programme": str(path)}).figures
+    terms = found["programme"]
+    assert (terms["minimum_w"], found["reserve_w"]) == (minimum_w, 201.0)
+    assert terms["sites_needed"] == sites
+
+
 def test_an_emergency_brings_its_event_and_is_scored_by_its_limit() -> None:
     scenario = read_contract(None, {"types": [TYPE], "servers": 10, "power_w_idle": 100,
                                     "cycle_s": 20, "programme": "emergency"})

@@ -33,7 +33,7 @@ def test_from_another_date(tmp_path):
         ("time_s,weight\n1,2\n", "no column like 'price'"), (PRICES + "x,1\n", "line 4: 'x'"),
         (PRICES + "2023-01-01 02:00:00,\n", "line 4: '' is not a number"),
         (PRICES + "2023-01-01 02:00:00,nan\n", "gap"), ("time_s,price/kWh\n", "at least one row"),
-        (PRICES + "5\n", "only 1 columns"),
+        (PRICES + "5\n", "only 1 columns"), ("time_s,price/kWh\n\n\n", "at least one row"),
     ],
 )
 def test_bad_tables_are_refused(tmp_path, text, reason):
@@ -50,9 +50,22 @@ def test_two_values_for_one_time_are_refused_and_one_that_stands_twice_is_not(tm
         read_tariff(written(tmp_path, "\n".join([first, *rows, other])))
 
 
+@pytest.mark.parametrize("start", ["", "2023-01-01T00:30:00", "2023-01-01T00:00:00",
+                                   "2023-01-01T01:00:00"])
+def test_a_table_that_has_the_newest_row_first_is_the_same_table(tmp_path, start):
+    first, *rows = PRICES.splitlines()
+    found = read_tariff(written(tmp_path, "\n".join([first, *reversed(rows)])), start=start)
+    usual = read_tariff(written(tmp_path, PRICES), start=start)
+    assert found.time_s.tolist() == usual.time_s.tolist()
+    assert found.value.tolist() == usual.value.tolist()
+
+
 def test_a_start_outside_is_refused(tmp_path):
     with pytest.raises(InputError, match="outside"):
         read_tariff(written(tmp_path, PRICES), start="2024-01-01")
+    for outside in ("2023-01-01T01:00:01", "2022-12-31T23:59:59"):
+        with pytest.raises(InputError, match="outside"):
+            read_tariff(written(tmp_path, PRICES), start=outside)
 
 
 def test_the_public_tables_read():

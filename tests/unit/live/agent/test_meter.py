@@ -135,6 +135,42 @@ def test_watts_are_integrated_and_a_gap_is_not_made_up(clock):
     assert energies == [0.0, 150.0, 150.0, 150.0, 550.0]
 
 
+class Told:
+    """A sensor of two packages, which says what a test gives it: joules and quality of each."""
+
+    def __init__(self, clock, *told):
+        self._clock, self._told = clock, iter(told)
+
+    def channels(self):
+        return [Channel("cpu0", "J", "package"), Channel("cpu1", "J", "package")]
+
+    def read(self):
+        return [Reading(name, self._clock(), value, quality, reason) for name, (value, quality,
+                reason) in zip(("cpu0", "cpu1"), next(self._told), strict=True)]
+
+
+def test_after_a_counter_was_reset_the_power_of_the_node_is_unknown_and_it_is_said(clock):
+    """Two packages of 100 W each; the second counter begins anew at 3 s, where its joules since
+    the reading before are not counted: 400 + 100 J, and from then on 200 W again."""
+    good = (Quality.GOOD, "")
+    meter = Meter(Told(
+        clock, ((0.0, *good), (0.0, *good)), ((100.0, *good), (100.0, *good)),
+        ((200.0, *good), (200.0, *good)),
+        ((300.0, *good), (200.0, Quality.RESET, "cpu1: the counter began anew")),
+        ((400.0, *good), (300.0, *good))), clock=clock, steady=clock)
+    found = []
+    for _ in range(5):
+        found.append(meter.read())
+        clock.now_s += 1.0
+    assert [each.energy_j for each in found] == [0.0, 200.0, 400.0, 500.0, 700.0]
+    assert [each.quality for each in found] == [
+        Quality.FIRST, Quality.GOOD, Quality.GOOD, Quality.RESET, Quality.GOOD]
+    assert [each.power_w for each in found[1:3]] == [200.0, 200.0]
+    assert math.isnan(found[3].power_w)
+    assert found[3].reason == "cpu1: the counter began anew"
+    assert (found[4].power_w, found[4].reason) == (200.0, "")
+
+
 def test_a_channel_that_is_not_there_is_refused_with_those_that_are(node, clock):
     with pytest.raises(InputError, match="no channel 'dram'; it has: psys@0"):
         Meter(Powercap(node.tree, clock), ["dram"])
