@@ -43,6 +43,7 @@ from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.contract import Composition
 from wattline.policies.control import nodes_of
 from wattline.policies.order.wfp import Wfp
+from wattline.policies.placement.bounded import Bounded
 from wattline.policies.placement.bounded_setup import bounded
 from wattline.policies.placement.first_fit import FirstFit
 from wattline.policies.state import BEGUN, NODE_OFF, OVER, QUEUED, RUNNING
@@ -198,6 +199,19 @@ def idle_units_w(books: Books) -> float:
     return float(state.kinds.idle_w[state.nodes.kind[idle]].sum())
 
 
+def bounds_left_w(books: Books, placement: Bounded) -> np.ndarray:
+    """What each bound has left beside the jobs that run, by what these draw now."""
+    state = books.state
+    left_w = np.array(placement.whole_w, dtype=np.float64)
+    for row in state.running[: state.clock[0].running]:
+        live = state.live[row]
+        each_w = max(live.power_w - live.idle_w, 0.0) / live.units
+        for node in nodes_of(state, int(row)):
+            counted = slice(placement.first[node], placement.first[node + 1])
+            np.subtract.at(left_w, placement.bound[counted], each_w * placement.part[counted])
+    return left_w
+
+
 def wrong(books: Books) -> list[str]:
     """What does not add up in the books."""
     state, clock = books.state, books.state.clock[0]
@@ -237,6 +251,11 @@ def wrong(books: Books) -> list[str]:
             found.append(f"{switched} nodes off and changing of {clock.off} and {clock.changing}")
         if taken != busy:
             found.append(f"{taken} nodes taken by jobs of {busy}")
+    placement = books.policy.placement
+    if isinstance(placement, Bounded):
+        left_w, room_w = bounds_left_w(books, placement), placement.memory.room_w
+        if not np.allclose(left_w, room_w, rtol=1e-6, atol=1e-6):
+            found.append(f"bounds have {room_w} W left where jobs leave {left_w} W")
     if not clock.energy_j >= 0 or not np.isfinite(clock.power_w):
         found.append("energy or power")
     return found

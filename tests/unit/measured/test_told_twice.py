@@ -188,3 +188,13 @@ def test_forgotten_jobs_leave_the_ledger_as_if_they_had_never_come(tmp_path, cap
 def test_what_is_to_be_forgotten_must_be_named(imported, tmp_path, capsys, words, said):
     imported([line("1")])
     assert said in refused(capsys, "account", "forget", "--store", tmp_path / "s.db", *words)
+
+
+@pytest.mark.parametrize(("start", "end", "count"), [
+    ("12:15", "13:15", 1), ("12:15", "13:16", 0), ("12:10", "13:10", 0)])
+def test_a_job_is_the_same_at_another_hour_where_all_times_are_off_alike(
+        imported, start, end, count):
+    """By a quarter of an hour; not where it is of another length, or off by ten minutes."""
+    imported([line("2", start="12:00", end="13:00", Submit="", energy=7)])
+    remarks = imported([line("2", start=start, end=end, Submit="", energy=7)])
+    assert len(said(remarks, "off by quarters of an hour: 1;")) == count

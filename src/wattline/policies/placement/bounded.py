@@ -25,11 +25,12 @@ from wattline.policies.contract import (
 )
 from wattline.policies.memory import Memory
 from wattline.policies.placement.nodes import adopt_kinds, give_back_nodes, take_run
-from wattline.policies.state import NODE_OFF, State
+from wattline.policies.state import NODE_OFF, RUNNING, State
 
 
 class BoundedMemory(Memory):
-    """Watts above idle that each bound has left; room to count in; what a node of a job holds."""
+    """Watts above idle that each bound has left; room to count in; what a node of a job draws above
+    idle, of which the bounds hold nothing where it is less: the node idles again after the job."""
 
     FIELDS = ("room_w", "trial_w", "share_w")
     PER_JOB: ClassVar[Mapping[str, str]] = {"share_w": "f8"}
@@ -58,7 +59,8 @@ class Bounded(NamedTuple):
 def _place(st: State, placement: Bounded, job: int) -> bool:
     live = st.live[job]
     # By the lowest level that all may be slowed to: `keeps_bounds` then says how fast they may go.
-    share_w = max(live.watts * st.clock[0].least_factor - live.idle_w, 0.0) / live.units
+    above_w = (live.watts * st.clock[0].least_factor - live.idle_w) / live.units
+    share_w = max(above_w, 0.0)
     missing = live.units
     for node in range(st.nodes.size):
         if missing == 0:
@@ -70,7 +72,7 @@ def _place(st: State, placement: Bounded, job: int) -> bool:
     if missing > 0:
         _return_all(st, placement, job, share_w)
         return False
-    placement.memory.share_w[job] = share_w
+    placement.memory.share_w[job] = above_w
     adopt_kinds(st, job)
     return True
 
@@ -125,27 +127,32 @@ def _marks_nodes(st: State, placement: Bounded, job: int) -> bool:
 @implement(give_back, Bounded)
 @kernel
 def _give_back(st: State, placement: Bounded, job: int) -> None:
-    _return_all(st, placement, job, placement.memory.share_w[job])
+    _return_all(st, placement, job, _held_w(placement, job))
 
 
 @implement(power_told, Bounded)
 @kernel
 def _power_told(st: State, placement: Bounded, job: int, change_w: float) -> None:
-    share_w = change_w / st.live[job].units
+    share_w = placement.memory.share_w
+    before_w = _held_w(placement, job)
+    share_w[job] += change_w / st.live[job].units
+    more_w = _held_w(placement, job) - before_w
     run = st.live[job].first_node
     while run >= 0:
         for node in range(run, run + st.nodes[run].length):
-            _take(placement, placement.memory.room_w, node, share_w)
+            _take(placement, placement.memory.room_w, node, more_w)
         run = st.nodes[run].next
-    placement.memory.share_w[job] += share_w
 
 
 @implement(occupied, Bounded)
 @kernel
 def _occupied(st: State, placement: Bounded, job: int) -> None:
     live = st.live[job]
+    # At full level one that runs already may draw otherwise than it said.
+    at_full = live.state == RUNNING and st.clock[0].power_factor == 1.0
+    watts = live.power_w if at_full else live.watts
     placement.memory.share_w[job] = 0.0
-    _power_told(st, placement, job, max(live.watts * st.clock[0].least_factor - live.idle_w, 0.0))
+    _power_told(st, placement, job, watts * st.clock[0].least_factor - live.idle_w)
 
 
 @implement(may_rise_w, Bounded)
@@ -187,6 +194,12 @@ def _keeps_bounds(st: State, placement: Bounded, power_factor: float) -> bool:
         if trial_w[bound] < -CAP_SLACK * (1.0 + abs(placement.whole_w[bound])):
             return False
     return True
+
+
+@kernel
+def _held_w(placement: Bounded, job: int) -> float:
+    """What the bounds hold for each node of a job."""
+    return float(max(placement.memory.share_w[job], 0.0))
 
 
 @kernel

@@ -1,0 +1,40 @@
+"""The factors of `multifactor`, worked out by hand: age is full after `age_max_s`, and no more."""
+
+from __future__ import annotations
+
+from tests.golden.lab import play, spans, table
+from tests.support.workloads import compose
+from wattline.policies.order.multifactor import Multifactor
+
+
+def starts(order: Multifactor, *rows: tuple) -> list[float]:
+    return [start_s for start_s, _ in spans(play(table(*rows), compose(order=order)))]
+
+
+ALL_BUSY = (0, 4, 100)
+"""All four nodes, until 100 s."""
+
+
+def test_age_counts_no_more_than_one_however_long_a_job_has_waited() -> None:
+    """B, of one node, is 99 s old at 100 s and C, of four, 70 s. Full after 20 s, both ages are 1:
+    C is first with 1 + 1, as B has 1 + 1/4. Without an end to ages B would have 4.95 + 0.25 and C
+    3.5 + 1."""
+    order = Multifactor(age=1.0, size=1.0, age_max_s=20.0)
+    assert starts(order, ALL_BUSY, (1, 1, 10), (30, 4, 10)) == [0, 110, 100]
+
+
+def test_age_counts_by_its_part_until_it_is_full() -> None:
+    """At 100 s B, of two nodes, is 80 s old and C, of three, 40 s. Full after 100 s they have
+    0.8 + 2/4 and 0.4 + 3/4: B is first. Full after 200 s they have 0.4 + 2/4 and 0.2 + 3/4, and C
+    is. Both do not fit together."""
+    rows = (ALL_BUSY, (20, 2, 10), (60, 3, 10))
+    assert starts(Multifactor(age_max_s=100.0), *rows) == [0, 100, 110]
+    assert starts(Multifactor(age_max_s=200.0), *rows) == [0, 110, 100]
+
+
+def test_each_factor_counts_by_its_weight() -> None:
+    """As above with full ages after 100 s: half the weight of age is as good as twice the time."""
+    rows = (ALL_BUSY, (20, 2, 10), (60, 3, 10))
+    assert starts(Multifactor(age=0.5, age_max_s=100.0), *rows) == [0, 110, 100]
+    assert starts(Multifactor(size=2.0, age_max_s=100.0), *rows) == [0, 110, 100]
+    assert starts(Multifactor(size=0.0, age_max_s=100.0), *rows) == [0, 100, 110]

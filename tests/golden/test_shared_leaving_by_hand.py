@@ -1,0 +1,105 @@
+"""Jobs on shared nodes that leave, boot or go on: what they give back and hold, by hand.
+
+Nodes of 4 CPUs draw 100 W each and each CPU in use 10 W more; loops begin at 0 s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.shared import machine, requests
+from tests.support.shared_budgeted import joules
+from wattline.model.run import PowerBound
+from wattline.shared_nodes.bound_sums import over_bounds
+from wattline.shared_nodes.checker import broken_rules
+from wattline.shared_nodes.machine import REQUEUE, SUSPEND, SharedMachine
+from wattline.shared_nodes.rules import Rules
+from wattline.shared_nodes.simulate import simulate_shared
+
+ALONE: dict[str, Any] = {"tasks": 4, "min_nodes": 1}
+"""Takes a node, and 40 W, for 600 s."""
+PROMPT = Rules(kill_late_s=0.0)
+SLEEPS = Rules(suspend_time_s=100.0, resume_timeout_s=60.0, kill_late_s=0.0)
+
+
+def preempting(on: SharedMachine, mode: int) -> SharedMachine:
+    """The second partition takes nodes from the first."""
+    return replace(on, partitions=replace(
+        on.partitions, tier=np.array([1, 2]), preempt_mode=np.array([mode, 0])))
+
+
+@pytest.mark.parametrize("scheduler", ["builtin", "backfill"])
+def test_a_job_that_leaves_gives_a_feed_its_share_of_its_watts_back(scheduler: str) -> None:
+    """Each of two feeds carries half of each watt: 200 W idle, and 20 W of each job. 240 W are two
+    jobs: when the first ends at 300 s, one of those that wait may start, and the last at 600 s."""
+    on = machine(4)
+    feeds = [PowerBound(name, 240.0, 200.0, np.arange(4), np.full(4, 0.5)) for name in "ab"]
+    rules = replace(PROMPT, scheduler=scheduler)
+    asked = requests(on, {**ALONE, "run_s": 300.0, "limit_s": 300.0}, ALONE, ALONE, ALONE)
+    found = simulate_shared(on, asked, rules, bounds=feeds)
+    assert list(over_bounds(on, found, feeds)) == []
+    assert found.start_s.tolist() == [0.0, 0.0, 300.0, 600.0]
+
+
+def test_a_job_whose_nodes_boot_is_promised_joules_from_when_they_are_up() -> None:
+    """Two jobs wake a node each at 500 s, up at 560 s. Of this period, until 1,000 s, the first is
+    promised 40 W for 440 s, 17,600 J, and the second asks for 40 W until then, 20,000 J. With the
+    100 J of the job before them that is within 39,000 J; 20,000 J for both would not be."""
+    on = machine(2)
+    jobs = ({"tasks": 1, "run_s": 10.0, "limit_s": 60.0}, {**ALONE, "submit_s": 500.0},
+            {**ALONE, "submit_s": 500.0})
+    asked = requests(on, *jobs)
+    found = simulate_shared(on, asked, SLEEPS, budget=joules(on, 39_000.0, 1000.0))
+    assert broken_rules(on, asked, SLEEPS, found) == []
+    assert found.start_s.tolist() == [0.0, 560.0, 560.0]
+
+
+def test_a_job_that_leaves_while_its_nodes_boot_takes_nothing_from_what_is_drawn() -> None:
+    """Job 0 draws 40 W on node 0. Job 1 wakes node 1 at 500 s and gives way to job 2 at 510 s, when
+    none of its 40 W is drawn yet: the machine goes on with 240 W, and with 280 W from 560 s on."""
+    on = preempting(machine(2, partitions=[[0, 1]] * 2), REQUEUE)
+    rules = replace(SLEEPS, preempt="partition")
+    jobs = ({**ALONE, "partition": 1, "run_s": 3000.0, "limit_s": 3000.0},
+            {**ALONE, "submit_s": 500.0, "requeue": True},
+            {**ALONE, "partition": 1, "submit_s": 510.0})
+    asked = requests(on, *jobs)
+    found = simulate_shared(on, asked, rules)
+    assert (found.requeues[1], found.start_s[2]) == (1, 560.0)
+    drawn_w = dict(zip(found.event_time_s.tolist(), found.event_power_w.tolist(), strict=True))
+    assert drawn_w[500.0] == drawn_w[510.0] == 240.0
+    assert drawn_w[560.0] == 280.0
+
+
+def test_a_suspended_job_that_goes_on_has_what_is_left_of_its_limit() -> None:
+    """Job 0 has two CPUs for 600 s and is suspended from 300 s to 400 s: it is over at 700 s, which
+    is when job 2, of four CPUs, is planned. Job 3 would last beyond 700 s and waits behind it; job
+    4 is over before, and starts beside job 0."""
+    on = preempting(machine(1, partitions=[[0]] * 2), SUSPEND)
+    rules = replace(PROMPT, preempt="partition")
+    two = {"tasks": 2, "min_nodes": 1}
+    jobs = (two, {**ALONE, "partition": 1, "submit_s": 300.0, "run_s": 100.0, "limit_s": 100.0},
+            {**ALONE, "submit_s": 410.0, "run_s": 60.0, "limit_s": 60.0},
+            {**two, "submit_s": 420.0, "run_s": 350.0, "limit_s": 350.0},
+            {**two, "submit_s": 430.0, "run_s": 120.0, "limit_s": 120.0})
+    asked = requests(on, *jobs)
+    found = simulate_shared(on, asked, rules)
+    assert broken_rules(on, asked, rules, found) == []
+    assert found.suspended_s[0] == pytest.approx(100.0, abs=2.0)
+    assert found.end_s[0] == pytest.approx(700.0, abs=2.0)
+    assert 0.0 <= found.start_s[2] - found.end_s[0] <= 2.0
+    assert found.start_s[3] >= found.end_s[2]
+    assert found.start_s[4] < 500.0
+
+
+def test_a_suspended_job_is_killed_when_its_limit_without_the_suspension_is_over() -> None:
+    """It would go on for ever: of its 600 s it had 300 before it was suspended for 100."""
+    on = preempting(machine(1, partitions=[[0]] * 2), SUSPEND)
+    rules = replace(PROMPT, preempt="partition")
+    asked = requests(on, {**ALONE, "run_s": 1e6}, {
+        **ALONE, "partition": 1, "submit_s": 300.0, "run_s": 100.0, "limit_s": 100.0})
+    found = simulate_shared(on, asked, rules)
+    assert found.end_s[0] == pytest.approx(700.0, abs=2.0)

@@ -1,0 +1,32 @@
+"""Figures of a run where a bound or a missing name decides, by hand."""
+
+from __future__ import annotations
+
+import pytest
+from run_maker import fcfs_run
+
+from wattline.analysis.metrics import job_figures, metrics
+from wattline.model.jobs import JobTable
+
+
+def test_the_bounded_slowdown_is_at_least_one_and_takes_short_jobs_for_ten_seconds() -> None:
+    """Four jobs one after the other on all nodes, submitted at once:
+
+    2 s long, no wait: 2 / 10 is below one. 2 s long, over at 4: 4 / 10 too. 10 s long, over at 14:
+    14 / 10. 30 s long, over at 44: 44 / 30.
+    """
+    run = fcfs_run(JobTable.build(submit_s=[0] * 4, run_s=[2, 2, 10, 30], procs=[4] * 4), nodes=4)
+    found = job_figures(run)
+    assert found.turnaround_s.tolist() == [2, 4, 14, 44]
+    assert found.bounded_slowdown.tolist() == pytest.approx([1.0, 1.0, 1.4, 44 / 30])
+
+
+def test_jobs_that_name_nobody_are_no_user_in_fairness() -> None:
+    """Slowdowns of user 0: 1; of nobody: 95 / 10; of user 1: (135 / 50) = 2.7."""
+    jobs = JobTable.build(submit_s=[0, 10, 20], run_s=[100, 5, 50], procs=[2, 4, 1],
+                          user=[0, -1, 1])
+    found = metrics(fcfs_run(jobs, nodes=4))
+    assert found["bounded_slowdown"]["max"] == 9.5
+    assert found["fairness"]["users"] == 2
+    assert found["fairness"]["jain"] == pytest.approx((1 + 2.7) ** 2 / (2 * (1 + 2.7**2)))
+    assert found["fairness"]["max_over_mean"] == pytest.approx(2.7 / 1.85)
