@@ -46,16 +46,16 @@ def test_a_job_that_leaves_gives_a_feed_its_share_of_its_watts_back(scheduler: s
 
 
 def test_a_job_whose_nodes_boot_is_promised_joules_from_when_they_are_up() -> None:
-    """Two jobs wake a node each at 500 s, up at 560 s. Of this period, until 1,000 s, the first is
-    promised 40 W for 440 s, 17,600 J, and the second asks for 40 W until then, 20,000 J. With the
-    100 J of the job before them that is within 39,000 J; 20,000 J for both would not be."""
+    """Two jobs wake a node each when the second period begins, at 1,000 s, up at 1,060 s. The first
+    is promised 40 W for 600 s from then on, 24,000 J, and the second asks for 40 W for the 660 s
+    until then, 26,400 J. That is within 51,000 J; 26,400 J for both would not be."""
     on = machine(2)
-    jobs = ({"tasks": 1, "run_s": 10.0, "limit_s": 60.0}, {**ALONE, "submit_s": 500.0},
-            {**ALONE, "submit_s": 500.0})
+    jobs = ({"tasks": 1, "run_s": 10.0, "limit_s": 60.0}, {**ALONE, "submit_s": 1000.0},
+            {**ALONE, "submit_s": 1000.0})
     asked = requests(on, *jobs)
-    found = simulate_shared(on, asked, SLEEPS, budget=joules(on, 39_000.0, 1000.0))
+    found = simulate_shared(on, asked, SLEEPS, budget=joules(on, 51_000.0, 1000.0))
     assert broken_rules(on, asked, SLEEPS, found) == []
-    assert found.start_s.tolist() == [0.0, 560.0, 560.0]
+    assert found.start_s.tolist() == [0.0, 1060.0, 1060.0]
 
 
 def test_a_job_that_leaves_while_its_nodes_boot_takes_nothing_from_what_is_drawn() -> None:
