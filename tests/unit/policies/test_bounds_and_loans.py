@@ -2,47 +2,41 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from tests.support.plain import in_plain
+from tests.support.racks import rack_peaks_w
 
-PLAY = """
-    import numpy as np
-    from tests.support.racks import rack_peaks_w
-    from wattline.results.verify.judge import verify
-    from wattline.model.jobs import JobTable
-    from wattline.scenario.build import plan
-    from wattline.scenario.load import validate
-    from wattline.traces import Trace
+from wattline.model.jobs import JobTable
+from wattline.results.verify.judge import verify
+from wattline.scenario.build import plan
+from wattline.scenario.load import validate
+from wattline.traces import Trace
 
-    def play(power, configure, seed, count=60):
-        random = np.random.default_rng(seed)
-        jobs = JobTable.build(
-            submit_s=np.cumsum(random.integers(0, 30, count)), run_s=np.full(count, 100.0),
-            requested_s=random.integers(100, 400, count), procs=random.choice([8, 16, 32], count),
-            application=np.zeros(count, dtype=int), names={"application": ("BT-MZ",)})
-        limits = {f"rack{rack}": 2200 for rack in range(4)}
-        scenario = validate({
-            "name": "racks", "trace": {"file": "made"}, "power": {"cap": 9000.0},
-            "machine": {"nodes": 64, "node_idle_w": 60, "node_active_w": 260,
-                        "nodes_per_rack": 16},
-            "policy": {"power": power, "configure": configure,
-                       "placement": {"name": "bounded", "limits": limits}}}, "racks")
-        return plan(scenario, Trace(jobs, source="made")).run()
-"""
+
+def play(power, configure, seed, count=60):
+    random = np.random.default_rng(seed)
+    jobs = JobTable.build(
+        submit_s=np.cumsum(random.integers(0, 30, count)), run_s=np.full(count, 100.0),
+        requested_s=random.integers(100, 400, count), procs=random.choice([8, 16, 32], count),
+        application=np.zeros(count, dtype=int), names={"application": ("BT-MZ",)})
+    limits = {f"rack{rack}": 2200 for rack in range(4)}
+    scenario = validate({
+        "name": "racks", "trace": {"file": "made"}, "power": {"cap": 9000.0},
+        "machine": {"nodes": 64, "node_idle_w": 60, "node_active_w": 260,
+                    "nodes_per_rack": 16},
+        "policy": {"power": power, "configure": configure,
+                   "placement": {"name": "bounded", "limits": limits}}}, "racks")
+    return plan(scenario, Trace(jobs, source="made")).run()
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_loans_stop_at_the_bounds_of_racks(seed: int) -> None:
     """Unbounded, loans took racks to 3,007 W here; the watts that are lent stay where they fit."""
-    bounded, plain, ends = in_plain(PLAY + f"""
-    lent, kept = play("lending", "naive", {seed}), play("watts", "naive", {seed})
-    assert verify(lent).sentences == [] and verify(kept).sentences == []
-    result = [rack_peaks_w(lent, 16, 60.0), rack_peaks_w(kept, 16, 60.0),
-              [float(np.nansum(lent.schedule.end_s)), float(np.nansum(kept.schedule.end_s))]]
-    """)
-    assert max(bounded) <= 2200.0 * (1 + 1e-9)
-    assert max(plain) <= 2200.0 * (1 + 1e-9)
-    assert ends[0] < ends[1], "nothing was lent"
+    lent, kept = play("lending", "naive", seed), play("watts", "naive", seed)
+    for run in (lent, kept):
+        assert verify(run).sentences == []
+        assert max(rack_peaks_w(run, 16, 60.0)) <= 2200.0 * (1 + 1e-9)
+    assert np.nansum(lent.schedule.end_s) < np.nansum(kept.schedule.end_s), "nothing was lent"
 
 
 def test_a_higher_level_waits_for_the_bounds_of_racks() -> None:
@@ -52,11 +46,6 @@ def test_a_higher_level_waits_for_the_bounds_of_racks() -> None:
     300 x (0.65 x 0.25 + 0.35) = 153.75 W, at 0.7 200.55 W, at 0.8 229.8 W: 0.7 it is, although the
     machine's cap would allow full speed.
     """
-    found = in_plain("""
-    from wattline.scenario.build import plan
-    from wattline.scenario.load import validate
-    from wattline.traces import Trace
-    from wattline.model.jobs import JobTable
     jobs = JobTable.build(submit_s=[0.0], run_s=[100.0], procs=[4])
     scenario = validate({
         "name": "level", "trace": {"file": "made"}, "power": {"cap": 5000.0, "beta": 1.0},
@@ -64,8 +53,7 @@ def test_a_higher_level_waits_for_the_bounds_of_racks() -> None:
         "policy": {"power": "dvfs",
                    "placement": {"name": "bounded", "limits": {"rack0": 900}}}}, "level")
     run = plan(scenario, Trace(jobs, source="made")).run()
-    result = [float(run.schedule.end_s[0]), run.power_w_peak, run.placement.first.tolist()]
-    """)
+    found = [float(run.schedule.end_s[0]), run.power_w_peak, run.placement.first.tolist()]
     assert found[0] == pytest.approx(100 / 0.7)
     assert found[1] == pytest.approx(4 * 90 + 4 * 200.55)
     assert found[2] == [0]

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
 import pytest
-from tests.support.plain import in_plain
+from tests.support.choices import planned
+from tests.support.workloads import compose
+
+from wattline.books import Books, CapChanged, Decision, Submitted
+from wattline.engine.telling import Teller
+from wattline.model.machine import Machine, NodeClass
+from wattline.policies.admission.dvfs import Dvfs
+from wattline.scenario.build import Plan
+
+
+def starts(plan: Plan) -> list[tuple[float, Decision]]:
+    """Each start of a run that books are told of, and when."""
+    seen: list[tuple[float, Decision]] = []
+
+    def watch(now_s: float, events: Any, decisions: Iterable[Decision], answers: Any) -> None:
+        seen.extend((now_s, each) for each in decisions if each.kind == "start")
+
+    Teller(plan.jobs, plan.machine, plan.policy, plan.rules).run(watch)
+    return seen
 
 
 def test_levels_of_the_machine_are_frequencies() -> None:
     """From 2,400 W of eight nodes down to a cap of 2 kW: the level, and then a job at it."""
-    levels, shares, started = in_plain("""
-    import numpy as np
-    from tests.support.workloads import compose
-    from wattline.books import *
-    from wattline.model.machine import Machine, NodeClass
-    from wattline.policies.admission.dvfs import Dvfs
     node = NodeClass(power_w_idle=90.0, power_w_active=300.0)
     share = np.array([0.5, 0.8, 1.0])
     dvfs = Dvfs(share, np.array([0.4, 0.8, 1.0]), share=share)
@@ -21,32 +37,19 @@ def test_levels_of_the_machine_are_frequencies() -> None:
     first = books.step(0, [Submitted("a", 6, 100.0)])
     lower = books.step(10, [CapChanged(1700.0)])
     then = books.step(20, [Submitted("b", 2, 10.0)])
-    result = [[[each.kind, each.rate] for each in lower],
-              [each.control.frequency_share for each in (*first, *lower)],
-              [[each.kind, each.control.frequency_share] for each in then]]
-    """)
-    assert levels == [["level", 0.8]]
-    assert shares == [1.0, 0.8]
-    assert started == [["start", 0.5], ["level", 0.5]]
+    assert [(each.kind, each.rate) for each in lower] == [("level", 0.8)]
+    assert [each.control.frequency_share for each in (*first, *lower)] == [1.0, 0.8]
+    assert [(each.kind, each.control.frequency_share) for each in then] == [
+        ("start", 0.5), ("level", 0.5)]
 
 
 def test_fitted_caps_are_said_node_by_node_and_add_up() -> None:
-    found = in_plain("""
-    from tests.support.choices import planned
-    from wattline.engine.telling import Teller
-    starts = {}
-    for caps in ("equal", "fitted"):
-        placement = {"name": "varied", "sd": 0.1, "caps": caps}
-        plan = planned("placement.varied", **{"policy.placement": placement})
-        teller, seen = Teller(plan.jobs, plan.machine, plan.policy, plan.rules), []
-        def watch(now_s, events, decisions, answers):
-            seen.extend(each.control for each in decisions if each.kind == "start")
-        teller.run(watch)
-        starts[caps] = [[len(each.nodes), each.cap_w, list(each.node_caps_w)] for each in seen]
-    result = starts
-    """)
-    assert all(not caps for _, _, caps in found["equal"])
-    fitted = [start for start in found["fitted"] if start[2]]
+    equal, fitted = ([(len(each.control.nodes), each.control.cap_w, each.control.node_caps_w)
+                      for _, each in starts(planned("placement.varied", **{
+                          "policy.placement": {"name": "varied", "sd": 0.1, "caps": caps}}))]
+                     for caps in ("equal", "fitted"))
+    assert all(not caps for _, _, caps in equal)
+    fitted = [start for start in fitted if start[2]]
     assert fitted
     assert any(len(set(caps)) > 1 for _, _, caps in fitted)
     for nodes, cap_w, caps in fitted:
@@ -56,27 +59,14 @@ def test_fitted_caps_are_said_node_by_node_and_add_up() -> None:
 
 def test_hardware_caps_decide_as_frequencies_do_and_add_up_to_what_was_promised() -> None:
     """Nodes are asked for a cap instead of a frequency: the same starts, the same watts."""
-    found = in_plain("""
-    from tests.support.choices import planned
-    from wattline.engine.telling import Teller
-    seen = {}
-    for strategy in ("dvfs", "cap"):
-        power = {"name": "adaptive", "strategy": strategy}
-        plan = planned("power.adaptive", **{"policy.power": power})
-        teller, starts = Teller(plan.jobs, plan.machine, plan.policy, plan.rules), []
-        def watch(now_s, events, decisions, answers):
-            starts.extend([now_s, each.job, each.power_w, each.control] for each in decisions
-                          if each.kind == "start")
-        teller.run(watch)
-        seen[strategy] = starts
-    top_hz = float(plan.policy.admission.frequency_hz[-1])
-    result = [[[start[:3] for start in each] for each in seen.values()],
-              [[c.frequency_hz, c.cap_w, c.units, power_w, top_hz, d.frequency_hz]
-               for (_, _, power_w, c), (*_, d) in zip(seen["cap"], seen["dvfs"])]]
-    """)
-    by_frequency, by_cap = found[0]
-    assert by_cap == by_frequency
-    assert any(dvfs_hz < top_hz for *_, top_hz, dvfs_hz in found[1])
-    for frequency_hz, cap_w, units, power_w, *_ in found[1]:
-        assert frequency_hz is None
-        assert cap_w * units == pytest.approx(power_w)
+    by_frequency, by_cap = (
+        planned("power.adaptive", **{"policy.power": {"name": "adaptive", "strategy": strategy}})
+        for strategy in ("dvfs", "cap"))
+    top_hz = float(by_cap.policy.admission.frequency_hz[-1])
+    slowed, capped = starts(by_frequency), starts(by_cap)
+    assert [(now_s, each.job, each.power_w) for now_s, each in capped] == [
+        (now_s, each.job, each.power_w) for now_s, each in slowed]
+    assert any(each.control.frequency_hz < top_hz for _, each in slowed)
+    for _, each in capped:
+        assert each.control.frequency_hz is None
+        assert each.control.cap_w * each.control.units == pytest.approx(each.power_w)

@@ -1,7 +1,28 @@
 """Fair-share by joules, budgets and claims in the engine, run plain so that nothing is compiled."""
 
+import numpy as np
 import pytest
-from tests.support.plain import in_plain
+
+from wattline.account.fairshare import Account, ShareTree
+from wattline.advice.budget import compare, excess_j, figures
+from wattline.engine.composed import composed
+from wattline.engine.simulate import simulate
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine, NodeClass
+from wattline.model.run import EventKind
+from wattline.model.signal import Signal
+from wattline.physics.budget import EnergyBudget
+from wattline.physics.core_power import SANDY_BRIDGE
+from wattline.policies.admission.adaptive_setup import Strategy
+from wattline.policies.admission.none import NoLimit
+from wattline.policies.order import energy_share as share
+from wattline.policies.state import make_state
+from wattline.studies.fairshare import published as fairshare
+from wattline.studies.fairshare import study as shares
+from wattline.studies.fairshare.study import energy_share
+from wattline.studies.hetero import published
+from wattline.studies.hetero import study as hetero
+from wattline.studies.hetero.example import example
 
 
 def test_fair_share_by_joules_serves_the_thriftier_user():
@@ -11,24 +32,14 @@ def test_fair_share_by_joules_serves_the_thriftier_user():
     Then the thrifty one has used nothing: its jobs run until it has used as much, which is
     after two of them (2 x 1,000 J); a tie goes by submission.
     """
-    result = in_plain("""
-        import numpy as np
-        from wattline.account.fairshare import ShareTree
-        from wattline.engine.simulate import simulate
-        from wattline.model.jobs import JobTable
-        from wattline.model.machine import Machine, NodeClass
-        from wattline.policies.admission.none import NoLimit
-        from wattline.engine.composed import composed
-        from wattline.studies.fairshare.study import energy_share
-        users = ("hungry", "thrifty")
-        jobs = JobTable.build(submit_s=[0] * 6, run_s=[10] * 6, procs=[1] * 6,
-                              user=[0, 0, 0, 1, 1, 1], power_w=[200] * 3 + [100] * 3,
-                              names={"user": users})
-        order = energy_share(ShareTree.flat(users), users, half_life_s=1e9)
-        run = simulate(jobs, Machine.uniform(1, NodeClass(power_w_idle=0, power_w_active=300)),
-                       composed(NoLimit(), order))
-        result = run.schedule.start_s.tolist()
-    """)
+    users = ("hungry", "thrifty")
+    jobs = JobTable.build(submit_s=[0] * 6, run_s=[10] * 6, procs=[1] * 6,
+                          user=[0, 0, 0, 1, 1, 1], power_w=[200] * 3 + [100] * 3,
+                          names={"user": users})
+    order = energy_share(ShareTree.flat(users), users, half_life_s=1e9)
+    run = simulate(jobs, Machine.uniform(1, NodeClass(power_w_idle=0, power_w_active=300)),
+                   composed(NoLimit(), order))
+    result = run.schedule.start_s.tolist()
     # After 30 s both used 2,000 J (but for the fading): the hungry one's second job is next or
     # the thrifty one's third; in either case the hungry one's third comes last.
     assert result[0] == 0
@@ -38,10 +49,7 @@ def test_fair_share_by_joules_serves_the_thriftier_user():
 
 
 def test_the_study_favours_the_efficient_user():
-    result = in_plain("""
-        from wattline.studies.fairshare import study as fairshare
-        result = fairshare.figures(fairshare.study(seed=3))
-    """)
+    result = shares.figures(shares.study(seed=3))
     ours = result["orders"]["energy fair-share"]
     assert ours["efficient"]["mean"] < min(ours["ondemand"]["mean"], ours["2.3 GHz"]["mean"])
     assert result["frequency_hz"]["2.3 GHz"] == 2.3e9
@@ -53,58 +61,38 @@ def test_the_study_favours_the_efficient_user():
 
 def test_the_share_of_the_engine_is_that_of_the_books():
     """The kernel's factors equal those of the account tree for the same usage."""
-    result = in_plain("""
-        import numpy as np
-        from wattline.account.fairshare import Account, ShareTree
-        from wattline.model.jobs import JobTable
-        from wattline.policies.order import energy_share as share
-        from wattline.policies.state import make_state
-        from wattline.studies.fairshare.study import energy_share
-        tree = ShareTree([Account("p", .6), Account("q", .4), Account("a", .5, "p"),
-                          Account("b", .5, "p"), Account("c", 1, "q")])
-        users = ("a", "b", "c")
-        order = energy_share(tree, users)
-        jobs = JobTable.build(submit_s=[0], run_s=[1], procs=[1], user=[0])
-        st = make_state(jobs, jobs.procs, [1.0], units=1, idle_w=0.0)
-        used = {"a": 30.0, "b": 5.0, "c": 10.0}
-        for name, joules in used.items():
-            order.memory.used_j[tree.index[name]] = joules
-        share._refresh_factors(st, order)
-        wanted = {s.name: s.factor for s in tree.standings(used)}
-        result = [[float(order.memory.factor[tree.index[n]]), wanted[n]] for n in wanted]
-    """)
+    tree = ShareTree([Account("p", .6), Account("q", .4), Account("a", .5, "p"),
+                      Account("b", .5, "p"), Account("c", 1, "q")])
+    users = ("a", "b", "c")
+    order = energy_share(tree, users)
+    jobs = JobTable.build(submit_s=[0], run_s=[1], procs=[1], user=[0])
+    st = make_state(jobs, jobs.procs, [1.0], units=1, idle_w=0.0)
+    used = {"a": 30.0, "b": 5.0, "c": 10.0}
+    for name, joules in used.items():
+        order.memory.used_j[tree.index[name]] = joules
+    share._refresh_factors(st, order)
+    wanted = {s.name: s.factor for s in tree.standings(used)}
+    result = [[float(order.memory.factor[tree.index[n]]), wanted[n]] for n in wanted]
     assert len(result) == 5
     for got, wanted in result:
         assert got == pytest.approx(wanted)
 
 
-BUDGET = """
-    import numpy as np
-    from wattline.model.jobs import JobTable
-    from wattline.model.machine import Machine
-    from wattline.model.signal import Signal
-    from wattline.physics.budget import EnergyBudget
-    from wattline.physics.core_power import SANDY_BRIDGE
-    from wattline.advice.budget import compare, figures
-    machine = Machine.uniform(10, SANDY_BRIDGE.node_class(16, off_w=14.0))
-    rng = np.random.default_rng(4)
-    count = 60
-    run_s = rng.uniform(300, 4000, count)
-    jobs = JobTable.build(submit_s=np.sort(rng.uniform(0, 20000, count)), run_s=run_s,
-                          requested_s=run_s * rng.uniform(1, 2, count),
-                          procs=16 * rng.integers(1, 5, count))
-    price = Signal(np.arange(0, 400000, 3600.0), rng.random(112) + 0.1)
-    budget = EnergyBudget(0.6 * machine.power_w_max * 21600, 0.0, 21600.0, price)
-"""
+machine = Machine.uniform(10, SANDY_BRIDGE.node_class(16, off_w=14.0))
+rng = np.random.default_rng(4)
+count = 60
+run_s = rng.uniform(300, 4000, count)
+jobs = JobTable.build(submit_s=np.sort(rng.uniform(0, 20000, count)), run_s=run_s,
+                      requested_s=run_s * rng.uniform(1, 2, count),
+                      procs=16 * rng.integers(1, 5, count))
+price = Signal(np.arange(0, 400000, 3600.0), rng.random(112) + 0.1)
+budget = EnergyBudget(0.6 * machine.power_w_max * 21600, 0.0, 21600.0, price)
 
 
 @pytest.mark.parametrize("strategy", ["dvfs", "shut", "mix", "cap"])
 def test_a_budget_is_never_exceeded(strategy):
-    result = in_plain(BUDGET + f"""
-    from wattline.policies.admission.adaptive_setup import Strategy
-    found = compare(jobs, machine, budget, strategy=Strategy.parse("{strategy}"))
+    found = compare(jobs, machine, budget, strategy=Strategy.parse(strategy))
     result = figures(found, price)
-    """)
     assert result["budget"]["excess_j"] == 0
     assert result["no limit"]["excess_j"] > 0
     assert result["budget"]["jobs_run"] == 60
@@ -112,11 +100,8 @@ def test_a_budget_is_never_exceeded(strategy):
 
 def test_a_budget_is_compared_with_limits_that_do_the_same_work():
     """Jobs whose requests are too short are stopped in all three runs."""
-    result = in_plain(BUDGET + """
-    jobs = jobs.with_columns(requested_s=np.where(np.arange(count) % 3 == 0, run_s / 2, run_s))
-    found = compare(jobs, machine, budget)
-    result = figures(found, price)
-    """)
+    short = jobs.with_columns(requested_s=np.where(np.arange(count) % 3 == 0, run_s / 2, run_s))
+    result = figures(compare(short, machine, budget), price)
     for name in ("no limit", "constant cap", "budget"):
         found = result[name]
         assert (found["jobs_run"], found["jobs_killed"], found["jobs_refused"]) == (60, 20, 0)
@@ -124,16 +109,6 @@ def test_a_budget_is_compared_with_limits_that_do_the_same_work():
 
 def test_nodes_that_are_switched_on_again_are_in_the_budget():
     """Small budgets, short slots, many nodes off: whoever boots one later has the joules for it."""
-    result = in_plain("""
-    import numpy as np
-    from wattline.model.jobs import JobTable
-    from wattline.model.machine import Machine
-    from wattline.model.run import EventKind
-    from wattline.model.signal import Signal
-    from wattline.physics.budget import EnergyBudget
-    from wattline.physics.core_power import SANDY_BRIDGE
-    from wattline.policies.admission.adaptive_setup import Strategy
-    from wattline.advice.budget import compare, excess_j
     result = []
     for seed, boot_s in ((9, 0.0), (9, 40.0), (2, 40.0)):
         rng = np.random.default_rng(seed)
@@ -151,25 +126,19 @@ def test_nodes_that_are_switched_on_again_are_in_the_budget():
         found = compare(jobs, machine, budget, strategy=Strategy.MIX)
         run = found.runs["budget"]
         result.append([excess_j(found, run), int((run.events.kind == EventKind.NODE).sum())])
-    """)
     assert all(excess == 0 and switched > 10 for excess, switched in result)
 
 
 def test_a_budget_spends_where_joules_are_cheap():
     """A joule under the budget costs less than one under the constant cap of the same energy."""
-    result = in_plain(BUDGET + """
     found = compare(jobs, machine, budget)
     result = figures(found, price)
-    """)
     rate = {name: f["cost"] / f["energy_j"] for name, f in result.items()}
     assert rate["budget"] < rate["constant cap"]
 
 
 def test_the_published_loads_and_their_nodes():
-    result = in_plain("""
-        from wattline.studies.hetero import study as hetero
-        result = hetero.reproduce()
-    """)
+    result = hetero.reproduce()
     for load in ("sz-load", "mz-load"):
         for rule in ("default", "energy"):
             found = result["loads"][load][rule]
@@ -190,10 +159,7 @@ def test_the_published_loads_and_their_nodes():
 
 
 def test_two_jobs_on_two_nodes_cost_what_the_document_says_and_greed_picks_the_worse():
-    result = in_plain("""
-        from wattline.studies.hetero.example import example
-        result = example()
-    """)
+    result = example()
     by = {name: (f["gpn"], f["lpn"], f["energy_j"], f["load_j"]) for name, f in result.items()}
     # Tables 3.1 and 3.2: j1 takes the node that needs 10 J of it, and j2 is left 30 J.
     assert by["j1 before j2"] == ("j2", "j1", 45.0, 40.0)
@@ -203,31 +169,21 @@ def test_two_jobs_on_two_nodes_cost_what_the_document_says_and_greed_picks_the_w
 
 
 def test_every_published_figure_of_the_energy_documents_has_a_verdict():
-    result = in_plain("""
-        from wattline.studies.fairshare import published as fairshare, study as shares
-        from wattline.studies.hetero import published
-        result = [published.rows(published.all_results()), fairshare.rows(shares.over_seeds())]
-    """)
-    mixed, share = result
-    assert all(len(row) == 6 and row[4] for row in (*mixed, *share))
+    mixed = published.rows(published.all_results())
+    shared = fairshare.rows(shares.over_seeds())
+    assert all(len(row) == 6 and row[4] for row in (*mixed, *shared))
     assert [row[4] for row in mixed if row[0] == "table 3.2"] == ["holds"] * 3
     saved = {row[1]: row[3] for row in mixed if row[1].startswith("energy saved")}
     assert saved["energy saved, sz-load"] == "46 %; 32 % with late caps"
     # The efficient user is first in every order of submission, and not always better off than
     # first come, first served would leave it.
-    assert [row[4] for row in share[:2]] == ["holds on average"] * 2
-    assert "in 20 of 20 random orders of submission (first come: in 6)" in share[0][5]
+    assert [row[4] for row in shared[:2]] == ["holds on average"] * 2
+    assert "in 20 of 20 random orders of submission (first come: in 6)" in shared[0][5]
 
 
 def test_fair_share_makes_the_efficient_user_wait_less():
-    result = in_plain("""
-        from wattline.studies.fairshare import study as fairshare
-        found = fairshare.over_seeds(range(1, 9))
-        result = [{order: {user: values.tolist() for user, values in users.items()}
-                   for order, users in by_order.items()}
-                  for by_order in (found.wait_s, found.stretch)]
-    """)
-    waits, stretches = result
+    found = shares.over_seeds(range(1, 9))
+    waits, stretches = found.wait_s, found.stretch
     for seed in range(8):
         ours = {user: values[seed] for user, values in waits["energy fair-share"].items()}
         assert min(ours, key=ours.get) == "efficient"
@@ -241,21 +197,15 @@ def test_fair_share_makes_the_efficient_user_wait_less():
 
 
 def test_caps_that_take_effect_late_explain_the_published_saving_of_the_small_load():
-    result = in_plain("""
-        from wattline.studies.hetero import study as hetero
-        result = [hetero.reproduce(cap_latency_s=latency_s)["saving"] for latency_s in (0.0, 0.31)]
-    """)
-    at_once, late = result
+    at_once, late = (hetero.reproduce(cap_latency_s=latency_s)["saving"]
+                     for latency_s in (0.0, 0.31))
     assert at_once["sz-load"]["energy"] == pytest.approx(0.463, abs=0.001)
     assert late["sz-load"]["energy"] == pytest.approx(0.321, abs=0.001)
     assert late["mz-load"]["energy"] == pytest.approx(0.832, abs=0.001)
 
 
 def test_claims_that_order_and_learn():
-    result = in_plain("""
-        from wattline.studies.hetero import study as hetero
-        result = hetero.beyond(seed=1, count=60)
-    """)["variants"]
+    result = hetero.beyond(seed=1, count=60)["variants"]
     assert all(f["jobs_run"] == 60 for f in result.values())
     corrected = result["edp, wrong claims, corrected by each run"]
     blind = result["edp, wrong claims, not corrected"]

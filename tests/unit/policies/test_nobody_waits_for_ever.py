@@ -1,43 +1,41 @@
 """A job starts, or is refused with a reason: where placement, switching and claims meet limits."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from tests.support.choices import planned
-from tests.support.plain import in_plain
+from tests.support.workloads import compose
 
+from wattline.engine.prepare import Rules
+from wattline.engine.simulate import simulate
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine
+from wattline.model.views.build import power_view
+from wattline.physics.core_power import SANDY_BRIDGE
+from wattline.physics.powercap import PowerCap
+from wattline.policies.admission.adaptive_setup import Strategy, adaptive
+from wattline.policies.placement.bounded_setup import bounded
+from wattline.results.verify.judge import verify
 from wattline.scenario.build import Plan
 from wattline.scenario.refusals import refusals
 
-BOUNDED = """
-    import numpy as np
-    from dataclasses import replace
-    from tests.support.workloads import compose
-    from wattline.results.verify.judge import verify
-    from wattline.engine.prepare import Rules
-    from wattline.engine.simulate import simulate
-    from wattline.model.jobs import JobTable
-    from wattline.model.machine import Machine
-    from wattline.model.views.build import power_view
-    from wattline.physics.core_power import SANDY_BRIDGE
-    from wattline.physics.powercap import PowerCap
-    from wattline.policies.admission.adaptive_setup import Strategy, adaptive
-    from wattline.policies.placement.bounded_setup import bounded
 
-    def play(cap_w, procs, limits_w, strategy=Strategy.SHUT):
-        node = SANDY_BRIDGE.node_class(1, off_w=0.0, boot_s=60.0, shutdown_s=60.0)
-        node = replace(node, boot_power_w=9.0, shutdown_power_w=8.0)
-        machine = Machine.uniform(8, node, nodes_per_rack=4)
-        count = len(procs)
-        jobs = JobTable.build(submit_s=np.arange(count), run_s=np.full(count, 100.0),
-                              requested_s=np.full(count, 100.0), procs=np.array(procs))
-        cap = PowerCap(cap_w)
-        policy = compose(admission=adaptive(machine, cap, strategy=strategy, jobs=jobs),
-                         placement=bounded(power_view(machine, limits_w=limits_w), machine))
-        run = simulate(jobs, machine, policy,
-                       Rules(cap_w=cap.signal(machine.power_w_max), choose_nodes=True))
-        return [run.ran.tolist(), run.placement.first.tolist(), run.time_above_cap_s,
-                verify(run).sentences]
-"""
-"""A node draws 7 W idle and 22 W busy."""
+def play(cap_w, procs, limits_w, strategy=Strategy.SHUT):
+    """A node draws 7 W idle and 22 W busy."""
+    node = SANDY_BRIDGE.node_class(1, off_w=0.0, boot_s=60.0, shutdown_s=60.0)
+    node = replace(node, boot_power_w=9.0, shutdown_power_w=8.0)
+    machine = Machine.uniform(8, node, nodes_per_rack=4)
+    count = len(procs)
+    jobs = JobTable.build(submit_s=np.arange(count), run_s=np.full(count, 100.0),
+                          requested_s=np.full(count, 100.0), procs=np.array(procs))
+    cap = PowerCap(cap_w)
+    policy = compose(admission=adaptive(machine, cap, strategy=strategy, jobs=jobs),
+                     placement=bounded(power_view(machine, limits_w=limits_w), machine))
+    run = simulate(jobs, machine, policy,
+                   Rules(cap_w=cap.signal(machine.power_w_max), choose_nodes=True))
+    return [run.ran.tolist(), run.placement.first.tolist(), run.time_above_cap_s,
+            verify(run).sentences]
 
 
 @pytest.mark.parametrize("cap_w", [80.0, 100.0])
@@ -45,16 +43,13 @@ def test_nodes_that_are_off_are_exchanged_for_those_of_a_rack_without_watts(cap_
     """The first rack has no watts beside idle nodes. Four or three nodes can be busy, and those
     with the highest numbers are switched off first: the whole other rack, where the job must run.
     """
-    ran, first, above_s, wrong = in_plain(
-        BOUNDED + f"    result = play({cap_w}, [3], {{'rack0': 28.0}})\n")
+    ran, first, above_s, wrong = play(cap_w, [3], {"rack0": 28.0})
     assert (ran, first, wrong) == ([True], [4], [])
     assert above_s == 0
 
 
 def test_jobs_of_many_sizes_find_their_nodes_under_a_cap_and_bounds() -> None:
-    ran, _, above_s, wrong = in_plain(BOUNDED + """
-    result = play(100.0, [3, 1, 4, 2, 3, 2, 4, 1], {'rack0': 43.0}, Strategy.MIX)
-    """)
+    ran, _, above_s, wrong = play(100.0, [3, 1, 4, 2, 3, 2, 4, 1], {"rack0": 43.0}, Strategy.MIX)
     assert (ran, above_s, wrong) == ([True] * 8, 0, [])
 
 

@@ -2,34 +2,36 @@
 found."""
 
 from itertools import product
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
-from tests.support.plain import in_plain
+
+from wattline.model.jobs import JobTable
+from wattline.model.kernel import PLAIN
+from wattline.policies.backfill import easy
+from wattline.policies.queue import _make_room, drop_entries, swap_entries
+from wattline.policies.queue_blocks import lower_bounds
+from wattline.policies.state import QUEUE_BLOCK, make_state
+from wattline.scenario.build import plan
+from wattline.scenario.load import validate
 
 ORDERS, POWERS = ("fcfs", "sjf", "largest", "wfp"), ("none", "dvfs")
 SOME = (("fcfs", "none"), ("sjf", "dvfs"), ("largest", "none"), ("wfp", "dvfs"))
 """Each of them in one of the combinations that are tried before every commit."""
-CHECK = """
-    import numpy as np
-    from wattline.policies.state import QUEUE_BLOCK
 
-    def holds(st, first, end):
-        # No entry of [first, end) is below the bounds of its block.
-        places = np.arange(first, end)
-        entries, bounds = st.queue[first:end], st.queue_blocks[places // QUEUE_BLOCK]
-        return bool((bounds.units <= entries.units).all()
-                    and (bounds.requested_s <= entries.requested_s).all())
-"""
+
+def holds(st: Any, first: int, end: int) -> bool:
+    """No entry of [first, end) is below the bounds of its block."""
+    places = np.arange(first, end)
+    entries, bounds = st.queue[first:end], st.queue_blocks[places // QUEUE_BLOCK]
+    return bool((bounds.units <= entries.units).all()
+                and (bounds.requested_s <= entries.requested_s).all())
 
 
 def test_whatever_moves_entries_keeps_the_bounds_below_them() -> None:
     """Random gaps, at the front, in the middle and at the end, shorter and longer than a block."""
-    result = in_plain(CHECK + """
-    from wattline.model.jobs import JobTable
-    from wattline.policies.queue import _make_room, drop_entries, swap_entries
-    from wattline.policies.queue_blocks import lower_bounds
-    from wattline.policies.state import make_state
-
     count = 9 * QUEUE_BLOCK + 5
     table = JobTable.build(submit_s=np.zeros(count), run_s=np.ones(count),
                            requested_s=np.ones(count), procs=np.ones(count, dtype=int))
@@ -62,28 +64,21 @@ def test_whatever_moves_entries_keeps_the_bounds_below_them() -> None:
             kept_all &= holds(st, clock.queue_first, clock.queue_last)
             steps += 1
             tight += int(st.queue_blocks[clock.queue_first // QUEUE_BLOCK + 1].units > 1)
-    result = [bool(kept_all), steps, tight]
-    """)
-    kept_all, steps, tight = result
     assert kept_all
     assert steps > 300
     assert tight > steps // 3  # bounds of 0 would hold of everything
 
 
+@pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be replaced")
 @pytest.mark.parametrize(("held", "choices"), [
     (True, SOME),
     *(pytest.param(held, tuple(product(ORDERS, POWERS)), marks=pytest.mark.long)
       for held in (True, False))])
 def test_a_scan_by_blocks_finds_what_looking_at_every_entry_finds(
-    held: bool, choices: tuple[tuple[str, str], ...]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, held: bool,
+    choices: tuple[tuple[str, str], ...]
 ) -> None:
     """Orders whose keys stay or change, with and without a cap and a reservation of nodes."""
-    result = in_plain(f"\n    held, choices = {held}, {choices}" + CHECK + """
-    from wattline.policies.backfill import easy
-    from wattline.scenario.build import plan
-    from wattline.scenario.load import validate
-    import pathlib, tempfile
-
     scan, close = easy._next_hopeful, easy.drop_entries
     tally = {}
 
@@ -106,30 +101,28 @@ def test_a_scan_by_blocks_finds_what_looking_at_every_entry_finds(
         close(st, first, end)
         assert holds(st, st.clock[0].queue_first, st.clock[0].queue_last)
 
-    easy._next_hopeful, easy.drop_entries = scanned, closed
+    monkeypatch.setattr(easy, "_next_hopeful", scanned)
+    monkeypatch.setattr(easy, "drop_entries", closed)
     random = np.random.default_rng(3)
     count = 140
     run_s = random.lognormal(6, 1.2, count).round() + 1
     rows = [f"{place},{4 * place},{run_s[place]:.0f},{2 * run_s[place]:.0f},"
             f"{random.choice([1, 2, 3, 8, 16])}" for place in range(count)]
     result = {}
-    with tempfile.TemporaryDirectory() as folder:
-        log = pathlib.Path(folder) / "log.csv"
-        log.write_text("\\n".join(["job_id,submit_s,run_s,requested_s,procs", *rows, ""]))
-        for order, power in choices:
-            fields = {"trace": {"file": str(log)},
-                      "machine": {"nodes": 32, "node_idle_w": 90, "node_active_w": 300},
-                      "policy": {"order": order, "power": power}}
-            if power == "dvfs":
-                fields["power"] = {"cap": 7000.0}
-            if held:
-                fields["reservations"] = [{"start_s": 900.0, "duration_s": 300.0, "nodes": 10}]
-            tally.update(scans=0, blocks=0)
-            run = plan(validate(fields, "test")).plain_run()
-            result[f"{order} {power}"] = [
-                int(run.ran.sum()), tally["scans"], tally["blocks"]]
-    easy._next_hopeful, easy.drop_entries = scan, close
-    """)
+    log = tmp_path / "log.csv"
+    log.write_text("\n".join(["job_id,submit_s,run_s,requested_s,procs", *rows, ""]))
+    for order, power in choices:
+        fields = {"trace": {"file": str(log)},
+                  "machine": {"nodes": 32, "node_idle_w": 90, "node_active_w": 300},
+                  "policy": {"order": order, "power": power}}
+        if power == "dvfs":
+            fields["power"] = {"cap": 7000.0}
+        if held:
+            fields["reservations"] = [{"start_s": 900.0, "duration_s": 300.0, "nodes": 10}]
+        tally.update(scans=0, blocks=0)
+        run = plan(validate(fields, "test")).plain_run()
+        result[f"{order} {power}"] = [
+            int(run.ran.sum()), tally["scans"], tally["blocks"]]
     assert len(result) == len(choices)
     for name, (ran, scans, _) in result.items():
         assert ran == 140, name

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.plain import in_plain
+from tests.support.choices import planned
 from tests.support.thinned import mostly
 
-TWO = """
-    from tests.support.choices import planned
-    from wattline.results.verify.judge import verify
-    reserved = [{"start_s": 400.0, "duration_s": 300.0, "nodes": 9},
-                {"start_s": 900.0, "duration_s": 100.0, "nodes": 12}]
-    def problems(seed, backfill, power):
-        run = planned("power.adaptive", seed, **{"policy.power": power, "reservations": reserved,
-                                                 "policy.backfill": backfill}).run()
-        assert run.ran.sum() > 20
-        return verify(run).sentences
-"""
+from wattline.results.verify.judge import verify
+
+RESERVED = [{"start_s": 400.0, "duration_s": 300.0, "nodes": 9},
+            {"start_s": 900.0, "duration_s": 100.0, "nodes": 12}]
+
+
+def problems(seed, backfill, power):
+    run = planned("power.adaptive", seed, **{"policy.power": power, "reservations": RESERVED,
+                                             "policy.backfill": backfill}).run()
+    assert run.ran.sum() > 20
+    return verify(run).sentences
+
+
 POWERS = ({"name": "adaptive"}, {"name": "adaptive", "strategy": "mix"},
           {"name": "budget", "energy": "9MJ", "period": "1h"})
 
@@ -24,8 +26,6 @@ POWERS = ({"name": "adaptive"}, {"name": "adaptive", "strategy": "mix"},
 @pytest.mark.parametrize("backfill", ["none", "easy", "conservative"])
 @pytest.mark.parametrize("seeds", mostly([(1, 2), (3, 4)], [(1, 2)], pytest.mark.long))
 def test_no_job_is_slowed_into_reserved_nodes(backfill: str, seeds: tuple[int, ...]) -> None:
-    found = in_plain(TWO + f"""
-    result = [problem for seed in {seeds} for power in {POWERS!r}
-              for problem in problems(seed, {backfill!r}, power)]
-    """)
+    found = [problem for seed in seeds for power in POWERS
+             for problem in problems(seed, backfill, power)]
     assert found == []

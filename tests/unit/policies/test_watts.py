@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from tests.support.plain import in_plain
+from tests.support.workloads import compose
+
+from wattline.engine.prepare import Rules
+from wattline.engine.simulate import simulate
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine
+from wattline.model.signal import Signal
+from wattline.policies.admission.watts import Watts
+from wattline.policies.backfill.conservative import Conservative
+from wattline.policies.backfill.easy import Easy
+from wattline.policies.backfill.none import NoBackfill
 
 
-@pytest.mark.parametrize("backfill", ["Easy", "Conservative", "NoBackfill"])
-def test_a_job_that_no_cap_has_room_for_is_refused(backfill: str) -> None:
+@pytest.mark.parametrize("backfill", [Easy, Conservative, NoBackfill])
+def test_a_job_that_no_cap_has_room_for_is_refused(backfill: type) -> None:
     """Eight nodes, 90 W idle and 300 W busy, under 1,500 W: three may be busy, never eight."""
-    starts, refused = in_plain(f"""
-    import numpy as np
-    from tests.support.workloads import compose
-    from wattline.engine.prepare import Rules
-    from wattline.engine.simulate import simulate
-    from wattline.model.jobs import JobTable
-    from wattline.model.machine import Machine
-    from wattline.model.signal import Signal
-    from wattline.policies.admission.watts import Watts
-    from wattline.policies.backfill.conservative import Conservative
-    from wattline.policies.backfill.easy import Easy
-    from wattline.policies.backfill.none import NoBackfill
     jobs = JobTable.build(submit_s=[0, 1, 2], run_s=[10, 10, 10], procs=[8, 1, 3])
-    run = simulate(jobs, Machine.uniform(8), compose(admission=Watts(), backfill={backfill}()),
+    run = simulate(jobs, Machine.uniform(8), compose(admission=Watts(), backfill=backfill()),
                    Rules(cap_w=Signal.constant(1500.0, "W")))
-    result = [np.nan_to_num(run.schedule.start_s, nan=-1).tolist(), run.refused.tolist()]
-    """)
-    assert starts == [-1, 1, 11]
-    assert refused == [True, False, False]
+    assert np.nan_to_num(run.schedule.start_s, nan=-1).tolist() == [-1, 1, 11]
+    assert run.refused.tolist() == [True, False, False]
