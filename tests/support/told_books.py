@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tests.support.workloads import compose
-
 from wattline.books import Books, Decision, JournalWriter, Terms, read_journal
 from wattline.model.machine import Machine, NodeClass
 

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import pytest
 from tests.support.choices import planned
-from tests.support.plain import in_plain
-from tests.unit.books.test_told_books import BOOKS
+from tests.support.told_books import opened, read, told, writing
+from tests.support.workloads import compose
 
-WRITING = BOOKS + """
-    from wattline.books.journal import read_journal
-    from wattline.books.replay import replay
-    def writing(policy=None, **more):
-        books, lines = opened(policy, **more), []
-        books.keep_journal(JournalWriter(lines.append))
-        return books, lines
-    def read(lines):
-        return list(read_journal("".join(lines), "journal").entries())
-"""
+from wattline.books import Books, CapChanged, Ended, JournalWriter, Measured, Submitted, carry_on
+from wattline.books.encoding import saved_scenario
+from wattline.books.journal import JournalLines, read_journal
+from wattline.books.replay import replay
+from wattline.model.errors import InputError
+from wattline.policies.admission.block import Block
+from wattline.policies.admission.wait import Wait
 
 
 def test_another_policy_is_written_into_the_journal_and_repeated_by_the_replay() -> None:
     """`wide` lacks watts under the next policy: it is refused, and the replay refuses it too."""
-    found = in_plain(WRITING + """
     books, lines = writing(cap_w_max=1500.0)
     books.step(0, [CapChanged(1500.0), Submitted("a", 8, 100.0), Submitted("wide", 8, 10.0)])
     books.step(1, [Submitted("b", 2, 10.0)])
@@ -30,9 +28,11 @@ def test_another_policy_is_written_into_the_journal_and_repeated_by_the_replay()
     decided = told(books.step(50, [Ended("a")]))
     entries = read(lines)
     made = []
-    def make(given):
+
+    def make(given: Any) -> Any:
         made.append(given)
         return compose(admission=Block())
+
     same = replay(opened(cap_w_max=1500.0), entries, make)
     plain = replay(opened(cap_w_max=1500.0), [each for each in entries if not each.policy])
     wrong = []
@@ -41,8 +41,7 @@ def test_another_policy_is_written_into_the_journal_and_repeated_by_the_replay()
             replay(opened(cap_w_max=1500.0), entries, maker)
         except InputError as error:
             wrong.append(str(error))
-    result = [decided, same.equal, same.decisions, made, plain.equal, wrong]
-    """)
+    found = [decided, same.equal, same.decisions, made, plain.equal, wrong]
     decided, equal, decisions, made, without, wrong = found
     assert decided == [["refuse", "wide"], ["start", "b"]]
     assert equal
@@ -56,7 +55,6 @@ def test_another_policy_is_written_into_the_journal_and_repeated_by_the_replay()
 
 def test_the_journal_goes_on_with_the_books_that_go_on() -> None:
     """A copy is tried out and writes nothing; after a change the books of before write nothing."""
-    found = in_plain(WRITING + """
     books, lines = writing()
     books.step(0, [Submitted("a", 8, 100.0)])
     before = len(lines)
@@ -67,14 +65,12 @@ def test_the_journal_goes_on_with_the_books_that_go_on() -> None:
     books.step(6, [])
     changed = len(lines)
     other.step(7, [Ended("a")])
-    result = [before, tried, changed, len(lines)]
-    """)
+    found = [before, tried, changed, len(lines)]
     assert found == [2, 2, 3, 4]
 
 
 def test_a_journal_says_what_was_refused_and_replays_all_the_same() -> None:
     """Twice the same event, an unknown job, a time in the past: none of them is told again."""
-    found = in_plain(WRITING + """
     books, lines = writing()
     over = Ended("a")
     books.step(0, [Submitted("a", 2, 10.0)])
@@ -83,9 +79,8 @@ def test_a_journal_says_what_was_refused_and_replays_all_the_same() -> None:
     books.apply(6, [Measured(900.0), Measured(-1.0)])
     books.step(7, [Submitted("c", 3, 1.0)])
     entries = read(lines)
-    result = [[each.refused for each in entries], [len(each.events) for each in entries],
-              replay(opened(), entries).equal]
-    """)
+    found = [[each.refused for each in entries], [len(each.events) for each in entries],
+             replay(opened(), entries).equal]
     refused, events, equal = found
     assert [len(each) for each in refused] == [0, 3, 1, 1, 0]
     assert "Ended: no job 'nobody' is known" in refused[1]
@@ -94,7 +89,6 @@ def test_a_journal_says_what_was_refused_and_replays_all_the_same() -> None:
 
 
 def test_a_journal_begins_with_empty_books() -> None:
-    found = in_plain(WRITING + """
     books = opened()
     books.step(0, [Submitted("a", 8, 100.0)])
     try:
@@ -102,8 +96,7 @@ def test_a_journal_begins_with_empty_books() -> None:
         result = ""
     except InputError as error:
         result = str(error)
-    """)
-    assert "nothing was told of" in found
+    assert "nothing was told of" in result
 
 
 def test_a_simulation_that_changes_its_policy_replays_to_the_same_decisions(tmp_path: Path) -> None:
@@ -124,58 +117,60 @@ def test_a_simulation_that_changes_its_policy_replays_to_the_same_decisions(tmp_
 
 def test_a_journal_with_a_value_beyond_all_bounds_is_refused_in_one_line() -> None:
     """One that no array holds is named with its line, wherever it stands."""
-    found = in_plain(WRITING + """
-    from wattline.books.journal import JournalLines, read_journal
     result = []
     huge = "1" + "0" * 400
-    for line in ('[%s,[]]' % huge,
-                 '[0.0,[["submitted",{"job":1,"units":1,"requested_s":%s}]]]' % huge,
-                 '[0.0,[["submitted",{"job":1,"units":1,"requested_s":1,"procs":%d}]]]' % 2**70,
-                 '[0.0,[["capchanged",{"watts":%s}]]]' % huge,
-                 '[0.0,[],[["start",1,%s,0,{}]]]' % huge):
+    for line in (f'[{huge},[]]',
+                 f'[0.0,[["submitted",{{"job":1,"units":1,"requested_s":{huge}}}]]]',
+                 f'[0.0,[["submitted",{{"job":1,"units":1,"requested_s":1,"procs":{2**70}}}]]]',
+                 f'[0.0,[["capchanged",{{"watts":{huge}}}]]]',
+                 f'[0.0,[],[["start",1,{huge},0,{{}}]]]'):
         head = JournalLines().head({"start_s": 0.0, "cap_w_max": 1.0})
         try:
-            list(read_journal(head + "00000000 " + line + chr(10), "day.journal").entries())
+            list(read_journal(f"{head}00000000 {line}\n", "day.journal").entries())
         except InputError as error:
             result.append(str(error))
-    """)
-    assert len(found) == 5
-    assert all(each.startswith("day.journal, line 2: ") for each in found)
-    assert all("\n" not in each and len(each) < 250 for each in found)
+    assert len(result) == 5
+    assert all(each.startswith("day.journal, line 2: ") for each in result)
+    assert all("\n" not in each and len(each) < 250 for each in result)
 
 
-SAVED = WRITING + """
-    books, lines = writing(cap_w_max=1500.0)
-    books.step(0, [CapChanged(1500.0), Submitted("a", 8, 100.0, application="lu")])
-    books.step(1, [Submitted("b", 2, 10.0, application="bt"), Ended("nobody")])
-    saved = books.save()
-    def loaded():
-        return Books.load(saved, books.machine, compose(), books.terms)
-    def journal():
-        return read_journal("".join(lines), "journal")
-    def refusal(*given):
-        try:
-            carry_on(*given)
-        except InputError as error:
-            return str(error)
-"""
+class Saved:
+    """Books that were saved at 1 s, and go on with their journal."""
+
+    def __init__(self) -> None:
+        self.books, self.lines = writing(cap_w_max=1500.0)
+        self.books.step(0, [CapChanged(1500.0), Submitted("a", 8, 100.0, application="lu")])
+        self.books.step(1, [Submitted("b", 2, 10.0, application="bt"), Ended("nobody")])
+        self.bytes = self.books.save()
+
+    def loaded(self) -> Books:
+        return Books.load(self.bytes, self.books.machine, compose(), self.books.terms)
+
+    def journal(self) -> Any:
+        return read_journal("".join(self.lines), "journal")
+
+
+def refusal(*given: Any) -> str:
+    with pytest.raises(InputError) as refused:
+        carry_on(*given)
+    return str(refused.value)
 
 
 def test_loaded_books_catch_up_with_their_journal_and_write_on_in_it() -> None:
     """As after a crash: the books were saved at 1 s, the journal goes on to 50 s."""
-    found = in_plain(SAVED + """
+    kept = Saved()
+    books, lines = kept.books, kept.lines
     books.step(20, [Submitted("c", 2, 10.0, application="lu")])
     decided = books.step(50, [Ended("a")])
-    behind = journal()
-    other = carry_on(loaded(), behind, lines.append)
+    behind = kept.journal()
+    other = carry_on(kept.loaded(), behind, lines.append)
     told_then = [told(other.step(61, [Ended("b")])), other.now_s, other.energy_j]
     other.journal.end()
-    whole = journal()
+    whole = kept.journal()
     same = replay(opened(cap_w_max=1500.0), list(whole.entries()))
     books.journal = None
     books.step(61, [Ended("b")])
-    result = [told(decided), told_then, same.equal, whole.damaged, whole.complete, books.energy_j]
-    """)
+    found = [told(decided), told_then, same.equal, whole.damaged, whole.complete, books.energy_j]
     decided, (then, now_s, energy_j), equal, damaged, complete, unbroken_j = found
     assert decided == [["start", "b"], ["start", "c"]]
     assert then == []
@@ -187,8 +182,9 @@ def test_loaded_books_catch_up_with_their_journal_and_write_on_in_it() -> None:
 
 
 def test_a_journal_that_is_not_theirs_is_refused_by_loaded_books() -> None:
-    found = in_plain(SAVED + """
-    own = journal()
+    kept = Saved()
+    books, lines, loaded = kept.books, kept.lines, kept.loaded
+    own = kept.journal()
     of_others = read_journal("".join(lines[:2]), "journal")
     changed = read_journal("".join(lines).replace('"b"', '"x"', 1), "journal")
     without = opened()
@@ -196,31 +192,28 @@ def test_a_journal_that_is_not_theirs_is_refused_by_loaded_books() -> None:
               refusal(without, own, print)]
     books.step(50, [Ended("a")])
     books.journal.end()
-    result.append(refusal(loaded(), journal(), print))
-    """)
-    assert "does not hold" in found[0]
-    assert "line 3 was changed" in found[1]
-    assert "no journal" in found[2]
-    assert "came to its end" in found[3]
+    result.append(refusal(loaded(), kept.journal(), print))
+    assert "does not hold" in result[0]
+    assert "line 3 was changed" in result[1]
+    assert "no journal" in result[2]
+    assert "came to its end" in result[3]
 
 
 def test_a_line_that_was_cut_off_is_named_and_can_be_cut_from_the_file() -> None:
-    found = in_plain(SAVED + """
+    kept = Saved()
+    books, lines = kept.books, kept.lines
     books.step(20, [Submitted("c", 2, 10.0)])
     text = "".join(lines)
     torn = read_journal(text[:-9], "journal")
     whole = text[:-9].removesuffix(torn.torn)
     lines[:] = [whole]
-    other = carry_on(loaded(), torn, lines.append)
+    other = carry_on(kept.loaded(), torn, lines.append)
     other.step(20, [Submitted("c", 2, 10.0)])
-    result = ["".join(lines) == text, torn.damaged]
-    """)
+    found = ["".join(lines) == text, torn.damaged]
     assert found == [True, [4]]
 
 
 def test_a_journal_is_read_from_where_books_were_saved_and_the_bytes_name_the_scenario() -> None:
-    found = in_plain(WRITING + """
-    from wattline.books.encoding import saved_scenario
     books, lines = writing()
     for second in range(4):
         books.step(second, [Submitted(second, 1, 100.0)])
@@ -233,10 +226,9 @@ def test_a_journal_is_read_from_where_books_were_saved_and_the_bytes_name_the_sc
     rest = journal.after(place)
     entries = list(rest.entries())
     nowhere = journal.after((place[0], place[1] ^ 1))
-    result = [saved_scenario(bytes_before), saved_scenario(bytes_then), len(entries),
-              entries[0].time_s, rest.damaged, list(rest.position) == list(books.journal.position),
-              nowhere is journal, len(lines) - at]
-    """)
+    found = [saved_scenario(bytes_before), saved_scenario(bytes_then), len(entries),
+             entries[0].time_s, rest.damaged, list(rest.position) == list(books.journal.position),
+             nowhere is journal, len(lines) - at]
     before, then, entries, time_s, damaged, at_its_end, whole, written = found
     assert (before, then) == (None, {"name": "capped"})
     assert (entries, written) == (1, 1)

@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
+import io
 import json
 
+import numpy as np
 import pytest
 from tests.support.commands import ok, refused
-from tests.support.plain import in_plain
-from tests.unit.books.test_told_books import BOOKS
+from tests.support.told_books import machine, opened, told
+from tests.support.workloads import compose
 
-FLOW = BOOKS + """
-    from wattline.books import books as module
-    def flow(books, steps, at_once=8):
-        decided, rows = [], []
-        for number in range(steps):
-            first = number * at_once
-            over = [Ended(job) for job in range(first - at_once, first)] if number else []
-            came = [Submitted(first + job, 1, 60.0 - job) for job in range(at_once)]
-            decided += told(books.step(float(number), over + came))
-            rows.append(len(books.roll))
-        return decided, rows
-"""
+import wattline.books.books as keeping
+from wattline.benchmarks import _books
+from wattline.books import Books, Cancelled, Ended, NotStarted, Started, Submitted, Terms, roll
+from wattline.policies.admission.block import Block
 
 
-def test_steps_forget_by_themselves_what_is_over_and_decide_the_same() -> None:
+def flow(books, steps, at_once=8):
+    decided, rows = [], []
+    for number in range(steps):
+        first = number * at_once
+        over = [Ended(job) for job in range(first - at_once, first)] if number else []
+        came = [Submitted(first + job, 1, 60.0 - job) for job in range(at_once)]
+        decided += told(books.step(float(number), over + came))
+        rows.append(len(books.roll))
+    return decided, rows
+
+
+def test_steps_forget_by_themselves_what_is_over_and_decide_the_same(
+        monkeypatch: pytest.MonkeyPatch) -> None:
     """Two hundred jobs pass; with a bound of 20 no more than those and the next wave have rows."""
-    found = in_plain(FLOW + """
     kept = flow(opened(), 25)
-    module.OVER_FROM = 20
+    monkeypatch.setattr(keeping, "OVER_FROM", 20)
     forgetting = opened()
     short = flow(forgetting, 25)
-    result = [kept[0] == short[0], len(kept[0]), kept[1][-1], max(short[1]),
-              forgetting.forgotten, int(forgetting.record.meter[0].done)]
-    """)
+    found = [kept[0] == short[0], len(kept[0]), kept[1][-1], max(short[1]),
+             forgetting.forgotten, int(forgetting.record.meter[0].done)]
     same, starts, rows, most, forgotten, done = found
     assert same
     assert (starts, rows, done) == (200, 200, 192)
@@ -42,11 +46,12 @@ def test_steps_forget_by_themselves_what_is_over_and_decide_the_same() -> None:
 
 def test_what_a_peak_took_is_given_back() -> None:
     """Three thousand jobs wait and are withdrawn: arrays then are as they were at the beginning."""
-    found = in_plain(FLOW + """
     books = opened()
-    def sizes():
+
+    def sizes() -> list[int]:
         return [len(books.state.jobs), len(books.state.queue), len(books.state.profile),
                 len(books.state.timers), len(books.record.log_time_s), len(books.record.decided)]
+
     books.step(0, [Submitted("a", 8, 100.0)])
     before = sizes()
     books.step(1, [Submitted(job, 8, 100.0) for job in range(3000)])
@@ -54,8 +59,7 @@ def test_what_a_peak_took_is_given_back() -> None:
     books.step(2, [Cancelled(job) for job in range(1, 3000)])
     books.compact()
     after = sizes()
-    result = [before, peak, after, told(books.step(3, [Ended("a")])), len(books.save())]
-    """)
+    found = [before, peak, after, told(books.step(3, [Ended("a")])), len(books.save())]
     before, peak, after, decided, saved = found
     assert all(small * 2 <= large for small, large in zip(before, peak, strict=True))
     assert all(now * 2 <= large for now, large in zip(after, peak, strict=True))
@@ -66,8 +70,7 @@ def test_what_a_peak_took_is_given_back() -> None:
 
 def test_the_job_that_stopped_the_others_is_known_after_forgetting() -> None:
     """`b` lacks watts and stops `c` until it would no longer end before `wide` begins, at 11 s."""
-    found = in_plain(BOOKS + """
-    def lived(forget):
+    def lived(forget: bool) -> list[object]:
         books = opened(compose(admission=Block()), cap_w=2000.0, cap_w_max=2400.0)
         waits = [Submitted("wide", 8, 50.0), Submitted("b", 3, 90.0), Submitted("c", 1, 20.0)]
         happens = {0: [Submitted("x", 1, 5.0)], 1: [Ended("x"), Submitted("a", 4, 100.0)],
@@ -78,15 +81,13 @@ def test_the_job_that_stopped_the_others_is_known_after_forgetting() -> None:
             if forget and now_s >= 2:
                 books.compact()
         return decided
-    result = [lived(False), lived(True)]
-    """)
+
     expected = [[["start", "x"]], [["start", "a"]], [], [], [["start", "c"]]]
-    assert found == [expected, expected]
+    assert lived(False) == lived(True) == expected
 
 
-def test_loaded_books_forget_as_those_that_were_saved() -> None:
-    found = in_plain(FLOW + """
-    module.OVER_FROM = 20
+def test_loaded_books_forget_as_those_that_were_saved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "OVER_FROM", 20)
     books = opened()
     flow(books, 4)
     loaded = Books.load(books.save(), machine, compose(), Terms())
@@ -97,9 +98,8 @@ def test_loaded_books_forget_as_those_that_were_saved() -> None:
     for each in (books, loaded):
         each.step(51.0, gone)
         each.step(52.0, [])
-    result = [before, same, [books.forgotten, loaded.forgotten],
-              [len(books.roll), len(loaded.roll)]]
-    """)
+    found = [before, same, [books.forgotten, loaded.forgotten],
+             [len(books.roll), len(loaded.roll)]]
     before, same, forgotten, rows = found
     assert before == [24, 8, 1024]
     assert same
@@ -113,10 +113,6 @@ def test_books_that_an_earlier_version_saved_go_on_the_same(
     version: int, lacks: list[str], known: list[float]
 ) -> None:
     """Of a refused placement they do not know: it may have been at the time of saving."""
-    found = in_plain(BOOKS + f"""
-    version, lacks = {version}, {lacks}
-    """ + """
-    import io, json
     books = opened()
     books.step(7, [Submitted("a", 12, 100.0), Submitted("b", 8, 50.0), Submitted("c", 4, 300.0),
                    Submitted("d", 2, 40.0)])
@@ -140,31 +136,26 @@ def test_books_that_an_earlier_version_saved_go_on_the_same(
     result = [float(clock.shortest_s), float(clock.unplaced_s)]
     for time_s, event in ((60.0, Submitted("e", 1, 5.0)), (99.0, Ended("a")), (100.0, Ended("b"))):
         result.append(told(books.step(time_s, [event])) == told(loaded.step(time_s, [event])))
-    """)
-    assert found == [*known, True, True, True]
+    assert result == [*known, True, True, True]
 
 
 def test_all_that_was_said_of_jobs_is_saved_and_loaded() -> None:
-    found = in_plain(BOOKS + """
     books = opened()
     said = [Submitted("a", 8, 100.0, names={"user": "ada"}, codes={"queue": np.int64(3)}),
             Submitted(0, 2, 10.0, procs=7, share=0.5, logged={"x": np.float32(0.5)}),
             Submitted("c", 1, 10.0, watts=120.0, after=0, think_s=3.0, work_s=8.0)]
     books.step(0, said)
     loaded = Books.load(books.save(), machine, compose(), Terms())
-    result = [repr(loaded.roll.jobs) == repr(books.roll.jobs).replace("np.int64(3)", "3")
-              .replace("np.float32(0.5)", "0.5"), [type(job.units).__name__ for job in
-              loaded.roll.jobs], loaded.roll.codes == books.roll.codes]
-    """)
+    found = [repr(loaded.roll.jobs) == repr(books.roll.jobs).replace("np.int64(3)", "3")
+             .replace("np.float32(0.5)", "0.5"), [type(job.units).__name__ for job in
+             loaded.roll.jobs], loaded.roll.codes == books.roll.codes]
     assert found == [True, ["int", "int", "int"], True]
 
 
-def test_a_stream_of_jobs_is_measured_in_jobs_and_megabytes() -> None:
-    found = in_plain(BOOKS + """
-    from wattline.benchmarks import _books
-    _books.AT_ONCE = 50
-    result = _books.stream(compose(), 200)
-    """)
+def test_a_stream_of_jobs_is_measured_in_jobs_and_megabytes(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_books, "AT_ONCE", 50)
+    found = _books.stream(compose(), 200)
     assert found["streamed_jobs"] == 200
     assert 0 <= found["stream_grew_mb"] < found["memory_mb"]
 
@@ -179,13 +170,13 @@ def test_how_many_jobs_stream_through_the_books_is_an_option(monkeypatch, capsys
     assert "at least 1000" in refused(capsys, "bench", "core", "--streamed-jobs", "5")
 
 
-def test_books_that_are_saved_know_the_same_names_as_others() -> None:
+def test_books_that_are_saved_know_the_same_names_as_others(
+        monkeypatch: pytest.MonkeyPatch) -> None:
     """Few names are remembered here; when they are forgotten does not depend on saving."""
-    found = in_plain(BOOKS + """
-    import wattline.books.books as keeping
-    import wattline.books.roll as roll
-    keeping.OVER_FROM, roll.REMEMBERED = 8, 5
-    def lived(saves):
+    monkeypatch.setattr(keeping, "OVER_FROM", 8)
+    monkeypatch.setattr(roll, "REMEMBERED", 5)
+
+    def lived(saves: int) -> tuple[object, ...]:
         books, known = opened(), []
         for number in range(30):
             books.step(10 * number, [Submitted(f"j{number}", 8, 5.0)])
@@ -197,9 +188,9 @@ def test_books_that_are_saved_know_the_same_names_as_others() -> None:
         asked = books.step(400, [Submitted("z", 1, 5.0, after="j25", think_s=1e6),
                                  Submitted("y", 1, 5.0, after="j3", think_s=1e6)])
         return known, told(asked), [each.reason for each in books.refused], len(books.roll)
+
     one, *others = lived(0), lived(1), lived(7)
-    result = [one, [other[:3] == one[:3] for other in others]]
-    """)
+    found = [one, [other[:3] == one[:3] for other in others]]
     (known, asked, refused, _), same = found
     assert same == [True, True]
     assert asked == [["start", "y"]]
@@ -209,7 +200,6 @@ def test_books_that_are_saved_know_the_same_names_as_others() -> None:
 
 def test_a_job_that_is_forgotten_does_not_make_another_eligible() -> None:
     """`x` was to wait until 1001 s and is withdrawn; the last row then is of a job that depends."""
-    found = in_plain(BOOKS + """
     seen = []
     for saved in (False, True):
         books = opened()
@@ -225,6 +215,4 @@ def test_a_job_that_is_forgotten_does_not_make_another_eligible() -> None:
         books.step(4, [Started("long")])
         full = len(books.roll) == len(books.state.jobs)
         seen.append([full, told(books.step(1001, []))])
-    result = seen
-    """)
-    assert found == [[True, []], [True, []]]
+    assert seen == [[True, []], [True, []]]

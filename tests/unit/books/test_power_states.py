@@ -4,36 +4,51 @@ from __future__ import annotations
 
 import pytest
 from tests.support.choices import planned
-from tests.support.plain import in_plain
 from tests.support.plain_process import PlainProcess
-from tests.unit.books.test_told_books import BOOKS
+from tests.support.told_books import told
+from tests.support.workloads import compose
 
+import wattline as wl
+from wattline.books import (
+    Books,
+    CapChanged,
+    Ended,
+    NodesDown,
+    Started,
+    Submitted,
+    Terms,
+    read_journal,
+)
 from wattline.engine.telling import Teller
 from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine, NodeClass
+from wattline.policies.admission.adaptive_setup import Strategy, adaptive
+from wattline.policies.placement.first_fit import FirstFit
 
-SWITCHING = BOOKS + """
-    from wattline.policies.admission.adaptive_setup import Strategy, adaptive
-    node = NodeClass(power_w_idle=90.0, power_w_active=300.0, power_w_off=5.0, boot_s=60.0,
-                     shutdown_s=30.0, boot_power_w=120.0, shutdown_power_w=100.0)
-    machine = Machine.uniform(8, node)
-    from wattline.model.jobs import JobTable
-    jobs = JobTable.build(submit_s=[0.0], run_s=[100.0], procs=[1])  # such as will come
-    def shutting(named):
-        axes = {"placement": FirstFit()} if named else {}
-        shut = adaptive(machine, strategy=Strategy.SHUT, jobs=jobs)
-        policy = compose(admission=shut, **axes)
-        terms = Terms(choose_nodes=named)
-        return Books.open(machine, policy, terms, cap_w=1400.0, cap_w_max=2400.0), policy, terms
-    def switched(decisions):
-        return [[each.kind, each.control.units, list(each.control.nodes)] for each in decisions
-                if each.kind in ("down", "up")]
-    wave = [Submitted("a", 2, 100.0), Submitted("b", 2, 500.0), Submitted("c", 4, 100.0)]
-"""
+node = NodeClass(power_w_idle=90.0, power_w_active=300.0, power_w_off=5.0, boot_s=60.0,
+                 shutdown_s=30.0, boot_power_w=120.0, shutdown_power_w=100.0)
+machine = Machine.uniform(8, node)
+jobs = JobTable.build(submit_s=[0.0], run_s=[100.0], procs=[1])  # such as will come
+
+
+def shutting(named):
+    axes = {"placement": FirstFit()} if named else {}
+    shut = adaptive(machine, strategy=Strategy.SHUT, jobs=jobs)
+    policy = compose(admission=shut, **axes)
+    terms = Terms(choose_nodes=named)
+    return Books.open(machine, policy, terms, cap_w=1400.0, cap_w_max=2400.0), policy, terms
+
+
+def switched(decisions):
+    return [[each.kind, each.control.units, list(each.control.nodes)] for each in decisions
+            if each.kind in ("down", "up")]
+
+
+wave = [Submitted("a", 2, 100.0), Submitted("b", 2, 500.0), Submitted("c", 4, 100.0)]
 
 
 def test_a_decision_names_the_nodes_that_go_down_and_come_up() -> None:
     """The cap has room for four busy nodes with the others off; when it rises they come back."""
-    found = in_plain(SWITCHING + """
     books, policy, terms = shutting(True)
     down = switched(books.step(0, wave))
     asked = [list(each.control.nodes) for each in books.step(40, [Ended("a")])
@@ -41,9 +56,8 @@ def test_a_decision_names_the_nodes_that_go_down_and_come_up() -> None:
     loaded = Books.load(books.save(), machine, policy, terms)
     up = [switched(each.step(50, [CapChanged(2400.0)])) for each in (books, loaded)]
     counted, *_ = shutting(False)
-    result = [down, asked, up, switched(counted.step(0, wave)),
-              [int(power) for power in books.state.nodes.power]]
-    """)
+    found = [down, asked, up, switched(counted.step(0, wave)),
+             [int(power) for power in books.state.nodes.power]]
     down, _, up, counted, power = found
     assert len(down) == 1
     kind, units, nodes = down[0]
@@ -88,7 +102,6 @@ def on_dark_nodes() -> list[object]:
 
 
 def test_a_node_that_fails_while_it_is_off_is_not_given_to_a_job_when_it_has_booted() -> None:
-    found = in_plain(SWITCHING + """
     books, *_ = shutting(True)
     dark = switched(books.step(0, wave))[0][2]
     books.step(40, [NodesDown(nodes=(dark[0],))])
@@ -97,8 +110,7 @@ def test_a_node_that_fails_while_it_is_off_is_not_given_to_a_job_when_it_has_boo
     started = [list(each.control.nodes) for each in books.step(130, [Submitted("d", 3, 10.0)])
                if each.kind == "start"]
     clock = books.state.clock[0]
-    result = [dark, started, [int(clock.down), int(clock.down_owed), int(clock.changing)]]
-    """)
+    found = [dark, started, [int(clock.down), int(clock.down_owed), int(clock.changing)]]
     dark, started, counts = found
     assert started
     assert dark[0] not in started[0]
@@ -106,13 +118,11 @@ def test_a_node_that_fails_while_it_is_off_is_not_given_to_a_job_when_it_has_boo
 
 
 def test_a_policy_that_takes_over_says_which_nodes_it_switches_on() -> None:
-    found = in_plain(SWITCHING + """
     books, *_ = shutting(True)
     down = switched(books.step(0, wave))
     books.step(40, [])
     other = books.with_policy(compose(placement=FirstFit()))
-    result = [down[0][2], switched(other.step(41, [])), switched(other.step(42, []))]
-    """)
+    found = [down[0][2], switched(other.step(41, [])), switched(other.step(42, []))]
     dark, up, later = found
     assert up == [["up", len(dark), dark]]
     assert later == []
@@ -121,19 +131,17 @@ def test_a_policy_that_takes_over_says_which_nodes_it_switches_on() -> None:
 @pytest.mark.parametrize("named", [True, False])
 def test_nodes_that_shut_down_while_another_policy_takes_over_boot_again(named: bool) -> None:
     """They are on the way down until 30 s; then they boot, and `c` has room."""
-    found = in_plain(SWITCHING + f"""
-    books, *_ = shutting({named})
+    books, *_ = shutting(named)
     down = switched(books.step(0, wave))
     books.step(1, [Started("a"), Started("b")])
-    axes = {{"placement": FirstFit()}} if {named} else {{}}
+    axes = {"placement": FirstFit()} if named else {}
     other = books.with_policy(compose(**axes))
     kept = Books.load(other.save(), machine, compose(**axes), other.terms)
     seen = []
     for each in (other, kept.with_policy(compose(**axes))):
         steps = [[each.next_s(), each.step(each.next_s(), [])] for _ in range(2)]
         seen.append([steps[0][0], switched(steps[0][1]), steps[1][0], told(steps[1][1])])
-    result = [down, seen]
-    """)
+    found = [down, seen]
     [[_, units, nodes]], seen = found
     assert seen[0] == [30.0, [["up", units, nodes]], 90.0, [["start", "c"]]]
     assert seen[1] == seen[0]
@@ -143,9 +151,6 @@ def test_nodes_that_shut_down_while_another_policy_takes_over_boot_again(named: 
 def test_books_that_know_no_jobs_beforehand_switch_as_many_nodes_off_as_a_simulation(
     strategy: str, tmp_path
 ) -> None:
-    import wattline as wl
-    from wattline.books import Submitted, read_journal
-
     asked = {"machine": wl.Machine(nodes=16, node_idle_w=90, node_active_w=300),
              "power": wl.Adaptive(strategy=strategy), "cap": "3kW"}
     jobs = JobTable.build(submit_s=[0.0] * 3, run_s=[600.0] * 3, procs=[8] * 3)

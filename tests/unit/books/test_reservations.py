@@ -7,13 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.support.choices import trace
-from tests.support.plain import in_plain
 from tests.support.plain_process import PlainProcess
 from tests.support.thinned import mostly
+from tests.support.told_books import opened, read, told, writing
 from tests.support.workloads import compose
-from tests.unit.books.test_journals import WRITING
 
-from wattline.books import JournalWriter, Reserved
+from wattline.books import (
+    Books,
+    CapChanged,
+    JournalWriter,
+    ReservationRemoved,
+    Reserved,
+    Submitted,
+)
 from wattline.books.journal import read_journal
 from wattline.books.replay import replay
 from wattline.engine.prepare import Rules
@@ -100,8 +106,6 @@ def hostile_journal(seed: int) -> list[Any]:
     teller.run()
     entries = list(read_journal("".join(lines), "journal").entries())
     taken = sum(isinstance(event, Reserved) for entry in entries for event in entry.events)
-    from wattline.books import Books
-
     books = Books.open(MACHINE, policy, cap_w_max=3600.0)
     half = len(entries) // 2
     first = replay(books, entries[:half]).equal
@@ -118,18 +122,16 @@ def test_reservations_are_in_journals_and_in_saved_books(plain: PlainProcess, se
 
 
 def test_what_is_removed_is_free_at_once_and_its_name_too() -> None:
-    found = in_plain(WRITING + """
     books, lines = writing()
     books.step(0, [Reserved("dawn", 10.0, 100.0, units=6), Submitted("a", 4, 200.0)])
     waits = told(books.step(20, []))
     held = [int(books.state.clock[0].reserved), int(books.state.clock[0].free)]
     decided = told(books.step(30, [ReservationRemoved("dawn"),
                                    Reserved("dawn", 500.0, 10.0, units=1)]))
-    again = told(books.step(31, [ReservationRemoved("dawn"), ReservationRemoved("dawn")]))
-    result = [waits, held, decided, [each.reason for each in books.refused],
-              int(books.state.clock[0].windows), books.next_s() == float("inf"),
-              replay(opened(), read(lines)).equal]
-    """)
+    books.step(31, [ReservationRemoved("dawn"), ReservationRemoved("dawn")])
+    found = [waits, held, decided, [each.reason for each in books.refused],
+             int(books.state.clock[0].windows), books.next_s() == float("inf"),
+             replay(opened(), read(lines)).equal]
     waits, held, decided, refused, windows, no_timer, equal = found
     assert waits == []
     assert held == [6, 2]
@@ -141,25 +143,23 @@ def test_what_is_removed_is_free_at_once_and_its_name_too() -> None:
 
 
 def test_reserved_watts_lower_the_cap_while_they_last_whatever_the_cap_becomes() -> None:
-    found = in_plain(WRITING + """
     books = opened(compose(admission=Block()), cap_w=2400.0, cap_w_max=2400.0)
-    caps = []
-    def cap(now_s, *events):
+    caps: list[float] = []
+
+    def cap(now_s: float, *events: Any) -> None:
         books.step(now_s, events)
         caps.append(float(books.state.clock[0].cap_w))
+
     cap(0, Reserved("a", 10.0, 20.0, watts=500.0), Reserved("b", 15.0, 30.0, watts=300.0))
     cap(10)
     cap(15)
     cap(20, CapChanged(2000.0))
     cap(25, ReservationRemoved("b"))
     cap(30)
-    result = caps
-    """)
-    assert found == [2400.0, 1900.0, 1600.0, 1200.0, 1500.0, 2000.0]
+    assert caps == [2400.0, 1900.0, 1600.0, 1200.0, 1500.0, 2000.0]
 
 
 def test_reservations_that_cannot_be_are_refused_by_name() -> None:
-    found = in_plain(WRITING + """
     books = opened()
     books.step(0, [Reserved("dawn", 10.0, 100.0, units=6)])
     books.step(1, [Reserved("dawn", 500.0, 1.0, units=1), Reserved("", 5.0, 1.0, units=1),
@@ -168,8 +168,7 @@ def test_reservations_that_cannot_be_are_refused_by_name() -> None:
                    Reserved("x", 5.0, 1.0, units=9), Reserved("x", 5.0, 1.0, watts=-1.0),
                    Reserved("x", 5.0, 1.0, units=True), Reserved(7, 5.0, 1.0, units=1),
                    ReservationRemoved("nobody"), ReservationRemoved(["x"])])
-    result = [[each.reason for each in books.refused], int(books.state.clock[0].windows)]
-    """)
+    found = [[each.reason for each in books.refused], int(books.state.clock[0].windows)]
     refused, windows = found
     assert len(refused) == 12
     assert windows == 1
@@ -178,12 +177,10 @@ def test_reservations_that_cannot_be_are_refused_by_name() -> None:
 
 
 def test_many_reservations_that_come_and_go_need_no_more_room() -> None:
-    found = in_plain(WRITING + """
     books = opened()
     for number in range(60):
         books.step(10.0 * number, [Reserved(f"r{number}", 10.0 * number + 1, 5.0, units=2)])
-    result = [len(books.state.windows), len(books.reservations), int(books.record.meter[0].timers)]
-    """)
+    found = [len(books.state.windows), len(books.reservations), int(books.record.meter[0].timers)]
     windows, names, timers = found
     assert windows <= 8
     assert names <= 8

@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-from tests.support.plain import in_plain
+from tests.support.told_books import machine, opened, told
+from tests.support.workloads import compose
 
-BOOKS = """
-    import numpy as np
-    from tests.support.workloads import compose
-    from wattline.books import *
-    from wattline.model.errors import InputError
-    from wattline.model.machine import Machine, NodeClass
-    from wattline.policies.admission.block import Block
-    from wattline.policies.admission.wait import Wait
-    from wattline.policies.placement.first_fit import FirstFit
-    node = NodeClass(power_w_idle=90.0, power_w_active=300.0, power_w_off=5.0)
-    machine = Machine.uniform(8, node)
-    def opened(policy=None, **more):
-        terms = Terms(choose_nodes=more.pop("nodes", False))
-        return Books.open(machine, policy or compose(), terms, **more)
-    def told(decisions):
-        return [[each.kind, each.job] for each in decisions]
-"""
+from wattline.books import (
+    Books,
+    Cancelled,
+    CapChanged,
+    Changed,
+    Ended,
+    JournalWriter,
+    Measured,
+    NodesDown,
+    NotStarted,
+    Paced,
+    Reserved,
+    Stalled,
+    Started,
+    Submitted,
+    Terms,
+)
+from wattline.model.errors import InputError
+from wattline.policies.admission.block import Block
+from wattline.policies.placement.first_fit import FirstFit
 
 
 def test_units_out_of_order_are_not_given_to_the_next_job() -> None:
     """Five of eight units fail under a job of eight: when it ends, three are left."""
-    found = in_plain(BOOKS + """
     books = opened()
     books.step(0, [Submitted("a", 8, 100.0), Submitted("b", 4, 10.0), Submitted("c", 3, 10.0)])
     books.step(1, [NodesDown(5)])
     power_w = books.power_w
     decided = books.step(2, [Ended("a"), Started("b")])
-    result = [told(decided), [each.reason for each in books.refused],
-              int(books.state.clock[0].free), power_w, books.power_w]
-    """)
+    found = [told(decided), [each.reason for each in books.refused],
+             int(books.state.clock[0].free), power_w, books.power_w]
     decided, refused, free, before_w, after_w = found
     assert decided == [["start", "c"]]
     assert refused == ["job 'b' needs 4 units, 3 are free"]
@@ -42,43 +44,36 @@ def test_units_out_of_order_are_not_given_to_the_next_job() -> None:
 
 
 def test_a_job_may_start_where_another_has_just_ended() -> None:
-    found = in_plain(BOOKS + """
     books = opened(compose(placement=FirstFit()), nodes=True)
     books.step(0, [Submitted("a", 8, 100.0), Submitted("b", 4, 10.0)])
     books.step(2, [Ended("a"), Started("b", (4, 5, 6, 7))])
     decided = books.step(3, [Submitted("c", 4, 10.0)])
-    result = [[each.reason for each in books.refused], decided[0].control.nodes]
-    """)
-    assert found == [[], [0, 1, 2, 3]]
+    found = [[each.reason for each in books.refused], decided[0].control.nodes]
+    assert found == [[], (0, 1, 2, 3)]
 
 
 def test_a_start_on_other_nodes_than_asked_is_where_the_job_is() -> None:
-    found = in_plain(BOOKS + """
     books = opened(compose(placement=FirstFit()), nodes=True)
     asked = books.step(0, [Submitted("a", 4, 100.0)])
     books.step(1, [Started("a", (4, 5, 6, 7))])
     next_ = books.step(2, [Submitted("b", 4, 10.0)])
-    result = [asked[0].control.nodes, next_[0].control.nodes, int(books.state.clock[0].free)]
-    """)
-    assert found == [[0, 1, 2, 3], [0, 1, 2, 3], 0]
+    found = [asked[0].control.nodes, next_[0].control.nodes, int(books.state.clock[0].free)]
+    assert found == [(0, 1, 2, 3), (0, 1, 2, 3), 0]
 
 
 def test_a_start_that_does_not_happen_gives_all_back_and_is_asked_for_again() -> None:
-    found = in_plain(BOOKS + """
     books = opened()
     first = told(books.step(0, [Submitted("a", 8, 100.0)]))
     held_w = books.power_w
     books.step(1, [NotStarted("a", 30.0, "node failure")])
     again_s, idle_w = books.next_s(), books.power_w
-    result = [first, held_w, again_s, idle_w, told(books.step(31, []))]
-    """)
+    found = [first, held_w, again_s, idle_w, told(books.step(31, []))]
     assert found == [[["start", "a"]], 2400.0, 31.0, 720.0, [["start", "a"]]]
 
 
 def test_jobs_wait_for_others_that_are_cancelled_or_forgotten_as_for_any() -> None:
     """Think time counts from the end also when the job before it is forgotten already."""
-    found = in_plain(BOOKS + """
-    def late(forget):
+    def late(forget: bool) -> list[object]:
         books = opened()
         books.step(0, [Submitted("a", 1, 10.0)])
         books.step(20, [Ended("a")])
@@ -86,31 +81,28 @@ def test_jobs_wait_for_others_that_are_cancelled_or_forgotten_as_for_any() -> No
             books.compact()
         books.step(25, [Submitted("d", 1, 10.0, after="a", think_s=100.0)])
         return [books.next_s(), told(books.step(120, []))]
+
     books = opened()
     books.step(0, [Submitted("x", 8, 50.0), Submitted("a", 1, 10.0)])
     books.step(1, [Cancelled("a")])
     books.step(2, [Submitted("d", 1, 10.0, after="a")])
     books.compact()
-    twice = books.step(3, [Submitted("a", 1, 5.0)])
-    result = [late(False), late(True), told(books.step(50, [Ended("x")])),
-              [each.reason for each in books.refused]]
-    """)
+    books.step(3, [Submitted("a", 1, 5.0)])
+    found = [late(False), late(True), told(books.step(50, [Ended("x")])),
+             [each.reason for each in books.refused]]
     assert found[0] == found[1] == [120.0, [["start", "d"]]]
     assert found[2] == [["start", "d"]]
 
 
 def test_jobs_that_can_never_start_are_said_to_be_refused() -> None:
-    found = in_plain(BOOKS + """
     books = opened(compose(admission=Block()), cap_w=1000.0, cap_w_max=1000.0)
     first = told(books.step(0, [Submitted("wide", 8, 10.0), Submitted("narrow", 1, 10.0)]))
     books.step(1, [CapChanged(2400.0)])
-    result = [first, told(books.step(2, [Submitted("later", 7, 10.0)]))]
-    """)
+    found = [first, told(books.step(2, [Submitted("later", 7, 10.0)]))]
     assert found == [[["refuse", "wide"], ["start", "narrow"]], [["start", "later"]]]
 
 
 def test_what_cannot_be_is_named_and_changes_nothing() -> None:
-    found = in_plain(BOOKS + """
     books = opened()
     books.step(0, [Submitted("a", 2, 10.0)])
     strange = [Ended([1]), Stalled({-1: 2.0}), Stalled({3: float("nan")}), Submitted(None, 1, 1.0),
@@ -132,8 +124,7 @@ def test_what_cannot_be_is_named_and_changes_nothing() -> None:
             Books.load(data, machine, compose(), terms)
         except InputError as error:
             loads.append(str(error))
-    result = [len(strange), named, late, loads, told(books.step(2, [Ended("a")])), books.power_w]
-    """)
+    found = [len(strange), named, late, loads, told(books.step(2, [Ended("a")])), books.power_w]
     count, named, late, loads, last, power_w = found
     assert len(named) == count
     assert all(reason and "\n" not in reason for reason in named)
@@ -145,7 +136,6 @@ def test_what_cannot_be_is_named_and_changes_nothing() -> None:
 
 def test_values_beyond_all_bounds_are_refused_by_name_and_the_rest_of_the_step_counts() -> None:
     """No value ends a step in the middle, and none leaves power or energy without a figure."""
-    found = in_plain(BOOKS + """
     huge = 10**400
     strange = [Submitted("b", 1, 1.0, procs=2**70), Submitted("b", 1, huge),
                Submitted("b", 1, 1e300), Submitted("b", 1, 1.0, watts=huge),
@@ -170,9 +160,8 @@ def test_values_beyond_all_bounds_are_refused_by_name_and_the_rest_of_the_step_c
     for time_s in ("x", None, huge, True, [1]):
         books.step(time_s, [Ended("a")])
         times.append([each.reason for each in books.refused])
-    result = [len(strange), named, times, books.power_w, "dawn" in books.reservations,
-              Books.load(books.save(), machine, compose(), Terms()).power_w, len(lines)]
-    """)
+    found = [len(strange), named, times, books.power_w, "dawn" in books.reservations,
+             Books.load(books.save(), machine, compose(), Terms()).power_w, len(lines)]
     count, named, times, power_w, reserved, saved_w, lines = found
     assert len(named) == count
     assert all(reason and "\n" not in reason and len(reason) < 150 for reason in named)
@@ -184,13 +173,11 @@ def test_values_beyond_all_bounds_are_refused_by_name_and_the_rest_of_the_step_c
 
 def test_another_policy_takes_over_in_the_middle() -> None:
     """What runs goes on; what waits and can never start under the next policy is refused by it."""
-    found = in_plain(BOOKS + """
     books = opened(cap_w=1500.0, cap_w_max=1500.0)
     books.step(0, [Submitted("a", 8, 100.0), Submitted("wide", 8, 10.0), Submitted("b", 2, 10.0)])
     capped = books.with_policy(compose(admission=Block()))
     free = books.step(50, [Ended("a")])
-    result = [told(free), told(capped.step(50, [Ended("a")])), books.power_w, capped.power_w]
-    """)
+    found = [told(free), told(capped.step(50, [Ended("a")])), books.power_w, capped.power_w]
     assert found[0] == [["start", "wide"]]
     assert found[1] == [["refuse", "wide"], ["start", "b"]]
     assert found[2:] == [2400.0, 720.0 + 2 * 210.0]
@@ -198,7 +185,6 @@ def test_another_policy_takes_over_in_the_middle() -> None:
 
 def test_a_job_may_be_told_in_one_step_before_the_one_that_it_waits_for() -> None:
     """Others keep their turn; jobs that wait for each other are refused, unknown ones are over."""
-    found = in_plain(BOOKS + """
     books = opened()
     first = told(books.step(0, [Submitted("c", 1, 10.0, after="a"), Submitted("x", 1, 10.0),
                                 Submitted("a", 1, 10.0, after="b"), Submitted("b", 1, 10.0),
@@ -206,8 +192,7 @@ def test_a_job_may_be_told_in_one_step_before_the_one_that_it_waits_for() -> Non
                                 Submitted("q", 1, 10.0, after="p"),
                                 Submitted("late", 1, 10.0, after="long ago")]))
     refused = [each.reason for each in books.refused]
-    result = [first, refused, told(books.step(5, [Ended("b")])), told(books.step(9, [Ended("a")]))]
-    """)
+    found = [first, refused, told(books.step(5, [Ended("b")])), told(books.step(9, [Ended("a")]))]
     first, refused, second, third = found
     assert sorted(first) == [["start", "b"], ["start", "late"], ["start", "x"]]
     assert refused == ["job 'p' would wait for itself", "job 'q' would wait for itself"]

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from tests.support.plain import in_plain
+from tests.support.choices import planned
+from tests.support.told_books import opened, told
 from tests.support.workloads import compose
-from tests.unit.books.test_told_books import BOOKS
 
-from wattline.books import Books, Submitted
+from wattline.books import Books, Changed, Ended, JournalWriter, Started, Submitted, read_journal
 from wattline.books.event_codes import event_from, event_values
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import knowing
@@ -105,7 +105,6 @@ def test_what_no_job_has_is_refused_by_its_name() -> None:
 
 def test_a_key_is_a_text_or_any_whole_number_and_not_empty() -> None:
     """Decisions and journals name a job by a plain number, whoever counted it."""
-    found = in_plain(BOOKS + """
     lines = []
     books = opened()
     books.keep_journal(JournalWriter(lines.append))
@@ -115,9 +114,8 @@ def test_a_key_is_a_text_or_any_whole_number_and_not_empty() -> None:
     books.step(1, [Started(5), Submitted(np.int64(6), 1, 60.0, after=np.int64(5))])
     after = told(books.step(2, [Ended(np.int64(5))]))
     entries = list(read_journal("".join(lines), "journal").entries())
-    result = [told(decided), refused, after, [told(each.decisions) for each in entries],
-              len(books.save()) > 0]
-    """)
+    found = [told(decided), refused, after, [told(each.decisions) for each in entries],
+             len(books.save()) > 0]
     decided, refused, after, journal, saved = found
     assert decided == [["start", 5]]
     assert len(refused) == 2
@@ -129,9 +127,6 @@ def test_a_key_is_a_text_or_any_whole_number_and_not_empty() -> None:
 
 def test_a_change_of_the_request_leaves_the_end_that_a_claim_gave() -> None:
     """Otherwise the job would be expected to have ended before it began."""
-    found = in_plain("""
-    from tests.support.choices import planned
-    from wattline.books import Books, Changed, Started, Submitted
     ready = planned("configure.claims")
     live = ready.policy.configuration._replace(limit=1.2)  # a log's jobs keep their request
     policy = ready.policy._replace(configuration=live, placement=(
@@ -146,7 +141,5 @@ def test_a_change_of_the_request_leaves_the_end_that_a_claim_gave() -> None:
             books.step(1.0, [Changed("a", requested_s)])
         seen.append([[each.reason for each in books.refused],
                      float(books.state.live[0].expected_s)])
-    result = seen
-    """)
-    assert found[0][1] > 0
-    assert found == [[[], found[0][1]]] * 3
+    assert seen[0][1] > 0
+    assert seen == [[[], seen[0][1]]] * 3
