@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from tests.contract.test_policies import FirstThatFits
-from tests.support.plain import in_plain
 from tests.support.workloads import compose
 from wattline.model.errors import PolicyError
+from wattline.model.kernel import implement, kernel
+from wattline.policies.contract import queue_key
 from wattline.policies.plain import PlainEasy
 from wattline.policies.view import Pause, SetSpeed, Start
 from wattline.testing import PolicyContract, broken_clauses
@@ -162,15 +165,11 @@ def test_all_clauses_together_name_those_that_are_broken():
     assert broken_clauses(Contract(FirstThatFits)) == {}
 
 
-WRITES_INTO_ITS_PARAMETERS = """
-from typing import Any, NamedTuple
-import numpy as np
-from wattline.model.kernel import implement, kernel
-from wattline.policies.contract import queue_key
-from wattline.testing import PolicyContract, broken_clauses, composed
-
 class Counts(NamedTuple):
+    """An order that writes into its parameters."""
+
     asked: Any
+
 
 @implement(queue_key, Counts)
 @kernel
@@ -178,18 +177,16 @@ def _key(st, order, job):
     order.asked[0] += 1.0
     return float(order.asked[0])
 
-class Mine(PolicyContract):
+
+class Counting(PolicyContract):
     seeds, jobs = (1,), 8
 
     def make_policy(self):
-        return composed(order=Counts(np.zeros(1)))
-
-result = broken_clauses(Mine())
-"""
+        return compose(order=Counts(np.zeros(1)))
 
 
 def test_writing_into_the_parameters_is_caught():
-    found = in_plain(WRITES_INTO_ITS_PARAMETERS)
+    found = broken_clauses(Counting())
     assert "policy.order.asked changed in a run" in found[
         "test_a_run_leaves_the_parameters_as_they_were"]
 

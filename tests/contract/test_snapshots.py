@@ -7,17 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.support.choices import CASES
-from tests.support.plain import in_plain
+from tests.support.choices import CASES, planned
 from tests.support.thinned import mostly
 from tests.support.workloads import compose
 from wattline.books.snapshot import decide
-from wattline.model.errors import InputError, PolicyError
+from wattline.engine.simulate import simulate
+from wattline.model.errors import InputError, PolicyError, WattlineError
 from wattline.model.signal import Signal
 from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.order.ranked import Ranked
 from wattline.policies.regulation.setup import ContractPlan, axes, make_desk
 from wattline.policies.view import QueuedJob, View
+from wattline.testing.policy_contract import OnSnapshots
 
 CARRIED = {
     "order.fcfs", "order.sjf", "order.largest", "order.wfp", "order.multifactor",
@@ -28,31 +29,26 @@ CARRIED = {
 }
 """What decides from a view alone; all else says why it does not."""
 
-ASKED = """
-    import numpy as np
-    from tests.support.choices import planned
-    from wattline.engine.simulate import simulate
-    from wattline.model.errors import WattlineError
-    from wattline.testing.policy_contract import OnSnapshots
+REFUSE_MOST = ("power.block, low cap",)
 
-    refuse_most = ("power.block, low cap",)
 
-    def asked(case, count):
-        made = planned(case, count=max(count, 18) if case in refuse_most else count)
-        try:
-            found = simulate(made.jobs, made.machine, OnSnapshots(made.policy), made.rules)
-        except WattlineError as error:
-            return str(error)
-        inside = simulate(made.jobs, made.machine, made.policy, made.rules)
-        assert inside.ran.sum() > 5
-        for name in ("outcome", "nodes"):
-            np.testing.assert_array_equal(getattr(found.schedule, name),
-                                          getattr(inside.schedule, name), err_msg=case)
-        for name in ("start_s", "end_s", "energy_j"):
-            np.testing.assert_allclose(getattr(found.schedule, name),
-                                       getattr(inside.schedule, name), rtol=1e-9, err_msg=case)
-        return ""
-"""
+def asked(case: str, count: int) -> str:
+    """What is refused of a choice where policies are asked with views; nothing where the run is
+    that of the engine."""
+    made = planned(case, count=max(count, 18) if case in REFUSE_MOST else count)
+    try:
+        found = simulate(made.jobs, made.machine, OnSnapshots(made.policy), made.rules)
+    except WattlineError as error:
+        return str(error)
+    inside = simulate(made.jobs, made.machine, made.policy, made.rules)
+    assert inside.ran.sum() > 5
+    for name in ("outcome", "nodes"):
+        np.testing.assert_array_equal(getattr(found.schedule, name),
+                                      getattr(inside.schedule, name), err_msg=case)
+    for name in ("start_s", "end_s", "energy_j"):
+        np.testing.assert_allclose(getattr(found.schedule, name),
+                                   getattr(inside.schedule, name), rtol=1e-9, err_msg=case)
+    return ""
 
 
 @pytest.mark.parametrize("axis", ["order", "backfill", "power", "configure", "placement"])
@@ -61,9 +57,7 @@ def test_a_choice_is_decided_as_in_the_engine_or_refused_in_one_line(
     axis: str, count: int
 ) -> None:
     cases = [case for case in CASES if case.startswith(axis)]
-    found = in_plain(ASKED + f"""
-    result = {{case: asked(case, {count}) for case in {cases!r}}}
-    """)
+    found = {case: asked(case, count) for case in cases}
     assert {case for case, refused in found.items() if not refused} == {
         case for case in CARRIED if case.startswith(axis)}
     assert len(found) == len(cases)

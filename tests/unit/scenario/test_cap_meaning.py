@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.support.plain import in_plain
 
 import wattline as wl
 from wattline.cli.main import cli
@@ -118,14 +117,11 @@ def test_watts_of_jobs_above_rated_power_are_said(tmp_path: Path) -> None:
 
 
 def test_a_twin_takes_the_same_percentages() -> None:
-    found = in_plain("""
-        import wattline as wl
-        twin = "examples/twin/twin.toml"
-        free = wl.simulate(twin)
-        runs = {cap: wl.simulate(twin, cap=cap) for cap in ("90%", "90%peak", "90%p50")}
-        result = [free.machine.power_w_max, free.power_w_peak,
-                  {cap: float(run.cap_w.value[0]) for cap, run in runs.items()}]
-    """)
+    twin = "examples/twin/twin.toml"
+    free = wl.simulate(twin)
+    runs = {cap: wl.simulate(twin, cap=cap) for cap in ("90%", "90%peak", "90%p50")}
+    found = [free.machine.power_w_max, free.power_w_peak,
+             {cap: float(run.cap_w.value[0]) for cap, run in runs.items()}]
     rated_w, peak_w, caps = found
     assert caps["90%"] == pytest.approx(0.9 * rated_w)
     assert caps["90%peak"] == pytest.approx(0.9 * peak_w)

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests.support.plain import in_plain
 
 import wattline as wl
 from wattline.analysis.describe import sentences
 from wattline.cli.compare import command as compare
-from wattline.cli.main import main
+from wattline.cli.main import cli, main
 from wattline.cli.simulate import command as simulate
 from wattline.model.errors import InputError
 from wattline.model.run_clock import RunClock
@@ -62,13 +61,9 @@ def test_a_cap_that_nothing_keeps_is_refused_with_the_choices(
 
 def test_every_policy_that_is_offered_keeps_the_cap() -> None:
     # In plain Python: only for this, five combinations would be compiled.
-    found = in_plain(f"""
-        import wattline as wl
-        fields = dict(machine__nodes=8, machine__cores_per_node=8, power__cap=2000)
-        runs = {{name: wl.simulate(trace={TINY!r}, policy__power=name, **fields)
-                for name in {KEEPERS!r}}}
-        result = {{name: (run.time_above_cap_s, run.power_w_peak) for name, run in runs.items()}}
-    """)
+    runs = {name: wl.simulate(trace=TINY, policy__power=name, machine__nodes=8,
+                              machine__cores_per_node=8, power__cap=2000) for name in KEEPERS}
+    found = {name: (run.time_above_cap_s, run.power_w_peak) for name, run in runs.items()}
     assert set(found) == set(KEEPERS)
     for above_s, peak_w in found.values():
         assert above_s == 0
@@ -148,18 +143,13 @@ def test_setting_a_cap_that_nothing_keeps_says_so(
 
 def test_no_cap_can_be_varied_beside_caps_and_needs_no_power_policy(tmp_path: Path) -> None:
     # In plain Python: only for this, another combination would be compiled.
-    found = in_plain(f"""
-        import json
-        from click.testing import CliRunner
-        from wattline.cli.main import cli
-        def runs(*arguments):
-            printed = CliRunner().invoke(cli, ["compare", {TINY!r}, "-o", {str(tmp_path / "c")!r},
-                                               "--no-report", "--json", *arguments],
-                                         catch_exceptions=False)
-            return json.loads(printed.stdout)["runs"]
-        caps = "power.cap=none,90%peak,80%peak"
-        result = [runs("--vary", caps, "--power-policy", "dvfs"), runs()]
-    """)
+    def runs(*arguments):
+        printed = CliRunner().invoke(cli, ["compare", TINY, "-o", str(tmp_path / "c"),
+                                           "--no-report", "--json", *arguments],
+                                     catch_exceptions=False)
+        return json.loads(printed.stdout)["runs"]
+    caps = "power.cap=none,90%peak,80%peak"
+    found = [runs("--vary", caps, "--power-policy", "dvfs"), runs()]
     varied, (free,) = found[0], found[1].values()
     none, *capped = varied.values()
     peak_w = free["metrics"]["power_w"]["peak"]

@@ -5,34 +5,31 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.support.choices import CASES, every, planned
-from tests.support.plain import in_plain
 
+from wattline.engine.simulate import simulate
 from wattline.policies.contract import Composition
 from wattline.policies.memory import bound, memories
 
-AGAIN = """
-    import numpy as np
-    from tests.support.choices import CASES, planned
-    from wattline.engine.simulate import simulate
 
-    def columns(run):
-        parts = [run.schedule, run.events] + ([run.placement] if run.placement else [])
-        return [column for part in parts for column in vars(part).values()]
+def columns(run):
+    parts = [run.schedule, run.events] + ([run.placement] if run.placement else [])
+    return [column for part in parts for column in vars(part).values()]
 
-    def same(one, other):
-        return one.energy_j == other.energy_j and all(
-            np.array_equal(a, b, equal_nan=True)
-            for a, b in zip(columns(one), columns(other), strict=True))
 
-    def again(case):
-        # Few jobs on a network, whose flows take plain Python long.
-        count = 3 if "network.groups" in CASES[case] else 10
-        made = planned(case, count=count)
-        first = made.run()
-        by_hand = simulate(made.jobs, made.machine, made.policy, made.rules)
-        others = [made.run(), by_hand, planned(case, count=count).run()]
-        return [int(first.ran.sum()), [same(first, other) for other in others]]
-"""
+def same(one, other):
+    return one.energy_j == other.energy_j and all(
+        np.array_equal(a, b, equal_nan=True)
+        for a, b in zip(columns(one), columns(other), strict=True))
+
+
+def again(case):
+    # Few jobs on a network, whose flows take plain Python long.
+    count = 3 if "network.groups" in CASES[case] else 10
+    made = planned(case, count=count)
+    first = made.run()
+    by_hand = simulate(made.jobs, made.machine, made.policy, made.rules)
+    others = [made.run(), by_hand, planned(case, count=count).run()]
+    return [int(first.ran.sum()), [same(first, other) for other in others]]
 
 
 def test_every_choice_of_every_axis_has_a_case() -> None:
@@ -43,9 +40,7 @@ def test_every_choice_of_every_axis_has_a_case() -> None:
 def test_a_second_run_is_the_same_for_every_choice(axis: str) -> None:
     """Starts, ends, nodes, joules and the whole log; of the plan, and of its composition alone."""
     cases = [case for case in CASES if case.startswith(axis)]
-    found = in_plain(AGAIN + f"""
-    result = {{case: again(case) for case in {cases!r}}}
-    """)
+    found = {case: again(case) for case in cases}
     assert len(found) == len(cases) > 2
     for case, (ran, equal) in found.items():
         assert ran > 0, case
@@ -75,9 +70,6 @@ def test_a_policy_in_python_begins_anew(tmp_path) -> None:
         "        if view.queue and self.left and view.queue[0].units <= view.free:\n"
         "            self.left -= 1\n"
         "            yield Start(view.queue[0].job)\n")
-    found = in_plain(f"""
-    from tests.support.choices import planned
-    made = planned("order.fcfs", **{{"policy.python": "{tmp_path}/three.py:Three"}})
-    result = [int(made.run().ran.sum()) for _ in range(2)]
-    """)
+    made = planned("order.fcfs", **{"policy.python": f"{tmp_path}/three.py:Three"})
+    found = [int(made.run().ran.sum()) for _ in range(2)]
     assert found == [3, 3]

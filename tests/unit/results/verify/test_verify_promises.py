@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.plain import in_plain
+from tests.support.choices import planned
 from tests.support.run_maker import changed, fcfs_run
 
 from wattline.analysis import rundir
@@ -259,15 +259,13 @@ def test_a_budget_of_which_nothing_is_said_is_reported() -> None:
 
 
 def test_a_scenario_writes_down_what_its_policy_promised() -> None:
-    found = in_plain("""
-    from tests.support.choices import planned
     def of(case, **more):
         promises = planned(case, **more).run().promises
         ladder = promises.frequencies
         return [promises.keeps_cap, len(promises.windows),
                 None if promises.budget is None else promises.budget.energy_j,
                 None if ladder is None else [float(hz.min()) for hz in ladder.allowed()]]
-    result = {
+    found = {
         "none": of("order.fcfs"), "block": of("power.block"), "budget": of("power.budget"),
         "window": of("power.adaptive, window"), "own": of("power.adaptive, own frequencies"),
         "idle": of("power.adaptive, idle"), "mix": of("power.adaptive, mix"),
@@ -276,7 +274,6 @@ def test_a_scenario_writes_down_what_its_policy_promised() -> None:
         "changed": of("power.adaptive, window",
                       **{"power.cap.changes": [{"at_s": 350.0, "watts": 2500.0}]}),
     }
-    """)
     assert found == {
         "none": [False, 0, None, None], "block": [True, 0, None, None],
         "budget": [True, 0, 9e6, [1.2e9, 2.6e9]], "window": [True, 1, None, [1.2e9, 2.6e9]],
@@ -317,17 +314,13 @@ def test_a_run_folder_of_before_promises_nothing(tmp_path) -> None:
 @pytest.mark.parametrize("case", ["placement.nedd", "placement.first-fit, classes"])
 def test_a_lower_frequency_slows_a_job_down_whatever_its_nodes_and_network_do(case: str) -> None:
     """Jobs at 1.6 to 2.0 GHz of 2.6 take 1.3 times as long at least, and draw less."""
-    found = in_plain(f"""
-    from tests.support.choices import planned
-    from wattline.results.verify.judge import verify
     def run(**power):
-        made = planned({case!r}, trace="plain", **{{"power.cap.watts": 1e5, "policy.power": power}})
+        made = planned(case, trace="plain", **{"power.cap.watts": 1e5, "policy.power": power})
         return made.run()
     slow, fast = run(name="adaptive", cpu_freq="1600000-2000000"), run(name="adaptive")
     took = [(one.schedule.end_s - one.schedule.start_s) / one.jobs.run_s for one in (slow, fast)]
-    result = [float(took[0].min()), float(took[1].min()), slow.power_w_peak / fast.power_w_peak,
-              verify(slow).sentences + verify(fast).sentences]
-    """)
+    found = [float(took[0].min()), float(took[1].min()), slow.power_w_peak / fast.power_w_peak,
+             verify(slow).sentences + verify(fast).sentences]
     least, full, power, problems = found
     assert problems == []
     assert full == pytest.approx(1.0)
