@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wattline.model.promises import EnergyPeriods, Frequencies, PowerShares, Promises
+from wattline.model.promises import EnergyPeriods, Frequencies, PowerShares, Promises, QueueRule
 from wattline.model.reservation import Reservation
 from wattline.model.run import Run
 
@@ -33,6 +33,8 @@ def to_plain(promises: Promises) -> dict[str, Any]:
         plain["frequencies"]["least_hz"] = float(min(ladder.least_hz, 1e300))
     if promises.shares is not None:
         plain["shares"] = {"as_measured": promises.shares.as_measured}
+    if promises.queue is not None:
+        plain["queue"] = asdict(promises.queue)
     return plain
 
 
@@ -51,6 +53,7 @@ def from_plain(plain: Mapping[str, Any], ranges: Mapping[str, Any]) -> Promises:
         shares=None if shares is None else PowerShares(
             **{name: ranges[column] for name, column in SHARES.items()},
             as_measured=bool(shares["as_measured"])),
+        queue=None if plain.get("queue") is None else QueueRule(**plain["queue"]),
     )
 
 

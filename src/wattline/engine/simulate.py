@@ -28,10 +28,12 @@ from wattline.engine.world import Simulated
 from wattline.model.jobs import JobTable
 from wattline.model.kernel import at_hand, is_compiled, uncompiled
 from wattline.model.machine import Machine
+from wattline.model.promises import Promises
 from wattline.model.run import EventLog, Outcome, Placement, Run, Schedule
 from wattline.policies.contract import Composition, cycle_s
 from wattline.policies.memory import bound, memories
 from wattline.policies.state import ASIDE, DONE, State, grow
+from wattline.policies.traits import power_wait, queue_rule
 
 if TYPE_CHECKING:
     from wattline.policies.view import Policy
@@ -87,7 +89,13 @@ def simulate(
         state, record = run_compiled(state, record, world, policy, progress, loop or run_events)
     engine_s = time.perf_counter() - started
     run = collect(jobs, machine, rules, state, record, engine_s)
-    return replace(run, memories=memories(policy))
+    return replace(run, memories=memories(policy), promises=_promised(policy, rules))
+
+
+def _promised(policy: Composition, rules: Rules) -> Promises:
+    """Return the promises of a composition that hold on any machine; a scenario knows more."""
+    limits = power_wait(policy.admission) != "" and rules.cap_counts == "machine"
+    return Promises(keeps_cap=rules.cap_w is not None and limits, queue=queue_rule(policy))
 
 
 def made_ready(

@@ -5,7 +5,8 @@ It says what was asked for, by the scenario and the log; nothing here comes from
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -68,6 +69,26 @@ class PowerShares:
     """True where nodes draw what was measured; otherwise a job's configuration says what."""
 
 
+IN_ORDER, HEAD, ALL = "order", "head", "all"
+"""No job starts before one that stands before it; the first that waits keeps its reservation; all
+do."""
+STOPS, PLANNED = "stops", "planned"
+"""A job that lacks watts lets nobody pass; it gets a reservation in units and watts."""
+
+
+@dataclass(frozen=True)
+class QueueRule:
+    """How jobs wait, and which of them count on what."""
+
+    order: str
+    """The key by which they stand, as policies are called: fcfs, sjf, largest, wfp, multifactor."""
+    terms: Mapping[str, float] = field(default_factory=dict)
+    """Weights and other parameters of the key."""
+    keeps: str = IN_ORDER
+    power: str = ""
+    """What becomes of a job that lacks watts; empty where power never keeps one from starting."""
+
+
 @dataclass(frozen=True)
 class Promises:
     """All of it; where a policy promised nothing, nothing is held against it."""
@@ -81,6 +102,7 @@ class Promises:
     budget: EnergyPeriods | None = None
     frequencies: Frequencies | None = None
     shares: PowerShares | None = None
+    queue: QueueRule | None = None
 
 
 NONE = Promises()

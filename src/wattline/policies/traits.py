@@ -6,13 +6,19 @@ its type, beside the policy.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import singledispatch
+from types import MappingProxyType
 from typing import NamedTuple
 
+from wattline.model.promises import QueueRule
 from wattline.model.signal import FloatArray
 from wattline.policies.contract import (
     AdmissionPolicy,
+    BackfillPolicy,
+    Composition,
     ConfigurationPolicy,
+    OrderPolicy,
     PlacementPolicy,
     RegulationPolicy,
 )
@@ -71,3 +77,51 @@ def regulates(regulation: RegulationPolicy) -> bool:
 def knows_run_times(configuration: ConfigurationPolicy) -> bool:
     """Say whether it decides by how long jobs run by their log, which no machine could tell it."""
     return False
+
+
+class Key(NamedTuple):
+    """The name and the parameters of the key by which jobs stand in the queue."""
+
+    name: str
+    terms: Mapping[str, float] = MappingProxyType({})
+
+
+@singledispatch
+def queue_order(order: OrderPolicy) -> Key | None:
+    """Return the key of an order; None where nobody can work it out from a finished run."""
+    return None
+
+
+@singledispatch
+def queue_keeps(backfill: BackfillPolicy) -> str:
+    """Return the promise of a backfilling to jobs that wait (`model.promises`); empty for none."""
+    return ""
+
+
+@singledispatch
+def power_wait(admission: AdmissionPolicy) -> str | None:
+    """Return the fate of a job that lacks watts (`QueueRule.power`); None where no rule says it."""
+    return None
+
+
+@singledispatch
+def takes_any_units(placement: PlacementPolicy) -> bool:
+    """Say whether a job that fits in the free units always gets some of them."""
+    return False
+
+
+@singledispatch
+def keeps_request(configuration: ConfigurationPolicy) -> bool:
+    """Say whether jobs run on the units and for the time that they asked for."""
+    return False
+
+
+def queue_rule(policy: Composition) -> QueueRule | None:
+    """Return the promise of a composition to jobs that wait; None where its parts make none."""
+    order, power = queue_order(policy.order), power_wait(policy.admission)
+    keeps = queue_keeps(policy.backfill)
+    if (order is None or power is None or not keeps or regulates(policy.regulation)
+            or not takes_any_units(policy.placement)
+            or not keeps_request(policy.configuration)):
+        return None
+    return QueueRule(order.name, dict(order.terms), keeps, power)

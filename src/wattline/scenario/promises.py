@@ -12,6 +12,7 @@ from wattline.model.promises import EnergyPeriods, Frequencies, PowerShares, Pro
 from wattline.physics.budget_terms import CARRIES, UNSPENT
 from wattline.policies.admission.none import NoLimit
 from wattline.policies.contract import Composition
+from wattline.policies.traits import queue_rule
 from wattline.scenario.budget_notes import period_edges
 from wattline.scenario.caps import cap_plan
 from wattline.scenario.model import CapPlan
@@ -26,7 +27,8 @@ def promises(plan: Plan, until_s: float) -> Promises:
     """What the plan's policy has to keep up to a time; a policy in Python promises nothing."""
     if not isinstance(plan.policy, Composition):
         return Promises()
-    return replace(_of_power(plan, plan.policy, until_s), shares=_shares(plan, plan.policy))
+    return replace(_of_power(plan, plan.policy, until_s), shares=_shares(plan, plan.policy),
+                   queue=queue_rule(plan.policy))
 
 
 def _of_power(plan: Plan, policy: Composition, until_s: float) -> Promises:

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
+from wattline.model.promises import PLANNED
 from wattline.policies.admission.following import follow_cap
 from wattline.policies.admission.level_rule import WAIT as NO_LEVEL
 from wattline.policies.admission.levels import (
@@ -63,7 +64,7 @@ from wattline.policies.control import settings
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.memory import Memory
 from wattline.policies.state import State
-from wattline.policies.traits import JobLevels, job_levels
+from wattline.policies.traits import JobLevels, job_levels, power_wait
 
 
 class AdaptiveMemory(Memory):
@@ -276,3 +277,11 @@ def _settings(axis: Adaptive, st: State, job: int) -> dict[str, Any]:
 @job_levels.register
 def _job_levels(admission: Adaptive) -> JobLevels:
     return JobLevels(admission.speed, admission.dynamic)
+
+
+@power_wait.register
+def _power_wait(admission: Adaptive) -> str | None:
+    """Windows, switched nodes, a ramp and jobs that follow the cap are told by no record."""
+    untold = (admission.window_start_s.size or admission.shut or admission.follow
+              or admission.ramp_w_per_s > 0.0)
+    return None if untold else PLANNED

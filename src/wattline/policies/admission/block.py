@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
+from wattline.model.promises import STOPS
 from wattline.policies.admission.power import never_fits, within_cap
 from wattline.policies.contract import (
     START,
@@ -17,6 +18,7 @@ from wattline.policies.contract import (
 )
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.state import State
+from wattline.policies.traits import power_wait
 
 
 @decides_from_view()
@@ -50,3 +52,8 @@ def _carries(st: State, admission: Block, job: int) -> bool:
 @kernel
 def _refuses(st: State, admission: Block, job: int) -> bool:
     return never_fits(st, job, 1.0, admission.jobs_only)
+
+
+@power_wait.register
+def _power_wait(admission: Block) -> str | None:
+    return None if admission.jobs_only else STOPS

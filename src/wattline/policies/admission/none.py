@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 from wattline.policies.contract import starts_only
 from wattline.policies.from_view import decides_from_view
+from wattline.policies.traits import power_wait
 
 
 @decides_from_view()
@@ -16,3 +17,8 @@ class NoLimit(NamedTuple):
     @property
     def axis(self) -> Literal["admission"]:
         return "admission"
+
+
+@power_wait.register
+def _power_wait(admission: NoLimit) -> str:
+    return ""

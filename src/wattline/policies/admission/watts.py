@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from wattline.model.kernel import implement, kernel
+from wattline.model.promises import PLANNED
 from wattline.policies.admission.power import (
     exceeds_alone,
     idle_machine_w,
@@ -32,6 +33,7 @@ from wattline.policies.contract import (
 )
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.state import RUNNING, State
+from wattline.policies.traits import power_wait
 
 NO_WINDOWS = np.zeros(0)
 
@@ -125,3 +127,9 @@ def _watts_of(st: State, admission: Watts, job: int) -> float:
 @kernel
 def _refuses(st: State, admission: Watts, job: int) -> bool:
     return never_fits(st, job, 1.0, False)
+
+
+@power_wait.register
+def _power_wait(admission: Watts) -> str | None:
+    """Windows that are known beforehand are told by no record of the jobs."""
+    return None if admission.window_start_s.size else PLANNED

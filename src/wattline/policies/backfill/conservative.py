@@ -42,6 +42,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from wattline.model.kernel import constants, implement, kernel, kernel_part
+from wattline.model.promises import ALL
 from wattline.policies.attempt import attempt, leaves_queue, note_unplaced, time_taken_s
 from wattline.policies.backfill.easy import in_time_for, may_pass, reserve
 from wattline.policies.contract import (
@@ -75,6 +76,7 @@ from wattline.policies.queue import drop_entries
 from wattline.policies.releases import first_release_s, release_at
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_WAKE, PLAN_STALE, State
+from wattline.policies.traits import queue_keeps
 
 ALL_TRIED, PUT_OFF, STOPPED = constants(3)
 """How a pass over the due jobs ended: with the last, with one that was put off, or by admission."""
@@ -388,3 +390,8 @@ def _wake_at_next_start(st: State) -> None:
     if clock.overrun or not release_at(st, next_s):
         clock.wake_s = next_s
         note(st, ACT_WAKE, -1, next_s, 0.0)
+
+
+@queue_keeps.register
+def _keeps(backfill: Conservative) -> str:
+    return ALL

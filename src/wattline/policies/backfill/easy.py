@@ -22,6 +22,7 @@ from typing import Any, Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel, kernel_part, slot
 from wattline.model.kernel_fetch import fetch_soon
+from wattline.model.promises import HEAD
 from wattline.policies.attempt import (
     attempt_configured,
     configured,
@@ -56,6 +57,7 @@ from wattline.policies.queue import drop_entries, move_down, sort_queue
 from wattline.policies.queue_blocks import lower_bounds
 from wattline.policies.releases import first_release_s, list_deferred
 from wattline.policies.state import BLOCK, QUEUE_BLOCK, State
+from wattline.policies.traits import queue_keeps
 
 
 @decides_from_view()
@@ -399,3 +401,8 @@ def _plan_around_windows(st: State, scope: Everything, policy: Composition) -> N
         position += 1
     drop_entries(st, kept, position)
     clock.examined = 0
+
+
+@queue_keeps.register
+def _keeps(backfill: Easy) -> str:
+    return HEAD

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
+from wattline.model.promises import IN_ORDER
 from wattline.policies.attempt import serve_around_windows, serve_in_order
 from wattline.policies.contract import (
     Composition,
@@ -17,6 +18,7 @@ from wattline.policies.from_view import decides_from_view
 from wattline.policies.leaders import sort_front
 from wattline.policies.queue import sort_queue
 from wattline.policies.state import State
+from wattline.policies.traits import queue_keeps
 
 
 @decides_from_view()
@@ -46,3 +48,8 @@ def _schedule(st: State, backfill: NoBackfill, policy: Composition) -> None:
         else:
             sort_front(st, policy.order, policy)
             serve_in_order(st, policy)
+
+
+@queue_keeps.register
+def _keeps(backfill: NoBackfill) -> str:
+    return IN_ORDER

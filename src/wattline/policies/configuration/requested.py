@@ -8,6 +8,7 @@ from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import as_queued, starts_only
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.state import State
+from wattline.policies.traits import keeps_request
 
 
 @decides_from_view()
@@ -23,4 +24,9 @@ class Requested(NamedTuple):
 @implement(as_queued, Requested)
 @kernel
 def _as_queued(st: State, configuration: Requested) -> bool:
+    return True
+
+
+@keeps_request.register
+def _keeps_request(configuration: Requested) -> bool:
     return True

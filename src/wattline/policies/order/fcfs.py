@@ -8,6 +8,7 @@ from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import queue_key, starts_only
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.state import State
+from wattline.policies.traits import Key, queue_order
 
 
 @decides_from_view()
@@ -24,3 +25,8 @@ class Fcfs(NamedTuple):
 @kernel
 def _key(st: State, order: Fcfs, job: int) -> float:
     return 0.0  # ties go by submission: by turns
+
+
+@queue_order.register
+def _order(order: Fcfs) -> Key:
+    return Key("fcfs")

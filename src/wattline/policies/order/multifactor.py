@@ -8,6 +8,7 @@ from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import keys_change, queue_key, starts_only
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.state import State
+from wattline.policies.traits import Key, queue_order
 
 
 @decides_from_view(
@@ -43,3 +44,12 @@ def _key(st: State, order: Multifactor, job: int) -> float:
 @kernel
 def _changes(st: State, order: Multifactor) -> bool:
     return True
+
+
+@queue_order.register
+def _order(order: Multifactor) -> Key | None:
+    """Shares of users are not among the jobs' own records."""
+    if order.share:
+        return None
+    return Key("multifactor", {"age": order.age, "size": order.size,
+                               "age_max_s": order.age_max_s})

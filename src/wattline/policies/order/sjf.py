@@ -8,6 +8,7 @@ from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import queue_key, starts_only
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.state import State
+from wattline.policies.traits import Key, queue_order
 
 
 @decides_from_view()
@@ -24,3 +25,8 @@ class Sjf(NamedTuple):
 @kernel
 def _key(st: State, order: Sjf, job: int) -> float:
     return float(st.live[job].requested_s)
+
+
+@queue_order.register
+def _order(order: Sjf) -> Key:
+    return Key("sjf")

@@ -9,6 +9,7 @@ from wattline.policies.contract import key_by, keys_change, queue_key, starts_on
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.leaders import uses_leaders
 from wattline.policies.state import State
+from wattline.policies.traits import Key, queue_order
 
 
 @decides_from_view()
@@ -51,3 +52,8 @@ def _key_at(st: State, order: Wfp, job: int, time_s: float) -> float:
 @kernel
 def _changes(st: State, order: Wfp) -> bool:
     return True
+
+
+@queue_order.register
+def _order(order: Wfp) -> Key:
+    return Key("wfp", {"exponent": order.exponent})

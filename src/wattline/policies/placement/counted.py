@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from wattline.policies.contract import starts_only
 from wattline.policies.from_view import decides_from_view
-from wattline.policies.traits import chooses_nodes
+from wattline.policies.traits import chooses_nodes, takes_any_units
 
 
 @decides_from_view()
@@ -22,3 +22,8 @@ class Counted(NamedTuple):
 @chooses_nodes.register
 def _chooses_nodes(placement: Counted) -> bool:
     return False
+
+
+@takes_any_units.register
+def _takes_any_units(placement: Counted) -> bool:
+    return True

@@ -12,6 +12,7 @@ from wattline.policies.contract import expect_nodes, give_back, place, starts_on
 from wattline.policies.node_classes import expect_free, first_of_kind, next_class
 from wattline.policies.placement.nodes import adopt_kinds, give_back_nodes, take_run
 from wattline.policies.state import NODE_BLOCK, State
+from wattline.policies.traits import takes_any_units
 
 
 @starts_only
@@ -72,3 +73,8 @@ def _expect_nodes(st: State, placement: FirstFit, job: int, alone: bool) -> bool
 @kernel
 def _give_back(st: State, placement: FirstFit, job: int) -> None:
     give_back_nodes(st, job)
+
+
+@takes_any_units.register
+def _takes_any_units(placement: FirstFit) -> bool:
+    return True

@@ -58,9 +58,17 @@ class Judged:
     of: int | None = None
 
 
-Remark = Finding | Skipped
+@dataclass(frozen=True)
+class Counted:
+    """How many decisions a rule looks at, and of how many."""
+
+    decisions: int | None
+    of: int | None
+
+
+Remark = Finding | Skipped | Counted
 Verdicts = Iterator[Remark]
-"""Findings and parts that were skipped, as a rule yields them."""
+"""Findings, parts that were skipped, and counts of decisions, as a rule yields them."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from wattline.model.run import Run
-from wattline.results.verify import budget, caps, job_limits, log, placement, power
-from wattline.results.verify._base import Finding, Judged, Rule, Skipped
+from wattline.results.verify import budget, caps, job_limits, log, placement, power, queue
+from wattline.results.verify._base import Counted, Finding, Judged, Rule, Skipped
 from wattline.results.verify.node_stays import node_stays
 
 
@@ -53,14 +53,16 @@ def verify(run: Run) -> Verification:
         for rule in rules:
             if not rule.applies(run):
                 continue
-            before = len(skipped)
+            before, counted = len(skipped), Counted(None, None)
             for remark in rule.judge(run):
                 if isinstance(remark, Finding):
                     found.append(replace(remark, rule=rule.code))
-                else:
+                elif isinstance(remark, Skipped):
                     skipped.append(replace(remark, rule=rule.code))
+                else:
+                    counted = remark
             if len(skipped) == before:
-                judged.append(Judged(rule.code, rule.title))
+                judged.append(Judged(rule.code, rule.title, counted.decisions, counted.of))
         if found:
             break
     return Verification(tuple(found), tuple(judged), tuple(skipped))
@@ -100,6 +102,8 @@ RULES = (
     Rule("units.busy", "busy units are the sum over running jobs", log.busy_units),
     Rule("queue.length", "the queue is what was submitted and not started", log.queue_length),
     Rule("units.placement", "no unit is held twice", placement.placement),
+    Rule("queue.rule", "nobody is passed, delayed or kept waiting against the rule of the queue",
+         queue.queue),
     Rule("energy.machine", "the machine's energy is the integral of its power", power.energy),
     Rule("energy.parts", "energies of jobs and idle units make the whole", power.idle_and_jobs),
     Rule("power.jobs", "the machine's power is that of its jobs and idle units",
