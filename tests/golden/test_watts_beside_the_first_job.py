@@ -58,3 +58,12 @@ def test_a_node_that_fails_under_a_job_is_not_given_away_beside_the_first(
     late = books.step(100, [Ended("a"), Ended("d")])
     assert [each.job for each in early] == ["d"]
     assert [each.job for each in late] == ["b"]
+
+
+def test_a_job_that_draws_less_than_idle_nodes_leaves_no_more_beside_the_first() -> None:
+    """Beside B 200 W are left. C draws 50 W on a node that draws 100 W idle and takes none of them;
+    nor does it bring any: D, which needs 250 W, waits for B's end."""
+    jobs = table((0, 3, 10), (1, 4, 10), (2, 1, 100), (3, 1, 100),
+                 power_w=[900.0, 1200.0, 50.0, 350.0])
+    run = play(jobs, compose(admission=Watts()), TEN, cap_w=Signal.constant(2000.0, "W"))
+    assert [start_s for start_s, _ in spans(run)] == [0, 10, 2, 20]

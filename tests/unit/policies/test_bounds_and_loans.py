@@ -13,13 +13,13 @@ from wattline.scenario.load import validate
 from wattline.traces import Trace
 
 
-def play(power, configure, seed, count=60):
+def play(power, configure, seed, count=60, rack_w=2200.0):
     random = np.random.default_rng(seed)
     jobs = JobTable.build(
         submit_s=np.cumsum(random.integers(0, 30, count)), run_s=np.full(count, 100.0),
         requested_s=random.integers(100, 400, count), procs=random.choice([8, 16, 32], count),
         application=np.zeros(count, dtype=int), names={"application": ("BT-MZ",)})
-    limits = {f"rack{rack}": 2200 for rack in range(4)}
+    limits = {f"rack{rack}": rack_w for rack in range(4)}
     scenario = validate({
         "name": "racks", "trace": {"file": "made"}, "power": {"cap": 9000.0},
         "machine": {"nodes": 64, "node_idle_w": 60, "node_active_w": 260,
@@ -36,6 +36,16 @@ def test_loans_stop_at_the_bounds_of_racks(seed: int) -> None:
     for run in (lent, kept):
         assert verify(run).sentences == []
         assert max(rack_peaks_w(run, 16, 60.0)) <= 2200.0 * (1 + 1e-9)
+    assert np.nansum(lent.schedule.end_s) < np.nansum(kept.schedule.end_s), "nothing was lent"
+
+
+def test_no_more_is_lent_than_the_cap_leaves() -> None:
+    """Where racks have room for all, the cap alone holds loans back."""
+    lent, kept = (play(power, "naive", 1, rack_w=90_000.0) for power in ("lending", "watts"))
+    for run in (lent, kept):
+        assert verify(run).sentences == []
+        assert run.time_above_cap_s == 0.0
+        assert run.power_w_peak <= 9000.0 * (1 + 1e-9)
     assert np.nansum(lent.schedule.end_s) < np.nansum(kept.schedule.end_s), "nothing was lent"
 
 

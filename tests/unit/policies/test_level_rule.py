@@ -31,6 +31,14 @@ def test_full_then_optimal_then_lowest_then_wait(room_w, nodes, idle, level):
     assert choose_level(room_w, nodes * FULL_W, idle * FULL_W, DYNAMIC, 0, 7) == level
 
 
+def test_a_job_that_draws_more_than_idle_nodes_do_busy_has_its_own_watts_counted():
+    """2,000 W of one job where ten idle nodes at full speed would be 1,000 W: those fit into the
+    room of 1,500 W at every level, and the job at the lowest, with 5 of 15 W, alone."""
+    levels = np.array([5 / 15, 12 / 15, 1.0])
+    assert choose_level(1500.0, 2000.0, 1000.0, levels, 0, 2) == 0
+    assert choose_level(600.0, 2000.0, 1000.0, levels, 0, 2) == WAIT
+
+
 def test_the_range_of_the_job_is_kept():
     assert choose_level(1300.0, 2400.0, 2400.0, DYNAMIC, 3, 7) == WAIT
     assert choose_level(1500.0, 2400.0, 2400.0, DYNAMIC, 3, 3) == 3

@@ -13,6 +13,7 @@ from tests.support.regulated import MACHINE, regulated
 from wattline.books import Books, Submitted, Terms
 from wattline.policies.regulation.cycle import begin_cycle, modelled_w
 from wattline.policies.regulation.desk import Desk
+from wattline.policies.regulation.preemption import pause_surplus
 from wattline.policies.regulation.sharing import choose_by_share, planned_w, share_out
 
 SMALL, LARGE = 0, 1
@@ -87,6 +88,23 @@ def test_the_bias_is_what_is_drawn_above_the_model() -> None:
     assert begin_cycle(books.state, desk) == 0
     assert modelled_w(books.state, desk, 1.0) == 600.0
     assert desk.control[0].bias_w == 100.0
+
+
+@pytest.mark.parametrize(("bias_w", "pauses"), [(0.0, 1), (100.0, 2), (-100.0, 0)])
+def test_jobs_are_paused_for_what_is_drawn_above_the_target_at_the_lowest_caps(
+    bias_w: float, pauses: int
+) -> None:
+    """Four small jobs draw 4 x 70 W above idle at least, 880 W in all. The target is 840 W: pausing
+    one comes nearer to it. Of 100 W that the model does not know two have to go."""
+    books = Books.open(MACHINE, regulated("tracking", preempt=True), Terms())
+    books.step(0, [Submitted(row, 1, 30.0, application="small", codes={"application": SMALL},
+                             work_s=12.0) for row in range(4)])
+    desk = books.policy.regulation.desk
+    assert int(books.state.clock[0].running) == 4
+    begin_cycle(books.state, desk)
+    desk.control[0].target_w, desk.control[0].bias_w = 840.0, bias_w
+    pause_surplus(books.state, desk)
+    assert int(books.state.clock[0].actions) == desk.types[SMALL].pauses == pauses
 
 
 def test_starts_are_planned_at_a_share_of_the_power_range() -> None:
