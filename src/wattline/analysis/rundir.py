@@ -5,6 +5,7 @@
     events.parquet     one row per event
     placement.parquet  which units each job held, where units have identities
     stays.parquet      what jobs that share nodes had on each of them, in every run
+    slurm.npz          of a run by Slurm's rules: the site as read, requests, and what came of them
     cap.parquet        the power cap as a step function, where there is one
     contract.json      what became of a contract with the grid, where there is one
     power.csv          the pieces of its billed time
@@ -38,6 +39,7 @@ from wattline.model.errors import InputError
 from wattline.model.files import possible_path
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.run import PowerBound, Run
+from wattline.model.slurm_record import SlurmRecord
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,7 +50,7 @@ MANIFEST = "manifest.json"
 _METRICS = "metrics.json"
 OURS = frozenset({
     MANIFEST, "scenario.toml", "jobs.parquet", "events.parquet", "placement.parquet",
-    "stays.parquet", "cap.parquet", "configurations.parquet", _METRICS, "report", "contract.json",
+    "stays.parquet", "slurm.npz", "cap.parquet", "configurations.parquet", _METRICS, "report", "contract.json",
     "power.csv", "pictures",
 })
 """What a run folder may hold; where there is anything else, it is not written over."""
@@ -154,6 +156,8 @@ def _write_files(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
         _write_table(tables.placement_table(run.placement), folder / "placement.parquet")
     if run.node_stays is not None:
         _write_table(tables.stays_table(run.node_stays), folder / "stays.parquet")
+    if run.slurm is not None:
+        (folder / "slurm.npz").write_bytes(run.slurm.to_bytes())
     if run.cap_w is not None:
         _write_table(tables.signal_table(run.cap_w), folder / "cap.parquet")
     if run.configurations:
@@ -249,6 +253,8 @@ def _read_run(folder: Path, manifest: Mapping[str, Any]) -> Run:
         bounds=tuple(_bound_from_plain(bound) for bound in manifest.get("bounds", ())),
         node_stays=(tables.stays_from(_read_table(folder / "stays.parquet"))
                     if "stays.parquet" in files else None),
+        slurm=(SlurmRecord.from_bytes((folder / "slurm.npz").read_bytes())
+               if "slurm.npz" in files else None),
         node_bounds=tuple(_bound_from_plain(bound) for bound in manifest.get("node_bounds", ())),
         reservations=kept_promises.reservations_from_plain(manifest.get("reservations", [])),
         promises=kept_promises.from_plain(

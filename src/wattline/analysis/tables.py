@@ -107,14 +107,15 @@ def placement_table(placement: Placement) -> pa.Table:
 
 def stays_table(held: NodeStays) -> pa.Table:
     """What each job had on each node, from when to when."""
-    return _table({field.name: column_of(getattr(held, field.name)) for field in fields(held)})
+    return _table({field.name: column_of(values) for field in fields(held)
+                   if (values := getattr(held, field.name)) is not None})
 
 
 def stays_from(table: pa.Table) -> NodeStays:
     return NodeStays(**{
         field.name: _values(table, field.name,
-                            np.int64 if field.name in ("job", "node", "cpus") else np.float64)
-        for field in fields(NodeStays)})
+                            np.float64 if field.name.endswith(("_w", "_s")) else np.int64)
+        for field in fields(NodeStays) if field.name in table.column_names})
 
 
 def configuration_table(run: Run) -> pa.Table:

@@ -15,6 +15,7 @@ from wattline.model.machine import Machine
 from wattline.model.promises import NONE, Promises
 from wattline.model.reservation import Reservation
 from wattline.model.signal import FloatArray, Signal
+from wattline.model.slurm_record import SlurmRecord
 from wattline.model.units import format_energy, format_power
 
 
@@ -119,6 +120,10 @@ class NodeStays:
     """Added by the job to what the idle node draws."""
     from_s: FloatArray
     to_s: FloatArray
+    memory_mb: IntArray | None = None
+    """None, as `given_s`, in runs of earlier versions."""
+    given_s: FloatArray | None = None
+    """Since when the job held the node, which may have booted first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +193,8 @@ class Run:
     """Bounds below the cap that the placement had to keep."""
     node_stays: NodeStays | None = None
     """Where jobs share nodes: all that they had on them."""
+    slurm: SlurmRecord | None = None
+    """Where jobs share nodes: the site as it was read, what jobs asked for, what became of it."""
     node_bounds: tuple[PowerBound, ...] = ()
     """Where jobs share nodes: what `bounds` are elsewhere."""
     reservations: tuple[Reservation, ...] = ()

@@ -264,7 +264,9 @@ def _write_stays(st: Books, job: int) -> None:
         stay.job = job
         stay.node = st.row_node[row]
         stay.cpus = st.row_cpus[row]
+        stay.memory = st.row_memory[row]
         stay.watts = st.row_w[row] if live.boots == 0 else 0.0
+        stay.given_s = live.given_s
         stay.from_s = live.stretch_s
         stay.to_s = clock.now_s
         clock.stays += 1

@@ -55,4 +55,6 @@ def stays_of(found: Schedule) -> NodeStays:
         cpus=np.concatenate((found.left_cpus, found.allocation_cpus)),
         watts_w=np.concatenate((found.left_w, last_w)),
         from_s=np.concatenate((found.left_from_s, found.allocation_from_s)),
-        to_s=np.concatenate((found.left_to_s, found.end_s[job])))
+        to_s=np.concatenate((found.left_to_s, found.end_s[job])),
+        memory_mb=np.concatenate((found.left_memory_mb, found.allocation_memory_mb)),
+        given_s=np.concatenate((found.left_given_s, found.allocation_given_s)))

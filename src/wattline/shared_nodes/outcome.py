@@ -75,13 +75,17 @@ class Schedule:
     allocation_w: FloatArray
     """Added by the job on the node, once its nodes were up."""
     allocation_from_s: FloatArray
+    allocation_given_s: FloatArray
+    """Since when the job holds the node, which may have booted first."""
     never_up: BoolArray
     """Of each job: it was stopped for good while nodes of its last stretch still booted."""
     left_job: IntArray
     """One row per job and node that it held and left, to be requeued or to go on: the job."""
     left_node: IntArray
     left_cpus: IntArray
+    left_memory_mb: IntArray
     left_w: FloatArray
+    left_given_s: FloatArray
     left_from_s: FloatArray
     left_to_s: FloatArray
     event_time_s: FloatArray

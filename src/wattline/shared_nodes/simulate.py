@@ -121,6 +121,7 @@ def _collect(books: Books) -> Schedule:
         allocation_cpus=books.row_cpus[place], allocation_memory_mb=books.row_memory[place],
         allocation_gres=books.row_gres.reshape(len(books.row_node), kinds)[place],
         allocation_w=books.row_w[place], allocation_from_s=np.asarray(live.stretch_s)[job],
+        allocation_given_s=np.asarray(live.given_s)[job],
         never_up=ran & (np.asarray(live.boots) != 0),
         **_stays(books),
         event_time_s=books.log_s[:log].copy(), event_power_w=books.log_w[:log].copy(),
@@ -135,8 +136,8 @@ def _collect(books: Books) -> Schedule:
 def _stays(books: Books) -> dict[str, Any]:
     stay = np.asarray(books.stay)[: books.clock[0].stays]
     return {f"left_{name}": stay[of].copy() for name, of in (
-        ("job", "job"), ("node", "node"), ("cpus", "cpus"), ("w", "watts"), ("from_s", "from_s"),
-        ("to_s", "to_s"))}
+        ("job", "job"), ("node", "node"), ("cpus", "cpus"), ("memory_mb", "memory"), ("w", "watts"),
+        ("given_s", "given_s"), ("from_s", "from_s"), ("to_s", "to_s"))}
 
 
 def _alone(books: Books) -> dict[str, Any]:

@@ -80,6 +80,7 @@ def start_job(st: Books, entry: int) -> None:
         run_as_chosen(st, job)
     live.phase = RUNNING
     live.stretch_s = clock.now_s
+    live.given_s = clock.now_s
     live.ready_s = booted_s
     if live.gap < 0:
         live.start_s = clock.now_s

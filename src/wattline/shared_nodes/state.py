@@ -114,6 +114,7 @@ class Live(Record):
     energy_j: float
     lost_j: float  # of these, in runs that it was requeued from
     stretch_s: float  # since when it runs; after a suspension this is not its start
+    given_s: float  # since when it holds these nodes, which may have booted first
     held_s: float  # how long it ran in stretches before
     gap: int  # row of `gap` where it is suspended, or -1
     went_on: int  # row of `gap` after which it runs now, or -1

@@ -29,6 +29,8 @@ class Stay(Record):
     job: int
     node: int
     cpus: int
+    memory: int
     watts: float  # added by the job; none while its nodes boot
+    given_s: float  # since when it held the node, which may have booted first
     from_s: float
     to_s: float

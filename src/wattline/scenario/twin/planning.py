@@ -42,6 +42,7 @@ from wattline.scenario.twin.energy_budget import (
 from wattline.scenario.twin.energy_share import rules_by_joules
 from wattline.scenario.twin.outcome import run_of
 from wattline.scenario.twin.part_limits import part_limits, said_of_parts
+from wattline.scenario.twin.record import record_of
 from wattline.scenario.twin.section import FILES
 from wattline.scenario.twin.site import Site, read_site
 from wattline.scenario.twin.tables import machine_of, trace_of
@@ -117,6 +118,8 @@ class TwinPlan(Plan):
                       promises=Promises(keeps_cap=self.cap_w is not None,
                                         budget=promised(self.budget, run.end_s)),
                       node_stays=stays_of(found), node_bounds=self.parts,
+                      slurm=record_of(self.site.machine, self.site.made.requests, self.slurm, found,
+                                      outages=self.site.outages, budget=self.budget),
                       remarks=(*of_jobs,
                                *said_of_parts(self.site.machine, found, self.parts)))
         if self.claimed is not None:

@@ -1,0 +1,1 @@
+"""Rules for runs on shared nodes, where jobs start as Slurm has it."""
