@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support.shared_judged import findings
 from tests.support.twin_sites import submit
 from wattline.scenario.twin.section import TwinSection
 from wattline.scenario.twin.site import read_site
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.simulate import simulate_shared
 
 CONF = """SelectType=select/cons_tres
@@ -107,7 +107,7 @@ def test_the_twin_gives_the_same(tmp_path: Path, row: str) -> None:
     site = read_site(TwinSection(slurm_conf=str(tmp_path / "slurm.conf"), log="events"),
                      tmp_path / "day.events")
     found = simulate_shared(site.machine, site.made.requests, site.rules)
-    assert broken_rules(site.machine, site.made.requests, site.rules, found) == []
+    assert findings(site.machine, site.made.requests, site.rules, found) == []
     last = asked.count(";")
     mine = np.flatnonzero(found.allocation_job == last)
     order = mine[np.argsort(found.allocation_node[mine])]

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support.shared_judged import findings
 from tests.support.twin_sites import site
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.outcome import Schedule
 from wattline.shared_nodes.simulate import simulate_shared
 
@@ -66,12 +66,12 @@ def _simulated(folder: Path) -> tuple[Schedule, list[str], list[str]]:
     limits = made.machine.qos.limits
     fewer = replace(made.machine, qos=replace(made.machine.qos, limits=replace(
         limits, user_tres=np.where(limits.user_tres == 2, 1, limits.user_tres))))
-    return found, nodes, [*broken_rules(made.machine, asked, made.rules, found), "but",
-                          *broken_rules(fewer, asked, made.rules, found)]
+    return found, nodes, [*findings(made.machine, asked, made.rules, found), "but",
+                          *findings(fewer, asked, made.rules, found)]
 
 
 def test_a_node_counts_once_for_all_jobs_on_it(tmp_path: Path) -> None:
     found, nodes, said = _simulated(tmp_path)
     assert nodes == [row[-1] for row in ROWS]
     assert found.start_s == pytest.approx([float(row[-2]) for row in ROWS], abs=1.5)
-    assert said == ["but", "a QOS has more resource 2 running per user than it may"]
+    assert said == ["but", "QOS two of user ann has 2 nodes when job 4 starts, and may have 1"]

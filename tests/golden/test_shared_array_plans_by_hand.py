@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from tests.support.shared import machine, requests
+from tests.support.shared_judged import findings
 from tests.support.thinned import crossed
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.simulate import simulate_shared
 
@@ -31,7 +31,7 @@ def _start_of_the_last_s(tasks: int, limit: int, **changed: Any) -> float:
     asked = requests(on, *jobs, node_masks=np.eye(NODES, dtype=bool))
     rules = Rules(**changed)
     found = simulate_shared(on, asked, rules)
-    assert broken_rules(on, asked, rules, found) == []
+    assert findings(on, asked, rules, found) == []
     array = slice(NODES, NODES + tasks)
     if limit > 0:
         starts, ends = found.start_s[array], found.end_s[array]

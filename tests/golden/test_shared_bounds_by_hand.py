@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from tests.support.shared import machine, requests
+from tests.support.shared_judged import findings
 from wattline.model.run import PowerBound
 from wattline.model.signal import Signal
 from wattline.shared_nodes.bound_sums import over_bounds, peaks_w
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.machine import REQUEUE, SharedMachine
 from wattline.shared_nodes.outcome import RAN, REASONS, REFUSED, Schedule
 from wattline.shared_nodes.rules import Rules
@@ -36,7 +36,7 @@ def schedule(
 ) -> Schedule:
     asked, rules = requests(on, *jobs), rules or Rules(kill_late_s=0.0)
     found = simulate_shared(on, asked, rules, bounds=bounds, cap=cap)
-    assert broken_rules(on, asked, rules, found, cap) == []
+    assert findings(on, asked, rules, found, cap) == []
     assert list(over_bounds(on, found, bounds)) == []
     return found
 

@@ -14,8 +14,8 @@ import pytest
 
 from tests.support.shared import machine, requests
 from tests.support.shared_budgeted import joules
+from tests.support.shared_judged import findings
 from wattline.model.signal import Signal
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.joule_budget import JouleBudget
 from wattline.shared_nodes.machine import REQUEUE, SUSPEND, SharedMachine
 from wattline.shared_nodes.outages import Outages
@@ -32,7 +32,7 @@ def schedule(on: SharedMachine, budget: JouleBudget, *jobs: dict[str, Any], rule
              cap: Signal | None = None) -> Schedule:
     asked = requests(on, *jobs)
     found = simulate_shared(on, asked, rules, budget=budget, cap=cap)
-    assert broken_rules(on, asked, rules, found, cap) == []
+    assert findings(on, asked, rules, found, cap) == []
     return found
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from tests.support.shared import machine, requests
+from tests.support.shared_judged import findings
 from wattline.model.signal import Signal
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.machine import REQUEUE, SharedMachine
 from wattline.shared_nodes.outcome import NEVER, RAN, REASONS, Schedule
 from wattline.shared_nodes.rules import Rules
@@ -38,7 +38,7 @@ def schedule(
 ) -> Schedule:
     asked = requests(on, *jobs)
     found = simulate_shared(on, asked, rules, cap=cap)
-    assert broken_rules(on, asked, rules, found, cap) == []
+    assert findings(on, asked, rules, found, cap) == []
     return found
 
 
@@ -161,9 +161,9 @@ def test_the_checker_finds_a_cap_that_is_broken() -> None:
     on = machine(2)
     asked = requests(on, ALONE, ALONE)
     found = simulate_shared(on, asked, Rules())
-    assert broken_rules(on, asked, Rules(), found, Signal.constant(280.0, "W")) == []
-    said = broken_rules(on, asked, Rules(), found, Signal.constant(270.0, "W"))
-    assert said == ["the machine draws 280 W at 0 s, which is over the cap"]
+    assert findings(on, asked, Rules(), found, Signal.constant(280.0, "W")) == []
+    said = findings(on, asked, Rules(), found, Signal.constant(270.0, "W"))
+    assert said == ["the machine draws 280 W at 0 s, where the cap is 270 W"]
 
 
 def test_a_cap_that_is_in_force_from_the_beginning_is_no_change() -> None:

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from tests.support.shared import machine, requests
+from tests.support.shared_judged import findings
 from wattline.model.run import PowerBound
 from wattline.model.signal import Signal
 from wattline.shared_nodes.bound_sums import over_bounds
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.class_options import ClassOptions
 from wattline.shared_nodes.machine import REQUEUE, SUSPEND, SharedMachine
 from wattline.shared_nodes.outcome import KILLED, NEVER, RAN, REASONS, Schedule
@@ -49,7 +49,7 @@ def choosing(
 
 def schedule(on: SharedMachine, asked: Requests, rules: Rules = MAIN, **more: Any) -> Schedule:
     found = simulate_shared(on, asked, rules, **more)
-    assert broken_rules(on, asked, rules, found, more.get("cap")) == []
+    assert findings(on, asked, rules, found, more.get("cap")) == []
     return found
 
 
@@ -249,5 +249,5 @@ def test_the_checker_sees_nodes_of_another_class() -> None:
     on = machine(4)
     asked = choosing(requests(on, NODE), [FAST, THRIFTY])
     found = replace(schedule(on, asked), allocation_node=np.array([3]))
-    assert "job in row 0 has a node of another class than it chose" in broken_rules(
+    assert "job 1 on n3 is on a node of another class than it chose" in findings(
         on, asked, MAIN, found)

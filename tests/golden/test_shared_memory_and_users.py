@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support.shared import machine, requests
-from wattline.shared_nodes.checker import broken_rules
+from tests.support.shared_judged import findings
 from wattline.shared_nodes.machine import SharedMachine
 from wattline.shared_nodes.outcome import KILLED, RAN, REASONS, REFUSED
 from wattline.shared_nodes.rules import BACKFILL, BUILTIN, Rules
@@ -34,7 +34,7 @@ def of_one_user(
     flags = np.isin(np.arange(len(jobs)), own)
     asked = replace(asked, own_user=flags)
     found = simulate_shared(on, asked, rules)
-    assert broken_rules(on, asked, rules, found) == []
+    assert findings(on, asked, rules, found) == []
     return found
 
 
@@ -90,7 +90,7 @@ def test_the_checker_sees_two_users_on_a_node_of_one() -> None:
     asked = requests(on, ADA, BOB)
     found = simulate_shared(on, asked, MAIN)
     asked = replace(asked, own_user=np.array([True, False]))
-    assert any("of one user" in line for line in broken_rules(on, asked, MAIN, found))
+    assert any("of one user" in line for line in findings(on, asked, MAIN, found))
 
 
 @pytest.mark.parametrize(("asked", "cpus"), [
@@ -161,7 +161,7 @@ def test_memory_per_cpu_is_had_for_whole_cores() -> None:
         on = machine(1, cpus=8, memory_mb=memory_mb, nodes={"threads_per_core": np.array([2])})
         asked = requests(on, *2 * [{"tasks": 3, "memory_per_cpu_mb": 100}])
         found = simulate_shared(on, asked, MAIN)
-        assert broken_rules(on, asked, MAIN, found) == []
+        assert findings(on, asked, MAIN, found) == []
         assert found.allocation_cpus.tolist() == [4, 4]
         assert found.allocation_memory_mb.tolist() == [400, 400]
         assert found.start_s.tolist() == [0.0, second_s]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.support.shared import RESOURCES, limits, machine, requests
-from wattline.shared_nodes.checker import broken_rules
+from tests.support.shared_judged import findings
 from wattline.shared_nodes.machine import REQUEUE, SharedMachine
 from wattline.shared_nodes.rules import Priority, Rules
 from wattline.shared_nodes.simulate import simulate_shared
@@ -81,7 +81,7 @@ def gpus(on: SharedMachine, *asked: tuple[int, int, int]) -> Any:
                    gres_per_task=np.zeros((len(asked), 3), np.int64))
     rules = Rules(scheduler="builtin", enforce_limits=True)
     found = simulate_shared(on, made, rules)
-    assert broken_rules(on, made, rules, found) == []
+    assert findings(on, made, rules, found) == []
     return list(found.start_s)
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from tests.support.shared import machine, requests
+from tests.support.shared_judged import findings
 from wattline.model.signal import Signal
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.machine import Reservations, SharedMachine
 from wattline.shared_nodes.outcome import KILLED, NEVER, REASONS
 from wattline.shared_nodes.prepare import make_books
@@ -48,7 +48,7 @@ def schedule(
 ) -> Any:
     asked = asked_of(on, *jobs)
     found = simulate_shared(on, asked, rules, cap=cap)
-    assert broken_rules(on, asked, rules, found, cap) == []
+    assert findings(on, asked, rules, found, cap) == []
     return found
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from tests.support.shared import machine, requests
+from tests.support.shared_judged import findings
 from wattline.model.signal import Signal
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.instant import Placed, starts_now
 from wattline.shared_nodes.machine import SharedMachine
 from wattline.shared_nodes.outcome import NEVER, Schedule
@@ -31,7 +31,7 @@ LARGE: dict[str, Any] = {"tasks": 12, "min_nodes": 3}
 def schedule(on: SharedMachine, cap: Signal, *jobs: dict[str, Any], rules: Rules) -> Schedule:
     asked = requests(on, *jobs)
     found = simulate_shared(on, asked, rules, cap=cap)
-    assert broken_rules(on, asked, rules, found, cap) == []
+    assert findings(on, asked, rules, found, cap) == []
     assert found.above_cap_s == 0.0
     return found
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.support.shared import machine, requests
-from wattline.shared_nodes.checker import broken_rules
+from tests.support.shared_judged import findings
 from wattline.shared_nodes.machine import SUSPEND
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.simulate import simulate_shared
@@ -129,4 +129,4 @@ def test_a_job_that_goes_on_keeps_its_start() -> None:
     assert (found.start_s[0], found.start_s[1]) == (0.0, 103.0)
     assert found.gap_to_s[0] == 103.0 + 60.0  # when its node is up
     assert found.end_s[0] == found.gap_to_s[0] + 497.0
-    assert broken_rules(on, asked, rules, found) == []
+    assert findings(on, asked, rules, found) == []

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.support.shared import machine, requests
-from wattline.shared_nodes.checker import broken_rules
+from tests.support.shared_judged import findings
 from wattline.shared_nodes.machine import REQUEUE
 from wattline.shared_nodes.outcome import CANCELLED, NEVER, RAN, REASONS
 from wattline.shared_nodes.requests import AFTER, AFTERANY, AFTERNOTOK, AFTEROK, SINGLETON
@@ -30,7 +30,7 @@ def schedule(*jobs: dict[str, Any], on: Any = None) -> Any:
     asked = requests(on, *jobs)
     rules = Rules(scheduler="builtin")
     found = simulate_shared(on, asked, rules)
-    assert broken_rules(on, asked, rules, found) == []
+    assert findings(on, asked, rules, found) == []
     return found
 
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.examples import examples
 from tests.support.shared import machine, requests
+from tests.support.shared_judged import findings
 
 from wattline.engine.prepare import Rules as EngineRules
 from wattline.engine.simulate import simulate
@@ -30,7 +31,6 @@ from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.policies.placement.claimed import ClaimedNodes
 from wattline.policies.regulation.none import NoRegulation
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.class_options import ClassOptions
 from wattline.shared_nodes.outcome import Schedule
 from wattline.shared_nodes.rules import Rules
@@ -94,7 +94,7 @@ def on_shared_nodes(
         run_s=options.true_s[at],
         power_per_node_w=options.true_w[at] / np.asarray(table.units)[at], patience=patience))
     found = simulate_shared(on, asked, PROMPT)
-    assert broken_rules(on, asked, PROMPT, found) == []
+    assert findings(on, asked, PROMPT, found) == []
     return found
 
 

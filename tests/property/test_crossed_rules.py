@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from tests.support.examples import TIMES, examples
 from tests.support.shared import machine, requests
 from tests.support.shared_crossed import crossed_columns, crossed_run
+from tests.support.shared_judged import findings
 
 from wattline.shared_nodes.bound_sums import over_bounds
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.simulate import simulate_shared
 
@@ -34,7 +34,7 @@ _run = lru_cache(maxsize=32)(crossed_run)
 @example(seed=44)  # an exclusive job, memory per CPU and MaxCPUsPerNode
 def test_no_rule_is_broken_where_many_meet(seed: int) -> None:
     on, asked, rules, bounds, cap, found = _run(seed)
-    assert broken_rules(on, asked, rules, found, cap) == []
+    assert findings(on, asked, rules, found, cap) == []
     assert list(over_bounds(on, found, bounds)) == []
 
 
@@ -58,7 +58,7 @@ def test_the_cases_have_what_they_are_for() -> None:
 
 def test_the_checker_sees_watts_that_parts_do_not_draw() -> None:
     on, asked, rules, _, cap, found = _run(18)
-    said = broken_rules(on, asked, rules, replace(found, allocation_w=found.allocation_w + 1.0),
+    said = findings(on, asked, rules, replace(found, allocation_w=found.allocation_w + 1.0),
                         cap)
     assert any("where its parts draw" in line for line in said)
     assert any("J on its nodes" in line for line in said)

@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.examples import examples
 from tests.support.shared_bounded import bounded_columns, bounded_run
+from tests.support.shared_judged import findings
 
 from wattline.shared_nodes.bound_sums import over_bounds
-from wattline.shared_nodes.checker import broken_rules
 
 
 @examples(6, at_night=12)
 @given(seed=st.integers(0, 10_000))
 def test_no_part_passes_its_limit(seed: int) -> None:
     on, asked, rules, bounds, cap, found = bounded_run(seed)
-    assert broken_rules(on, asked, rules, found, cap) == []
+    assert findings(on, asked, rules, found, cap) == []
     assert list(over_bounds(on, found, bounds)) == []
 
 

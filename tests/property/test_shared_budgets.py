@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.support.examples import examples, seeds
 from tests.support.shared import machine, requests
 from tests.support.shared_budgeted import budgeted_columns, budgeted_run, joules, random_budget
+from tests.support.shared_judged import findings
 from tests.support.shared_random import RULES, random_machine, random_requests
 from tests.support.workloads import compose
 
@@ -28,7 +29,6 @@ from wattline.policies.admission.budget_setup import budgeted
 from wattline.policies.backfill.none import NoBackfill
 from wattline.policies.order.fcfs import Fcfs
 from wattline.shared_nodes.bound_sums import stays_of
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.joule_budget import JouleBudget
 from wattline.shared_nodes.joules_alone import NO_JOULES
 from wattline.shared_nodes.outcome import NEVER, REFUSED, Schedule
@@ -78,7 +78,7 @@ def given_j(budget: JouleBudget, drawn_j: Any) -> Any:
 @example(seed=7)  # suspensions, and nodes that sleep
 def test_no_period_draws_more_and_nothing_is_lost(seed: int) -> None:
     on, asked, rules, budget, cap, found = budgeted_run(seed)
-    assert broken_rules(on, asked, rules, found, cap) == []
+    assert findings(on, asked, rules, found, cap) == []
     edge_s = edges_of(budget, found)
     drawn_j = logged_j(found, edge_s)
     assert np.all(drawn_j <= given_j(budget, drawn_j) * (1 + 1e-9) + 1e-6)
@@ -108,7 +108,7 @@ def test_no_period_draws_more_and_nothing_is_lost(seed: int) -> None:
 @given(seed=st.integers(0, 10_000))
 def test_periods_that_pay_for_what_starts_in_them_pay_no_more_than_they_have(seed: int) -> None:
     on, asked, rules, budget, cap, found = budgeted_run(seed, "charge-now")
-    assert broken_rules(on, asked, rules, found, cap) == []
+    assert findings(on, asked, rules, found, cap) == []
     charged_j = np.full(len(edges_of(budget, found)), budget.min_w * budget.length_s)
     charged_j[found.charged_period] += found.charged_j
     assert np.all(charged_j <= given_j(budget, charged_j) * (1 + 1e-9))

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.examples import TIMES, examples
 from tests.support.shared_classes import choosing_columns, choosing_run, random_options
+from tests.support.shared_judged import findings
 from tests.support.shared_random import RULES, random_machine, random_requests
 
 from wattline.shared_nodes.bound_sums import over_bounds
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.simulate import simulate_shared
 
 
@@ -22,7 +22,7 @@ from wattline.shared_nodes.simulate import simulate_shared
 @given(seed=st.integers(0, 10_000))
 def test_no_rule_is_broken_and_joules_close(seed: int) -> None:
     on, asked, rules, bounds, cap, found = choosing_run(seed)
-    assert broken_rules(on, asked, rules, found, cap) == []
+    assert findings(on, asked, rules, found, cap) == []
     assert list(over_bounds(on, found, bounds)) == []
 
 

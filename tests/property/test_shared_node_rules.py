@@ -11,13 +11,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.support.examples import examples
 from tests.support.shared_busy import busy_columns
+from tests.support.shared_judged import findings
 from tests.support.shared_random import RULES, columns, random_machine, random_requests
 from tests.support.shared_slowly import QUICK
 
 from wattline.model.kernel import PLAIN
 from wattline.model.signal import Signal
 from wattline.shared_nodes import lists
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.simulate import simulate_shared
 
@@ -29,7 +29,7 @@ def test_no_rule_of_the_checker_is_broken(name: str, seed: int) -> None:
     on = random_machine(seed)
     asked = random_requests(on, seed)
     found = simulate_shared(on, asked, RULES[name])
-    assert broken_rules(on, asked, RULES[name], found) == []
+    assert findings(on, asked, RULES[name], found) == []
 
 
 @examples(4)
@@ -40,7 +40,7 @@ def test_a_cap_is_never_exceeded_by_starting_jobs(seed: int) -> None:
     cap_w = Signal(np.array([0.0, 1500.0, 4000.0]), np.array([450.0, 420.0, 480.0]), "W")
     rules = Rules(kill_late_s=0.0)
     found = simulate_shared(on, asked, rules, cap=cap_w)
-    assert broken_rules(on, asked, rules, found) == []
+    assert findings(on, asked, rules, found) == []
     assert found.above_cap_s == 0.0
     assert np.all(found.event_power_w <= cap_w.sample(found.event_time_s) + 1e-6)
     assert found.event_power_w.min() >= on.nodes.idle_w.sum() - 1e-6
@@ -50,9 +50,9 @@ def test_the_checker_sees_a_node_that_gives_too_much() -> None:
     on = random_machine(1)
     asked = random_requests(on, 1)
     found = simulate_shared(on, asked, Rules())
-    assert broken_rules(on, asked, Rules(), replace(
+    assert findings(on, asked, Rules(), replace(
         found, allocation_cpus=found.allocation_cpus + 3)) != []
-    assert any("before their submission" in line for line in broken_rules(
+    assert any("before its submission" in line for line in findings(
         on, asked, Rules(), replace(found, start_s=found.start_s - 1e6)))
 
 

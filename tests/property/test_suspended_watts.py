@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.examples import examples
+from tests.support.shared_judged import findings
 from tests.support.shared_random import random_machine, random_requests
 from tests.support.thinned import crossed
 
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.machine import CANCEL, KEEP, REQUEUE, SUSPEND
 from wattline.shared_nodes.outcome import CANCELLED, KILLED, RAN
 from wattline.shared_nodes.rules import Rules
@@ -47,7 +47,7 @@ def test_a_run_is_what_lies_between_start_and_end_without_suspensions(
 ) -> None:
     on, asked, rules = contended(seed, kind, MODES[mode])
     found = simulate_shared(on, asked, rules)
-    assert broken_rules(on, asked, rules, found) == []
+    assert findings(on, asked, rules, found) == []
     ran_s = found.end_s - found.start_s - found.suspended_s
     by_itself, killed = found.state == RAN, found.state == KILLED
     np.testing.assert_allclose(ran_s[by_itself], asked.run_s[by_itself], atol=1e-6)
@@ -76,6 +76,6 @@ def test_the_checker_sees_a_suspension_that_is_not_one() -> None:
     found = simulate_shared(on, asked, rules)
     assert len(found.gap_job)
     late = replace(found, gap_to_s=found.gap_to_s + 1e6)
-    assert any("outside of their runs" in line for line in broken_rules(on, asked, rules, late))
+    assert any("outside of their runs" in line for line in findings(on, asked, rules, late))
     free = replace(found, suspended_s=np.zeros_like(found.suspended_s))
-    assert any("another time" in line for line in broken_rules(on, asked, rules, free))
+    assert any("another time" in line for line in findings(on, asked, rules, free))

@@ -12,11 +12,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.examples import examples
+from tests.support.shared_judged import findings
 from tests.support.twin_sites import ACCOUNTS, site
 
 from wattline.scenario.twin.planning import turned_away
 from wattline.scenario.twin.site import Site
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.machine import EXCLUSIVE
 from wattline.shared_nodes.outcome import KILLED, NEVER, RAN, REFUSED
 from wattline.shared_nodes.simulate import simulate_shared
@@ -113,7 +113,7 @@ def test_every_job_of_a_drawn_site_is_in_one_list_and_keeps_the_limits(
         [line for line in found.log.filled if "was resized" in line])
     assert len(found.log.jobs) + _counted(found.log.left_out) + resized == len(jobs) + 1
     assert len(set(found.made.requests.job_ids)) == len(found.log.jobs)
-    assert broken_rules(found.machine, found.made.requests, found.rules, run) == []
+    assert findings(found.machine, found.made.requests, found.rules, run) == []
     _check_partitions(found, run)
 
 

@@ -27,7 +27,6 @@ FOR_OTHERS = {
     "wattline.policies.plain",  # twins, for tests and readers
     # Joules from meters, for whoever has their readings in Python.
     "wattline.physics.metering.reconciling",
-    "wattline.shared_nodes.checker",  # what a schedule kept to, for tests and readers
 }
 TEXTS = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 

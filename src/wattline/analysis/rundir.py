@@ -50,8 +50,8 @@ MANIFEST = "manifest.json"
 _METRICS = "metrics.json"
 OURS = frozenset({
     MANIFEST, "scenario.toml", "jobs.parquet", "events.parquet", "placement.parquet",
-    "stays.parquet", "slurm.npz", "cap.parquet", "configurations.parquet", _METRICS, "report", "contract.json",
-    "power.csv", "pictures",
+    "stays.parquet", "slurm.npz", "cap.parquet", "configurations.parquet", _METRICS, "report",
+    "contract.json", "power.csv", "pictures",
 })
 """What a run folder may hold; where there is anything else, it is not written over."""
 _TOTALS = ("start_s", "end_s", "energy_j", "time_above_cap_s", "energy_above_cap_j",

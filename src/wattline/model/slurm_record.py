@@ -28,8 +28,11 @@ class SlurmRecord:
 
     def to_bytes(self) -> bytes:
         """The same bytes for the same record."""
-        columns = {f"{table}.{name}": np.asarray(values) for table, named in self.tables.items()
-                   for name, values in named.items()}
+        columns = {
+            f"{table}.{name}": np.asarray(values)
+            for table, named in self.tables.items()
+            for name, values in named.items()
+        }
         with io.BytesIO() as file:
             np.savez_compressed(file, **columns)  # type: ignore[arg-type]
             return file.getvalue()

@@ -11,7 +11,7 @@ from wattline.shared_nodes.machine import SharedMachine
 from wattline.shared_nodes.outcome import Schedule
 
 ROUNDING = 1e-9
-"""Relative; the checker's own, not the slack that policies share (`model/cap_slack.py`)."""
+"""Relative; its own, not the slack that policies share (`model/cap_slack.py`)."""
 
 
 def over_bounds(

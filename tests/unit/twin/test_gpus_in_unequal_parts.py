@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.shared_judged import findings
 from tests.support.twin_sites import submit
 
 from wattline.scenario.twin.section import TwinSection
 from wattline.scenario.twin.site import Site, read_site
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.outcome import Schedule
 from wattline.shared_nodes.simulate import simulate_shared
 
@@ -34,7 +34,7 @@ def _run(site: Site) -> Schedule:
     assert site.made.unfit == ()
     assert site.made.not_modelled == ()
     found = simulate_shared(site.machine, site.made.requests, site.rules)
-    assert broken_rules(site.machine, site.made.requests, site.rules, found) == []
+    assert findings(site.machine, site.made.requests, site.rules, found) == []
     return found
 
 
@@ -69,10 +69,10 @@ def test_what_a_job_lacks_is_told_from_its_nodes(tmp_path: Path) -> None:
     on, asked, rules = site.machine, site.made.requests, site.rules
     for change in (-1, 1):
         found.allocation_gres[0, np.argmax(found.allocation_gres[0])] += change
-        said = broken_rules(on, asked, rules, found)
+        said = findings(on, asked, rules, found)
         assert any("where it asks for 6 in all" in line for line in said)
         found.allocation_gres[0, np.argmax(found.allocation_gres[0])] -= change
-    assert broken_rules(on, asked, rules, found) == []
+    assert findings(on, asked, rules, found) == []
 
 
 @pytest.mark.parametrize(("options", "why"), [

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.shared_judged import findings
 from tests.support.twin_sites import submit
 
 import wattline as wl
 from wattline.scenario.twin.per_gpu import NO_GPU, ROUNDED
 from wattline.scenario.twin.section import TwinSection
 from wattline.scenario.twin.site import Site, read_site
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.outcome import Schedule
 from wattline.shared_nodes.simulate import simulate_shared
 
@@ -34,7 +34,7 @@ def _site(folder: Path, log: str, conf: str = CONF) -> Site:
 
 def _run(site: Site) -> Schedule:
     found = simulate_shared(site.machine, site.made.requests, site.rules)
-    assert broken_rules(site.machine, site.made.requests, site.rules, found) == []
+    assert findings(site.machine, site.made.requests, site.rules, found) == []
     return found
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.support.shared import RESOURCES, limits, machine, requests
+from tests.support.shared_judged import findings
 from tests.support.twin_sites import site, submit
 
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.machine import SharedMachine
 from wattline.shared_nodes.outcome import NEVER, RAN, REASONS, REFUSED, Schedule
 from wattline.shared_nodes.rules import Rules
@@ -35,7 +35,7 @@ def _run(folder: Path, options: str, *, partition: str = "", qos: str = "", acco
     found = site(folder, submit(f"-q q1 -t 5 {options}"),
                  CONF.format(node=node, partition=partition), accounts)
     run = simulate_shared(found.machine, found.made.requests, found.rules)
-    return run, broken_rules(found.machine, found.made.requests, found.rules, run)
+    return run, findings(found.machine, found.made.requests, found.rules, run)
 
 
 NODES = [
@@ -104,7 +104,7 @@ def test_a_job_over_its_limit_with_these_nodes_takes_others(tmp_path: Path) -> N
                      node_masks=[[False, True]])
     rules = Rules(enforce_limits=True)
     found = simulate_shared(on, asked, rules)
-    assert broken_rules(on, asked, rules, found) == []
+    assert findings(on, asked, rules, found) == []
     assert found.start_s.tolist()[0] == 0.0
     assert found.start_s[1] >= 600.0
     assert found.allocation_node.tolist() == [1, 1]
@@ -118,7 +118,7 @@ def test_a_job_keeps_to_the_nodes_of_each_of_its_partitions() -> None:
     found = simulate_shared(on, asked, Rules())
     assert found.partition.tolist()[0] == 1
     assert np.bincount(found.allocation_job).tolist() == [3, 1]
-    assert broken_rules(on, asked, Rules(), found) == []
+    assert findings(on, asked, Rules(), found) == []
 
 
 @pytest.mark.parametrize("change", ["max_nodes", "min_nodes", "job_tres"])
@@ -127,8 +127,8 @@ def test_the_checker_sees_a_broken_limit(change: str) -> None:
     asked = requests(on, {"tasks": 8})
     rules = Rules(enforce_limits=True)
     found = simulate_shared(on, asked, rules)
-    assert broken_rules(on, asked, rules, found) == []
-    assert broken_rules(_with(on, change), asked, rules, found) != []
+    assert findings(on, asked, rules, found) == []
+    assert findings(_with(on, change), asked, rules, found) != []
 
 
 def _with(on: SharedMachine, change: str) -> SharedMachine:

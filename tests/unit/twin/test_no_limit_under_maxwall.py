@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.shared_judged import findings
 from tests.support.twin_sites import site, submit
 
 from wattline.scenario.twin.tables import effective_limits_s
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.outcome import KILLED, NEVER, REASONS
 from wattline.shared_nodes.simulate import simulate_shared
 
@@ -40,7 +40,7 @@ def test_it_ends_with_the_lesser_of_maxwall_and_maxtime(
     assert found.state.tolist() == [KILLED]
     assert np.all(np.abs(found.end_s - found.start_s - limit_s) < 31.0)
     assert effective_limits_s(made).tolist() == [limit_s]
-    assert broken_rules(made.machine, made.made.requests, made.rules, found) == []
+    assert findings(made.machine, made.made.requests, made.rules, found) == []
 
 
 @pytest.mark.parametrize(("times", "asked"), [
@@ -59,5 +59,5 @@ def test_the_checker_sees_a_job_past_maxwall(tmp_path: Path) -> None:
     found = simulate_shared(made.machine, made.made.requests, made.rules)
     strict = site(tmp_path, submit("-n 1", run=4000), CONF.format(times="", enforce=LIMITS),
                   ACCOUNTS)
-    assert broken_rules(strict.machine, strict.made.requests, strict.rules, found) == [
-        "1 jobs far past MaxWall, the first in row 0"]
+    assert findings(strict.machine, strict.made.requests, strict.rules, found) == [
+        "job 1 runs past MaxWall, suspensions apart"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.shared_judged import findings
 from tests.support.twin_sites import submit
 
 from wattline.scenario.twin.section import TwinSection
 from wattline.scenario.twin.site import Site, read_site
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.outcome import REASONS
 from wattline.shared_nodes.simulate import simulate_shared
 
@@ -45,7 +45,7 @@ def test_ways_that_agree_are_not_added_up(
     site = _site(tmp_path, options)
     assert site.made.unfit == ()
     found = simulate_shared(site.machine, site.made.requests, site.rules)
-    assert broken_rules(site.machine, site.made.requests, site.rules, found) == []
+    assert findings(site.machine, site.made.requests, site.rules, found) == []
     assert found.allocation_gres.sum(axis=1).tolist() == gpus
 
 

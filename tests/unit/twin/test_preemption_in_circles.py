@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.support.shared import machine, requests
+from tests.support.shared_judged import findings
 from tests.support.twin_sites import site, submit
 
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.machine import CANCEL, REQUEUE, SUSPEND, SharedMachine
 from wattline.shared_nodes.outcome import PREEMPTED, RAN
 from wattline.shared_nodes.preempt_loops import without_circles
@@ -35,7 +35,7 @@ PartitionName=p Nodes=ALL Default=YES DefMemPerCPU=100
 def _ends(on: SharedMachine, rules: Rules, mode: int, jobs: list[dict[str, Any]]) -> Any:
     asked = requests(on, *jobs)
     found = simulate_shared(on, asked, rules)
-    assert not broken_rules(on, asked, rules, found)
+    assert not findings(on, asked, rules, found)
     assert set(found.state) <= ({RAN, PREEMPTED} if mode == CANCEL else {RAN})
     return found
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.support.shared import machine, requests
+from tests.support.shared_judged import findings
 from tests.support.twin_sites import site, submit
 
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.rules import LINEAR, Rules
 from wattline.shared_nodes.simulate import simulate_shared
 
@@ -28,7 +28,7 @@ def _cpus(folder: Path, options: str, conf: str = CONF) -> list[int]:
     found = site(folder, submit(f"-t 5 {options}"), conf, None)
     assert not any("use-min-nodes" in line for line in found.lists.not_modelled)
     run = simulate_shared(found.machine, found.made.requests, found.rules)
-    assert broken_rules(found.machine, found.made.requests, found.rules, run) == []
+    assert findings(found.machine, found.made.requests, found.rules, run) == []
     return [int(cpus) for cpus in run.allocation_cpus]
 
 
@@ -64,7 +64,7 @@ def test_it_does_not_wait_for_more(busy: int, rules: Rules, fewest: int) -> None
     asked = requests(on, *jobs, node_masks=np.eye(4, dtype=bool))
     widens = np.array([False] * busy + [True])
     found = simulate_shared(on, replace(asked, as_many_nodes=widens), rules)
-    assert broken_rules(on, asked, rules, found) == []
+    assert findings(on, asked, rules, found) == []
     free = 4 - busy
     had = int((found.allocation_job == busy).sum())
     assert (found.start_s[-1] < 600.0) == (free >= fewest)

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.shared_judged import findings
 from tests.support.twin_sites import site
 
 from wattline.model.units import fold_hosts
 from wattline.scenario.twin.tables import effective_limits_s
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.simulate import simulate_shared
 
 RECORDS = ("tried_on_slurm_22_05_8.json", "asked_of_slurm_22_05_8.json")
@@ -35,7 +35,7 @@ def simulated(folder: Path, trial: Mapping[str, Any]) -> dict[str, dict[str, Any
                  "\n".join(trial["sacctmgr"]) or None, reservation=trial.get("reservations", []))
     phase_s = -trial["begin_after_slurmctld_s"] % LOOPS_S
     run = simulate_shared(found.machine, found.made.requests, found.rules, phase_s=phase_s)
-    assert broken_rules(found.machine, found.made.requests, found.rules, run) == []
+    assert findings(found.machine, found.made.requests, found.rules, run) == []
     names, jobs, limit_s = found.machine.nodes.names, {}, effective_limits_s(found)
     for row, job in enumerate(found.made.requests.job_ids):
         nodes = [names[node] for node in run.allocation_node[run.allocation_job == row]]

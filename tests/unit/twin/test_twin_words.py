@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.shared_judged import findings
 from tests.support.twin_sites import ACCOUNTS, site, submit
 
 from wattline.analysis.rundir import read
 from wattline.model.errors import InputError
 from wattline.scenario.twin.section import TwinSection
 from wattline.scenario.twin.site import read_site
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.outcome import KILLED
 from wattline.shared_nodes.simulate import simulate_shared
 from wattline.site.topology import read_topology
@@ -67,13 +67,13 @@ def test_a_kill_that_comes_late_breaks_no_reservation(tmp_path: Path, suspend: s
         found = site(tmp_path, text, suspend + CONF, None, reservation=kept)
         asked = found.made.requests
         done = simulate_shared(found.machine, asked, found.rules)
-        assert broken_rules(found.machine, asked, found.rules, done) == []
+        assert findings(found.machine, asked, found.rules, done) == []
         ran_on = (done.state == KILLED) & (done.start_s < start) & (done.end_s > start)
         late += int(ran_on.sum())
         if ran_on.any():
             longer = replace(asked, limit_s=np.full_like(asked.limit_s, 3600.0))
-            said = broken_rules(found.machine, longer, found.rules, done)
-            assert any("on nodes of the reservation r by others" in line for line in said)
+            said = findings(found.machine, longer, found.rules, done)
+            assert any("on a node of the reservation r" in line for line in said)
     assert late > 0
 
 

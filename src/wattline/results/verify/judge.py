@@ -10,6 +10,7 @@ from wattline.model.run import Run
 from wattline.results.verify import budget, caps, job_limits, log, placement, power, queue
 from wattline.results.verify._base import Counted, Finding, Judged, Rule, Skipped
 from wattline.results.verify.node_stays import node_stays
+from wattline.results.verify.shared.rules import RULES as SHARED
 
 
 @dataclass(frozen=True)
@@ -130,4 +131,5 @@ RULES = (
     Rule("budget.starts", "no job starts without energy for it", budget.starts, _has_budget),
     Rule("budget.reported", "periods above their energy budget are reported", budget.reported,
          _has_budget),
+    *SHARED,
 )

@@ -118,8 +118,11 @@ class Case:
     def whole_nodes(self) -> Any:
         """Jobs that hold all of their nodes, by their request, their partition or the site."""
         part = np.maximum(self.outcome.partition, 0)
-        return (self.jobs.exclusive | (self.partitions.sharing[part] == EXCLUSIVE)
-                | (self.rules.select == "linear"))
+        return (
+            self.jobs.exclusive
+            | (self.partitions.sharing[part] == EXCLUSIVE)
+            | (self.rules.select == "linear")
+        )
 
     def device_totals(self) -> list[str]:
         """Names of devices that have types: limits may be on all of a name."""
@@ -135,10 +138,17 @@ def case_of(run: Run) -> Case:
         assert run.slurm is not None
         assert run.node_stays is not None
         _CASES[run] = case_from(
-            run.slurm, run.node_stays, job_id=run.jobs.job_id, start_s=run.schedule.start_s,
-            end_s=run.schedule.end_s, energy_j=run.schedule.energy_j, log_s=run.events.time_s,
-            log_w=run.events.power_w, cap=run.cap_w if run.promises.keeps_cap else None,
-            bounds=run.node_bounds)
+            run.slurm,
+            run.node_stays,
+            job_id=run.jobs.job_id,
+            start_s=run.schedule.start_s,
+            end_s=run.schedule.end_s,
+            energy_j=run.schedule.energy_j,
+            log_s=run.events.time_s,
+            log_w=run.events.power_w,
+            cap=run.cap_w if run.promises.keeps_cap else None,
+            bounds=run.node_bounds,
+        )
     return _CASES[run]
 
 
@@ -151,9 +161,15 @@ def case_from(record: SlurmRecord, stays: NodeStays, **columns: Any) -> Case:
     unknown = np.full((earlier, devices.shape[1]), -1, np.int64)
     assert stays.memory_mb is not None
     assert stays.given_s is not None
-    return Case(tables, stays=stays, memory_mb=stays.memory_mb, given_s=stays.given_s,
-                devices=np.concatenate((unknown, devices)),
-                is_last=np.arange(len(stays.job)) >= earlier, **columns)
+    return Case(
+        tables,
+        stays=stays,
+        memory_mb=stays.memory_mb,
+        given_s=stays.given_s,
+        devices=np.concatenate((unknown, devices)),
+        is_last=np.arange(len(stays.job)) >= earlier,
+        **columns,
+    )
 
 
 def jobs(case: Case, which: Rows, what: str, times_s: FloatArray | None = None) -> Verdicts:
@@ -176,5 +192,8 @@ def of_stay(case: Case, which: Any, what: str) -> Verdicts:
     rows = np.flatnonzero(which)
     if len(rows):
         first = int(rows[0])
-        yield Finding(f"{on_node(case, first)} {what}",
-                      int(case.job_id[case.stays.job[first]]), float(case.given_s[first]))
+        yield Finding(
+            f"{on_node(case, first)} {what}",
+            int(case.job_id[case.stays.job[first]]),
+            float(case.given_s[first]),
+        )

@@ -14,8 +14,10 @@ def capacity(case: Case) -> Verdicts:
     held = [("CPUs", case.stays.cpus, nodes.cpus)]
     if case.rules.memory_counts:
         held.append(("MB", case.memory_mb, nodes.memory_mb))
-    held += [(":".join(filter(None, kind)), np.maximum(case.devices[:, at], 0), nodes.gres[:, at])
-             for at, kind in enumerate(case.kinds)]
+    held += [
+        (":".join(filter(None, kind)), np.maximum(case.devices[:, at], 0), nodes.gres[:, at])
+        for at, kind in enumerate(case.kinds)
+    ]
     lasting = np.flatnonzero(case.stays.to_s > case.given_s)
     time_s = np.concatenate((case.stays.to_s[lasting], case.given_s[lasting]))
     node = np.tile(case.stays.node[lasting], 2)
@@ -28,9 +30,12 @@ def capacity(case: Case) -> Verdicts:
             at = order[over[np.argmin(time_s[order[over]])]]
             row = over[np.argmin(time_s[order[over]])]
             stay = int(np.tile(lasting, 2)[at])
-            yield Finding(f"node {nodes.names[node[at]]} gives {given[row]:g} of "
-                          f"{whole[node[at]]:g} {name} at {time_s[at]:g} s",
-                          int(case.job_id[case.stays.job[stay]]), float(time_s[at]))
+            yield Finding(
+                f"node {nodes.names[node[at]]} gives {given[row]:g} of "
+                f"{whole[node[at]]:g} {name} at {time_s[at]:g} s",
+                int(case.job_id[case.stays.job[stay]]),
+                float(time_s[at]),
+            )
 
 
 def nodes_given(case: Case) -> Verdicts:
@@ -39,26 +44,36 @@ def nodes_given(case: Case) -> Verdicts:
     job, node = stays.job, stays.node
     pair = job * len(case.nodes.names) + node
     order = np.lexsort((case.given_s, pair))
-    again = (np.diff(pair[order]) == 0) & (case.given_s[order][1:]
-                                           < stays.to_s[order][:-1] - ROUNDING)
+    again = (np.diff(pair[order]) == 0) & (
+        case.given_s[order][1:] < stays.to_s[order][:-1] - ROUNDING
+    )
     twice = np.zeros(len(job), bool)
     twice[order[1:][again]] = True
     yield from of_stay(case, twice, "has the node twice")
     partition = case.outcome.partition[job]
     last = case.is_last & (partition >= 0)
     outside = ~case.partitions.nodes[np.maximum(partition, 0), node]
-    yield from of_stay(case, last & outside, "is outside its partition")
+    yield from of_stay(case, last & outside, "is not of its partition")
     named = asked.partitions[job, np.maximum(partition, 0)]
-    yield from of_stay(case, last & ~named & asked.partitions[job].any(axis=1),
-                       "is in a partition that the job did not name")
+    yield from of_stay(
+        case,
+        last & ~named & asked.partitions[job].any(axis=1),
+        "is in a partition that the job did not name",
+    )
     if len(asked.feature_masks):
         rows = asked.features[job]
-        yield from of_stay(case, (rows >= 0) & ~asked.feature_masks[np.maximum(rows, 0), node],
-                           "is without the features that the job asks for")
+        yield from of_stay(
+            case,
+            (rows >= 0) & ~asked.feature_masks[np.maximum(rows, 0), node],
+            "is without the features that the job asks for",
+        )
     if len(asked.node_masks):
         rows = asked.excluded[job]
-        yield from of_stay(case, (rows >= 0) & asked.node_masks[np.maximum(rows, 0), node],
-                           "is on a node that the job excludes")
+        yield from of_stay(
+            case,
+            (rows >= 0) & asked.node_masks[np.maximum(rows, 0), node],
+            "is on a node that the job excludes",
+        )
         yield from _required(case)
     yield from _outages(case)
 
@@ -68,8 +83,11 @@ def _required(case: Case) -> Verdicts:
         mine = case.stays.node[case.is_last & (case.stays.job == job)]
         wanted = np.flatnonzero(case.jobs.node_masks[case.jobs.required[job]])
         if len(np.setdiff1d(wanted, mine)):
-            yield Finding(f"job {case.job_id[job]} lacks a node that it must have",
-                          int(case.job_id[job]), float(case.start_s[job]))
+            yield Finding(
+                f"job {case.job_id[job]} lacks a node that it must have",
+                int(case.job_id[job]),
+                float(case.start_s[job]),
+            )
             return
 
 
@@ -78,8 +96,9 @@ def _outages(case: Case) -> Verdicts:
     if not case.has("outages"):
         return
     out, stays = case.outages, case.stays
-    for node, from_s, to_s, drain in zip(out.node.tolist(), out.start_s.tolist(),
-                                         out.end_s.tolist(), out.drain.tolist(), strict=True):
+    for node, from_s, to_s, drain in zip(
+        out.node.tolist(), out.start_s.tolist(), out.end_s.tolist(), out.drain.tolist(), strict=True
+    ):
         mine = (stays.node == node) & (stays.to_s > from_s + ROUNDING)
         given = mine & (case.given_s > from_s + ROUNDING) & (case.given_s < to_s - ROUNDING)
         yield from of_stay(case, given, "is given a node that is drained or down")
@@ -94,14 +113,23 @@ def amounts(case: Case) -> Verdicts:
     job = case.stays.job[last]
     nodes = np.bincount(job, minlength=case.count)
     cpus = np.bincount(job, case.stays.cpus[last], case.count)
-    yield from jobs(case, case.ran & (nodes < np.maximum(asked.min_nodes, 1)),
-                    "is on fewer nodes than it asks for", case.start_s)
+    yield from jobs(
+        case,
+        case.ran & (nodes < np.maximum(asked.min_nodes, 1)),
+        "is on fewer nodes than it asks for",
+        case.start_s,
+    )
     most = np.where(asked.max_nodes > 0, asked.max_nodes, np.int64(1 << 40))
-    yield from jobs(case, case.ran & (nodes > np.maximum(most, 1)),
-                    "is on more nodes than it asks for", case.start_s)
+    yield from jobs(
+        case,
+        case.ran & (nodes > np.maximum(most, 1)),
+        "is on more nodes than it asks for",
+        case.start_s,
+    )
     needed = np.maximum(asked.tasks, 1) * np.maximum(asked.cpus_per_task, 1)
-    yield from jobs(case, case.ran & (cpus < needed), "has fewer CPUs than it asks for",
-                    case.start_s)
+    yield from jobs(
+        case, case.ran & (cpus < needed), "has fewer CPUs than it asks for", case.start_s
+    )
     memory = asked.memory_per_node_mb[job]
     few = np.zeros(len(case.is_last), bool)
     few[last] = (memory > 0) & (case.memory_mb[last] < memory) & (case.memory_mb[last] > 0)
@@ -145,12 +173,18 @@ def _devices_in_all(case: Case, last: np.ndarray[tuple[int], np.dtype[np.intp]])
             most = int(asked.gres_per_job[row, of_name].sum())
             found = int(on_node.sum())
             if number > found or (number > 0 and most < found and not whole[row] and not by_part):
-                yield Finding(f"job {case.job_id[row]} has {found} {name} where it asks for "
-                              f"{number} in all", int(case.job_id[row]), float(case.start_s[row]))
+                yield Finding(
+                    f"job {case.job_id[row]} has {found} {name} where it asks for {number} in all",
+                    int(case.job_id[row]),
+                    float(case.start_s[row]),
+                )
                 return
             if number >= len(mine) and not on_node.all():
-                yield Finding(f"job {case.job_id[row]} has a node without the {name} that it asks "
-                              "for in all", int(case.job_id[row]), float(case.start_s[row]))
+                yield Finding(
+                    f"job {case.job_id[row]} has a node without the {name} that it asks for in all",
+                    int(case.job_id[row]),
+                    float(case.start_s[row]),
+                )
                 return
 
 
@@ -158,8 +192,9 @@ def _partition_sizes(case: Case, nodes: np.ndarray[tuple[int], np.dtype[np.intp]
     """MinNodes and MaxNodes of the partition."""
     parts, at = case.partitions, np.maximum(case.outcome.partition, 0)
     wrong = case.ran & ((nodes < parts.min_nodes[at]) | (nodes > parts.max_nodes[at]))
-    yield from jobs(case, wrong, "is on a number of nodes that its partition does not allow",
-                    case.start_s)
+    yield from jobs(
+        case, wrong, "is on a number of nodes that its partition does not allow", case.start_s
+    )
 
 
 def _one_class(case: Case) -> Verdicts:
@@ -167,9 +202,12 @@ def _one_class(case: Case) -> Verdicts:
     if not case.has("options"):
         return
     options, chosen = case.options, case.outcome.option
-    mine = chosen[case.stays.job]
-    other = options.class_of_node[case.stays.node] != options.kind[np.maximum(mine, 0)]
-    yield from of_stay(case, case.is_last & (mine >= 0) & other, "is of another class than chosen")
+    known = np.append(options.kind, -2)  # -2: chose none
+    mine = known[np.where(chosen >= 0, chosen, -1)][case.stays.job]
+    other = options.class_of_node[case.stays.node] != mine
+    yield from of_stay(
+        case, case.is_last & (mine >= -1) & other, "is on a node of another class than it chose"
+    )
     foreign = (chosen >= 0) & ~((chosen >= options.first[:-1]) & (chosen < options.first[1:]))
     yield from jobs(case, foreign, "ran by an option of another job", case.start_s)
 
@@ -181,14 +219,20 @@ def one_user(case: Case) -> Verdicts:
         return
     job, node, user = case.stays.job, case.stays.node, case.user[case.stays.job]
     for row in np.flatnonzero(alone[job]).tolist():
-        beside = (node == node[row]) & (user != user[row]) & (
-            case.given_s < case.stays.to_s[row] - ROUNDING) & (
-            case.stays.to_s > case.given_s[row] + ROUNDING)
+        beside = (
+            (node == node[row])
+            & (user != user[row])
+            & (case.given_s < case.stays.to_s[row] - ROUNDING)
+            & (case.stays.to_s > case.given_s[row] + ROUNDING)
+        )
         if beside.any():
             other = job[np.argmax(beside)]
-            yield Finding(f"job {case.job_id[other]} is on a node that is of one user, by job "
-                          f"{case.job_id[job[row]]}", int(case.job_id[other]),
-                          float(case.given_s[np.argmax(beside)]))
+            yield Finding(
+                f"job {case.job_id[other]} is on a node that is of one user, by job "
+                f"{case.job_id[job[row]]}",
+                int(case.job_id[other]),
+                float(case.given_s[np.argmax(beside)]),
+            )
             return
 
 
@@ -212,17 +256,24 @@ def reservations(case: Case) -> Verdicts:
         in_time = planned_s <= kept.start_s[row] + ROUNDING
         begin_s = np.where(in_time, case.late_s + boot_s + 2 * case.rules.kill_late_s, 0.0)
         inside = (case.given_s < kept.end_s[row] - ROUNDING) & (
-            stays.to_s > kept.start_s[row] + begin_s + ROUNDING)
+            stays.to_s > kept.start_s[row] + begin_s + ROUNDING
+        )
         others = (mine[job] != row) & kept.nodes[row, node] & inside
         for other in np.unique(mine[job][others]).tolist():
             if other >= 0 and (kept.maintenance[other] or kept.overlaps[other]):
                 others &= mine[job] != other
         yield from of_stay(case, others, f"is on a node of the reservation {name}")
         own = mine[job] == row
-        yield from of_stay(case, own & (~kept.nodes[row, node]
-                                        | (case.given_s < kept.start_s[row] - ROUNDING)
-                                        | (case.given_s >= kept.end_s[row])),
-                           f"is outside of its reservation {name}")
+        yield from of_stay(
+            case,
+            own
+            & (
+                ~kept.nodes[row, node]
+                | (case.given_s < kept.start_s[row] - ROUNDING)
+                | (case.given_s >= kept.end_s[row])
+            ),
+            f"is outside of its reservation {name}",
+        )
 
 
 def _done_before(case: Case) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -31,10 +31,13 @@ def watts_on_nodes(case: Case) -> Verdicts:
     drawn_w = stays.watts_w[last]
     apart = (drawn_w < least_w - SLACK_W) | (drawn_w > most_w + SLACK_W)
     for row in np.flatnonzero(apart)[:1].tolist():
-        yield Finding(f"job {case.job_id[job[row]]} adds {drawn_w[row]:.10g} W on "
-                      f"{nodes.names[node[row]]}, where its parts draw {least_w[row]:.10g} to "
-                      f"{most_w[row]:.10g} W", int(case.job_id[job[row]]),
-                      float(stays.from_s[last][row]))
+        yield Finding(
+            f"job {case.job_id[job[row]]} adds {drawn_w[row]:.10g} W on "
+            f"{nodes.names[node[row]]}, where its parts draw {least_w[row]:.10g} to "
+            f"{most_w[row]:.10g} W",
+            int(case.job_id[job[row]]),
+            float(stays.from_s[last][row]),
+        )
 
 
 def watts_per_node(case: Case) -> FloatArray:
@@ -43,20 +46,26 @@ def watts_per_node(case: Case) -> FloatArray:
     if not case.has("options"):
         return np.asarray(own_w)
     chosen = case.outcome.option
-    return np.where(chosen >= 0, case.options.power_per_node_w[np.maximum(chosen, 0)], own_w)
+    found = own_w.copy()
+    found[chosen >= 0] = case.options.power_per_node_w[chosen[chosen >= 0]]
+    return np.asarray(found)
 
 
 def energy_of_jobs(case: Case) -> Verdicts:
     """A job's joules are what it had on nodes, with its part of their idle power, for its time."""
     stays, nodes = case.stays, case.nodes
     idle_w = stays.cpus / nodes.cpus[stays.node] * nodes.idle_w[stays.node]
-    drawn_j = np.bincount(stays.job, (stays.watts_w + idle_w) * (stays.to_s - stays.from_s),
-                          case.count)
+    drawn_j = np.bincount(
+        stays.job, (stays.watts_w + idle_w) * (stays.to_s - stays.from_s), case.count
+    )
     apart = ~np.isclose(drawn_j, case.energy_j, rtol=RELATIVE, atol=1e-3)
     for row in np.flatnonzero(apart & np.isfinite(case.end_s))[:1].tolist():
-        yield Finding(f"job {case.job_id[row]} has {case.energy_j[row]:.10g} J, and drew "
-                      f"{drawn_j[row]:.10g} J on its nodes", int(case.job_id[row]),
-                      float(case.end_s[row]))
+        yield Finding(
+            f"job {case.job_id[row]} has {case.energy_j[row]:.10g} J, and drew "
+            f"{drawn_j[row]:.10g} J on its nodes",
+            int(case.job_id[row]),
+            float(case.end_s[row]),
+        )
 
 
 def machine_power(case: Case) -> Verdicts:
@@ -70,9 +79,12 @@ def machine_power(case: Case) -> Verdicts:
     scale_w = np.maximum(np.abs(log_w), 1.0)
     apart = np.flatnonzero(np.abs(log_w - expected_w) > 1e3 * RELATIVE * scale_w + SLACK_W)
     for row in apart[:1].tolist():
-        yield Finding(f"the log has {log_w[row]:.10g} W at {log_s[row]:.10g} s and {len(apart) - 1:,}"
-                      f" other times, where nodes and jobs draw {expected_w[row]:.10g} W", None,
-                      float(log_s[row]))
+        yield Finding(
+            f"the log has {log_w[row]:.10g} W at {log_s[row]:.10g} s and {len(apart) - 1:,}"
+            f" other times, where nodes and jobs draw {expected_w[row]:.10g} W",
+            None,
+            float(log_s[row]),
+        )
 
 
 def drawn_by_machine(case: Case) -> tuple[FloatArray, FloatArray]:
@@ -82,9 +94,11 @@ def drawn_by_machine(case: Case) -> tuple[FloatArray, FloatArray]:
     sleep_node, sleep_s, wake_s = asleep(case)
     idle_w = case.nodes.idle_w
     time_s = np.concatenate((stays.to_s[up], stays.from_s[up], sleep_s, wake_s))
-    change_w = np.concatenate((-stays.watts_w[up], stays.watts_w[up], -idle_w[sleep_node],
-                               idle_w[sleep_node]))
+    change_w = np.concatenate(
+        (-stays.watts_w[up], stays.watts_w[up], -idle_w[sleep_node], idle_w[sleep_node])
+    )
     order = np.argsort(time_s, kind="stable")
+    order = order[: np.count_nonzero(np.isfinite(time_s))]
     drawn_w = float(idle_w.sum()) + np.concatenate(([0.0], np.cumsum(change_w[order])))
     return time_s[order], drawn_w
 
@@ -102,10 +116,13 @@ def asleep(case: Case) -> tuple[np.ndarray[tuple[int], np.dtype[np.intp]], Float
     order = np.lexsort((case.given_s, case.stays.node))
     node_of = case.stays.node[order]
     for node in np.flatnonzero(~excluded).tolist():
-        mine = order[np.searchsorted(node_of, node, "left"):np.searchsorted(node_of, node, "right")]
+        mine = order[
+            np.searchsorted(node_of, node, "left") : np.searchsorted(node_of, node, "right")
+        ]
         free_s, wait_s = begin_s, 0.0 if at_once[node] else float(rules.suspend_time_s)
-        for given_s, to_s in zip(case.given_s[mine].tolist(), case.stays.to_s[mine].tolist(),
-                                 strict=True):
+        for given_s, to_s in zip(
+            case.given_s[mine].tolist(), case.stays.to_s[mine].tolist(), strict=True
+        ):
             if given_s > free_s + wait_s:
                 found.append((node, free_s + wait_s, given_s))
             if to_s > free_s or free_s == begin_s:
@@ -114,8 +131,8 @@ def asleep(case: Case) -> tuple[np.ndarray[tuple[int], np.dtype[np.intp]], Float
         found.append((node, free_s + wait_s, np.inf))
     if not found:
         return none
-    node, from_s, to_s = zip(*found, strict=True)
-    return np.array(node, np.intp), np.array(from_s), np.array(to_s)
+    nodes, from_s, to_s = zip(*found, strict=True)
+    return np.array(nodes, np.intp), np.array(from_s), np.array(to_s)
 
 
 def cap(case: Case) -> Verdicts:
@@ -131,8 +148,12 @@ def cap(case: Case) -> Verdicts:
     added_w = power_w - _idle_at(case, at_s)
     over = np.flatnonzero((power_w > cap_w * (1 + RELATIVE) + SLACK_W) & (added_w > SLACK_W))
     for row in over[:1].tolist():
-        yield Finding(f"the machine draws {power_w[row]:.10g} W at {at_s[row]:.10g} s, where the "
-                      f"cap is {cap_w[row]:.10g} W", None, float(at_s[row]))
+        yield Finding(
+            f"the machine draws {power_w[row]:.10g} W at {at_s[row]:.10g} s, where the "
+            f"cap is {cap_w[row]:.10g} W",
+            None,
+            float(at_s[row]),
+        )
 
 
 def _idle_at(case: Case, at_s: FloatArray) -> FloatArray:
@@ -147,7 +168,7 @@ def _idle_at(case: Case, at_s: FloatArray) -> FloatArray:
 
 
 def bounds(case: Case) -> Verdicts:
-    """No part of the machine draws more than its limit, nodes counted by the part that lies in it."""
+    """No part of the machine draws more than its limit; of a node its share in the part counts."""
     stays = case.stays
     up = np.flatnonzero(stays.to_s > stays.from_s)
     time_s = np.concatenate((stays.to_s[up], stays.from_s[up]))
@@ -157,26 +178,31 @@ def bounds(case: Case) -> Verdicts:
         share[bound.nodes] = 1.0 if bound.share is None else bound.share
         counted_w = stays.watts_w[up] * share[stays.node[up]]
         drawn_w = float(share @ case.nodes.idle_w) + np.cumsum(
-            np.concatenate((-counted_w, counted_w))[order])
+            np.concatenate((-counted_w, counted_w))[order]
+        )
         over = np.flatnonzero(drawn_w > bound.limit_w * (1 + RELATIVE) + SLACK_W)
         if len(over):
             row, at = int(over[0]), int(order[over[0]])
             job = int(case.job_id[np.tile(stays.job[up], 2)[at]])
-            yield Finding(f"{bound.entity} draws {drawn_w[row]:.10g} W at {time_s[at]:.10g} s, and "
-                          f"its limit is {bound.limit_w:.10g} W", job, float(time_s[at]))
+            yield Finding(
+                f"{bound.entity} draws {drawn_w[row]:.10g} W at {time_s[at]:.10g} s, and "
+                f"its limit is {bound.limit_w:.10g} W",
+                job,
+                float(time_s[at]),
+            )
 
 
 def stays_are_whole(case: Case) -> Verdicts:
     """A stay is of a job and a node, with a CPU at least, and begins when its nodes are up."""
     stays, nodes = case.stays, len(case.nodes.names)
-    strange = ((stays.node < 0) | (stays.node >= nodes) | (stays.job < 0)
-               | (stays.job >= case.count))
+    strange = (stays.node < 0) | (stays.node >= nodes) | (stays.job < 0) | (stays.job >= case.count)
     if strange.any():
         yield Finding(f"{np.count_nonzero(strange)} stays are of no job or node")
         return
     yield from of_stay(case, stays.cpus < 1, "has no CPU")
-    yield from of_stay(case, (stays.from_s < case.given_s) | (stays.to_s < stays.from_s),
-                       "ends before it begins")
+    yield from of_stay(
+        case, (stays.from_s < case.given_s) | (stays.to_s < stays.from_s), "ends before it begins"
+    )
     last_s = np.full(case.count, -np.inf)
     np.maximum.at(last_s, stays.job, stays.to_s)
     wrong = case.ran & (last_s != case.end_s)

@@ -13,8 +13,8 @@ from wattline.results.verify.shared._case import (
     AFTERANY,
     KILLED,
     NO_LIMIT,
-    ROUNDING,
     RAN,
+    ROUNDING,
     SINGLETON,
     Case,
     jobs,
@@ -31,8 +31,9 @@ def outcomes(case: Case) -> Verdicts:
     with np.errstate(invalid="ignore"):
         yield from jobs(case, start_s < case.jobs.submit_s, "starts before its submission", start_s)
         yield from jobs(case, start_s < case.jobs.begin_s, "starts before its begin time", start_s)
-        yield from jobs(case, start_s < case.outcome.eligible_s, "starts before it is eligible",
-                        start_s)
+        yield from jobs(
+            case, start_s < case.outcome.eligible_s, "starts before it is eligible", start_s
+        )
         yield from jobs(case, case.end_s < start_s, "ends before it starts", case.end_s)
 
 
@@ -41,12 +42,20 @@ def run_times(case: Case) -> Verdicts:
     ended = (case.outcome.state == RAN) & case.ran
     least_s, most_s = needed_s(case)
     with np.errstate(invalid="ignore"):
-        yield from jobs(case, ended & (case.ran_s < least_s - ROUNDING),
-                        "ends before its work is done", case.end_s)
+        yield from jobs(
+            case,
+            ended & (case.ran_s < least_s - ROUNDING),
+            "ends before its work is done",
+            case.end_s,
+        )
         stretches = 1 + np.bincount(case.outcome.gap_job, minlength=case.count)
         late_s = case.rules.start_latency_s * stretches
-        yield from jobs(case, ended & (case.ran_s > most_s + late_s + ROUNDING),
-                        "runs on when its work is done", case.end_s)
+        yield from jobs(
+            case,
+            ended & (case.ran_s > most_s + late_s + ROUNDING),
+            "runs on when its work is done",
+            case.end_s,
+        )
 
 
 def needed_s(case: Case) -> tuple[FloatArray, FloatArray]:
@@ -82,16 +91,22 @@ def time_limits(case: Case) -> Verdicts:
         reserved = case.jobs.get("reservation")
         free = np.ones(case.count, bool) if reserved is None else reserved < 0
         # Slurm counts whole seconds: a limit may be over up to one before its time.
-        early = (case.outcome.state == KILLED) & free & known & (
-            case.ran_s < allowed_s + case.rules.over_time_limit_s - 1.0 - ROUNDING)
+        early = (
+            (case.outcome.state == KILLED)
+            & free
+            & known
+            & (case.ran_s < allowed_s + case.rules.over_time_limit_s - 1.0 - ROUNDING)
+        )
         yield from jobs(case, early, "was killed before its time limit", case.end_s)
 
 
 def longest_s(case: Case) -> FloatArray:
     """MaxWall of each job where it ran: of the partition's QOS, its own, its associations."""
     most_s = np.full(case.count, np.inf)
-    if not any((case.tables[name].job_wall_s < NO_LIMIT).any()
-               for name in ("qos_limits", "association_limits")):
+    if not any(
+        (case.tables[name].job_wall_s < NO_LIMIT).any()
+        for name in ("qos_limits", "association_limits")
+    ):
         return most_s
     for job in np.flatnonzero(case.ran).tolist():
         walls_s = [float(limits.job_wall_s[row]) for limits, row in limit_rows(case, job)]
@@ -100,7 +115,7 @@ def longest_s(case: Case) -> FloatArray:
 
 
 def suspensions(case: Case) -> Verdicts:
-    """Suspensions lie within their runs, one after the other, and make up the time that was lost."""
+    """Suspensions lie within their runs, one after the other, and make up the lost time."""
     outcome = case.outcome
     job, from_s, to_s = outcome.gap_job, outcome.gap_from_s, outcome.gap_to_s
     outside = ~((from_s >= case.start_s[job]) & (to_s >= from_s) & (to_s <= case.end_s[job]))
@@ -110,8 +125,11 @@ def suspensions(case: Case) -> Verdicts:
     overlap = again & (from_s[order][1:] < to_s[order][:-1])
     yield from jobs(case, job[order][1:][overlap], "has suspensions that overlap")
     lost_s = np.bincount(job, to_s - from_s, case.count)
-    yield from jobs(case, np.abs(lost_s - outcome.suspended_s) > ROUNDING,
-                    "is suspended for another time than it took")
+    yield from jobs(
+        case,
+        np.abs(lost_s - outcome.suspended_s) > ROUNDING,
+        "is suspended for another time than it took",
+    )
     inside = _held_inside(case)
     yield from jobs(case, inside, "holds nodes while it is suspended")
 
@@ -120,11 +138,13 @@ def _held_inside(case: Case) -> Any:
     """Jobs with a stay that overlaps one of their suspensions (booting nodes end one)."""
     found = np.zeros(case.count, bool)
     stays, outcome = case.stays, case.outcome
+    order = np.argsort(stays.job, kind="stable")
+    first = np.searchsorted(stays.job[order], np.arange(case.count + 1))
     for job, from_s, to_s in zip(outcome.gap_job.tolist(), outcome.gap_from_s.tolist(),
                                  outcome.gap_to_s.tolist(), strict=True):
-        mine = stays.job == job
-        found[job] |= bool((mine & (stays.from_s < to_s - ROUNDING)
-                            & (stays.to_s > from_s + ROUNDING)).any())
+        mine = order[first[job]:first[job + 1]]
+        found[job] |= bool(((stays.from_s[mine] < to_s - ROUNDING)
+                            & (stays.to_s[mine] > from_s + ROUNDING)).any())
     return found
 
 
@@ -135,23 +155,29 @@ def dependencies(case: Case) -> Verdicts:
     asked, requeues = case.dependencies, case.outcome.requeues
     boot_s = _boot_s(case)
     for row, job in enumerate(asked.job.tolist()):
-        others = asked.awaited[asked.first[row]:asked.first[row + 1]]
+        others = asked.awaited[asked.first[row] : asked.first[row + 1]]
         if asked.any_of[job] or np.isnan(case.start_s[job]) or requeues[others].any():
             continue
         kind = int(asked.kind[row])
         times_s = (case.start_s - boot_s if kind == AFTER else case.end_s)[others]
         early = times_s + asked.delay_s[row] > case.start_s[job] + ROUNDING
         if early.any():
-            yield Finding(f"job {case.job_id[job]} starts before job "
-                          f"{case.job_id[others[early][0]]} lets it go", int(case.job_id[job]),
-                          float(case.start_s[job]))
+            yield Finding(
+                f"job {case.job_id[job]} starts before job "
+                f"{case.job_id[others[early][0]]} lets it go",
+                int(case.job_id[job]),
+                float(case.start_s[job]),
+            )
             return
         if kind not in (AFTER, AFTERANY, SINGLETON) and len(others):
             well = (case.outcome.state[others] == RAN) & case.jobs.exit_ok[others]
             if bool(well.all()) is not (kind == 1) and not requeues[job]:
-                yield Finding(f"job {case.job_id[job]} ran, though job "
-                              f"{case.job_id[others[0]]} did not end as it was to",
-                              int(case.job_id[job]), float(case.start_s[job]))
+                yield Finding(
+                    f"job {case.job_id[job]} ran, though job "
+                    f"{case.job_id[others[0]]} did not end as it was to",
+                    int(case.job_id[job]),
+                    float(case.start_s[job]),
+                )
                 return
     yield from _namesakes(case)
 
@@ -164,8 +190,12 @@ def _namesakes(case: Case) -> Verdicts:
         with np.errstate(invalid="ignore"):
             late = before[case.end_s[before] > case.start_s[job] + ROUNDING]
         if len(late) and not asked.any_of[job] and not requeues[late].any():
-            yield Finding(f"job {case.job_id[job]} starts before job {case.job_id[late[0]]} of its "
-                          "name is over", int(case.job_id[job]), float(case.start_s[job]))
+            yield Finding(
+                f"job {case.job_id[job]} starts before job {case.job_id[late[0]]} of its "
+                "name is over",
+                int(case.job_id[job]),
+                float(case.start_s[job]),
+            )
             return
 
 
