@@ -36,7 +36,7 @@ def schedule(
 ) -> Schedule:
     asked, rules = requests(on, *jobs), rules or Rules(kill_late_s=0.0)
     found = simulate_shared(on, asked, rules, bounds=bounds, cap=cap)
-    assert findings(on, asked, rules, found, cap) == []
+    assert findings(on, asked, rules, found, cap, bounds=bounds) == []
     assert list(over_bounds(on, found, bounds)) == []
     return found
 

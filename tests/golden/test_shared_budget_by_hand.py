@@ -32,7 +32,7 @@ def schedule(on: SharedMachine, budget: JouleBudget, *jobs: dict[str, Any], rule
              cap: Signal | None = None) -> Schedule:
     asked = requests(on, *jobs)
     found = simulate_shared(on, asked, rules, budget=budget, cap=cap)
-    assert findings(on, asked, rules, found, cap) == []
+    assert findings(on, asked, rules, found, cap, budget=budget) == []
     return found
 
 

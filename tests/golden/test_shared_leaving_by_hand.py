@@ -13,9 +13,9 @@ import pytest
 
 from tests.support.shared import machine, requests
 from tests.support.shared_budgeted import joules
+from tests.support.shared_judged import findings
 from wattline.model.run import PowerBound
 from wattline.shared_nodes.bound_sums import over_bounds
-from wattline.shared_nodes.checker import broken_rules
 from wattline.shared_nodes.machine import REQUEUE, SUSPEND, SharedMachine
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.simulate import simulate_shared
@@ -53,8 +53,9 @@ def test_a_job_whose_nodes_boot_is_promised_joules_from_when_they_are_up() -> No
     jobs = ({"tasks": 1, "run_s": 10.0, "limit_s": 60.0}, {**ALONE, "submit_s": 1000.0},
             {**ALONE, "submit_s": 1000.0})
     asked = requests(on, *jobs)
-    found = simulate_shared(on, asked, SLEEPS, budget=joules(on, 51_000.0, 1000.0))
-    assert broken_rules(on, asked, SLEEPS, found) == []
+    budget = joules(on, 51_000.0, 1000.0)
+    found = simulate_shared(on, asked, SLEEPS, budget=budget)
+    assert findings(on, asked, SLEEPS, found, budget=budget) == []
     assert found.start_s.tolist() == [0.0, 1060.0, 1060.0]
 
 
@@ -87,7 +88,7 @@ def test_a_suspended_job_that_goes_on_has_what_is_left_of_its_limit() -> None:
             {**two, "submit_s": 430.0, "run_s": 120.0, "limit_s": 120.0})
     asked = requests(on, *jobs)
     found = simulate_shared(on, asked, rules)
-    assert broken_rules(on, asked, rules, found) == []
+    assert findings(on, asked, rules, found) == []
     assert found.suspended_s[0] == pytest.approx(100.0, abs=2.0)
     assert found.end_s[0] == pytest.approx(700.0, abs=2.0)
     assert 0.0 <= found.start_s[2] - found.end_s[0] <= 2.0

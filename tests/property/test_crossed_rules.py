@@ -34,7 +34,7 @@ _run = lru_cache(maxsize=32)(crossed_run)
 @example(seed=44)  # an exclusive job, memory per CPU and MaxCPUsPerNode
 def test_no_rule_is_broken_where_many_meet(seed: int) -> None:
     on, asked, rules, bounds, cap, found = _run(seed)
-    assert findings(on, asked, rules, found, cap) == []
+    assert findings(on, asked, rules, found, cap, bounds=bounds) == []
     assert list(over_bounds(on, found, bounds)) == []
 
 

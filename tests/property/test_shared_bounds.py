@@ -19,7 +19,7 @@ from wattline.shared_nodes.bound_sums import over_bounds
 @given(seed=st.integers(0, 10_000))
 def test_no_part_passes_its_limit(seed: int) -> None:
     on, asked, rules, bounds, cap, found = bounded_run(seed)
-    assert findings(on, asked, rules, found, cap) == []
+    assert findings(on, asked, rules, found, cap, bounds=bounds) == []
     assert list(over_bounds(on, found, bounds)) == []
 
 

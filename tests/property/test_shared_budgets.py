@@ -78,7 +78,7 @@ def given_j(budget: JouleBudget, drawn_j: Any) -> Any:
 @example(seed=7)  # suspensions, and nodes that sleep
 def test_no_period_draws_more_and_nothing_is_lost(seed: int) -> None:
     on, asked, rules, budget, cap, found = budgeted_run(seed)
-    assert findings(on, asked, rules, found, cap) == []
+    assert findings(on, asked, rules, found, cap, budget=budget) == []
     edge_s = edges_of(budget, found)
     drawn_j = logged_j(found, edge_s)
     assert np.all(drawn_j <= given_j(budget, drawn_j) * (1 + 1e-9) + 1e-6)
@@ -108,7 +108,7 @@ def test_no_period_draws_more_and_nothing_is_lost(seed: int) -> None:
 @given(seed=st.integers(0, 10_000))
 def test_periods_that_pay_for_what_starts_in_them_pay_no_more_than_they_have(seed: int) -> None:
     on, asked, rules, budget, cap, found = budgeted_run(seed, "charge-now")
-    assert findings(on, asked, rules, found, cap) == []
+    assert findings(on, asked, rules, found, cap, budget=budget) == []
     charged_j = np.full(len(edges_of(budget, found)), budget.min_w * budget.length_s)
     charged_j[found.charged_period] += found.charged_j
     assert np.all(charged_j <= given_j(budget, charged_j) * (1 + 1e-9))

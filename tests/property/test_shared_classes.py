@@ -22,7 +22,7 @@ from wattline.shared_nodes.simulate import simulate_shared
 @given(seed=st.integers(0, 10_000))
 def test_no_rule_is_broken_and_joules_close(seed: int) -> None:
     on, asked, rules, bounds, cap, found = choosing_run(seed)
-    assert findings(on, asked, rules, found, cap) == []
+    assert findings(on, asked, rules, found, cap, bounds=bounds) == []
     assert list(over_bounds(on, found, bounds)) == []
 
 

@@ -40,7 +40,7 @@ def test_a_cap_is_never_exceeded_by_starting_jobs(seed: int) -> None:
     cap_w = Signal(np.array([0.0, 1500.0, 4000.0]), np.array([450.0, 420.0, 480.0]), "W")
     rules = Rules(kill_late_s=0.0)
     found = simulate_shared(on, asked, rules, cap=cap_w)
-    assert findings(on, asked, rules, found) == []
+    assert findings(on, asked, rules, found, cap_w) == []
     assert found.above_cap_s == 0.0
     assert np.all(found.event_power_w <= cap_w.sample(found.event_time_s) + 1e-6)
     assert found.event_power_w.min() >= on.nodes.idle_w.sum() - 1e-6
