@@ -75,6 +75,18 @@ def test_a_job_that_leaves_while_its_nodes_boot_takes_nothing_from_what_is_drawn
     assert drawn_w[560.0] == 280.0
 
 
+def test_of_the_jobs_that_could_give_way_those_that_are_not_needed_stay() -> None:
+    """Job 0, which gives way to nobody, has three CPUs of node 0 and job 1 the fourth; job 2 has
+    node 1. Job 3 needs a whole node. Job 1 is asked first, and its CPU does not help: job 2 goes
+    alone."""
+    on = preempting(machine(2, partitions=[[0, 1]] * 2), REQUEUE)
+    jobs = ({"tasks": 3, "min_nodes": 1, "partition": 1}, {"tasks": 1, "requeue": True},
+            {**ALONE, "requeue": True}, {**ALONE, "partition": 1, "submit_s": 10.0})
+    found = simulate_shared(on, requests(on, *jobs), replace(PROMPT, preempt="partition"))
+    assert found.requeues.tolist() == [0, 0, 1, 0]
+    assert found.start_s[[0, 1, 3]].tolist() == [0.0, 0.0, 10.0]
+
+
 def test_a_suspended_job_that_goes_on_has_what_is_left_of_its_limit() -> None:
     """Job 0 has two CPUs for 600 s and is suspended from 300 s to 400 s: it is over at 700 s, which
     is when job 2, of four CPUs, is planned. Job 3 would last beyond 700 s and waits behind it; job
