@@ -226,6 +226,17 @@ def test_who_pays_for_a_job_that_runs_on() -> None:
     assert charged.charged_j.tolist() == [72_000.0 + 600.0, 72_000.0]
 
 
+def test_a_period_that_drew_more_than_it_had_leaves_no_debt() -> None:
+    """Where jobs may run on, four of them draw 16,000 J of the first period and 160,000 of the
+    second. Nothing is carried on from that one: the third has its 30,000 J, enough for the last."""
+    on = machine(4)
+    long = {**FULL, "submit_s": 900.0, "run_s": 1100.0, "limit_s": 1100.0}
+    found = schedule(on, joules(on, 30_000.0, 1000.0, carry="allow", unspent="carry"),
+                     {"tasks": 1, "run_s": 10.0, "limit_s": 60.0}, long, long, long, long,
+                     {**FULL, "submit_s": 1500.0})
+    assert found.start_s.tolist() == [0.0, 900.0, 900.0, 900.0, 900.0, 2000.0]
+
+
 @pytest.mark.parametrize("mode", [REQUEUE, SUSPEND])
 def test_joules_of_lost_runs_count(mode: int) -> None:
     """The low job drew 40 W for 300 s when the high one took its node. Requeued it asks for all of
