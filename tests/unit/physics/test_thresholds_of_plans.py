@@ -13,7 +13,7 @@ from wattline.model.machine import Machine, NodeClass
 from wattline.model.signal import Signal
 from wattline.physics.budget import EnergyBudget, Offer, has_room
 from wattline.physics.budget_terms import ALLOW, CARRIES, CHARGE_NOW, EXPIRE, KEEP
-from wattline.physics.core_power import CorePower, FrequencyRange
+from wattline.physics.core_power import CorePower, FrequencyRange, parse_cpu_freq
 from wattline.physics.powercap import (
     CapChange,
     DrawLimits,
@@ -121,6 +121,14 @@ def test_a_range_has_the_levels_at_its_ends(
 
 def test_a_range_between_two_levels_has_none() -> None:
     assert not accepts(lambda: CORE.level_range(FrequencyRange(2.1e9, 2.9e9)), "no frequency lies")
+
+
+@pytest.mark.parametrize(("levels", "medium_ghz"), [(1, 1), (2, 1), (3, 2), (4, 2), (5, 3)])
+def test_the_medium_of_frequencies_is_the_lower_of_two_in_the_middle(
+    levels: int, medium_ghz: int
+) -> None:
+    core = CorePower(tuple(1e9 * (1 + n) for n in range(levels)), (10.0,) * levels, 5.0)
+    assert parse_cpu_freq("medium", core).min_hz == 1e9 * medium_ghz
 
 
 def test_power_above_idle_is_relative_to_that_at_full_speed() -> None:

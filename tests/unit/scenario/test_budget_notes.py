@@ -1,11 +1,15 @@
 """A run under an energy budget says which periods drew more."""
 
 import json
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from wattline.cli.main import cli
+from wattline.physics.budget_terms import EXPIRE, KEEP
+from wattline.scenario.budget_notes import allowances_j, period_edges
 from wattline.scenario.build import plan
 from wattline.scenario.load import validate
 
@@ -207,3 +211,19 @@ def test_a_comparison_names_them_too(tmp_path):
     path = ten(tmp_path, NO_ROOM, SMALL)
     result = called("compare", path, path, "--no-report", "--out", tmp_path / "both")
     assert result.stderr.count("it is job 2 (10 nodes): it needs 2 kWh above idle") == 2
+
+
+def test_a_period_has_what_the_ones_before_it_left_and_owes_nothing_for_what_they_drew_more():
+    """100 J each: 60 are left of the first; the second draws 300 of 160, and the third has 100."""
+    counted_j = np.array([40.0, 300.0, 50.0, 0.0])
+    carried = SimpleNamespace(energy_j=100.0, unspent=KEEP)
+    assert allowances_j(carried, counted_j).tolist() == [100.0, 160.0, 100.0, 150.0]
+    expired = SimpleNamespace(energy_j=100.0, unspent=EXPIRE)
+    assert allowances_j(expired, counted_j).tolist() == [100.0] * 4
+
+
+@pytest.mark.parametrize(("until_s", "edges"), [
+    (5.0, [5.0, 15.0]), (14.0, [5.0, 15.0]), (15.0, [5.0, 15.0]), (16.0, [5.0, 15.0, 25.0])])
+def test_a_run_that_ends_with_a_period_has_no_further_one(until_s, edges):
+    budget = SimpleNamespace(start_s=5.0, length_s=10.0)
+    assert period_edges(budget, until_s).tolist() == edges
