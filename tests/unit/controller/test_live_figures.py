@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from tests.unit.controller import test_desk
 from tests.unit.controller.test_desk import Going, Site, made, pending
 
 from wattline.controller.answers import QUESTIONS
@@ -43,6 +45,52 @@ def test_joules_grow_at_every_moment_by_at_least_those_of_an_idle_machine(tmp_pa
         assert job["energy_j"] == pytest.approx(900.0 * (now[0] - begin_s), rel=1e-6)
         before_j = found["drawn_j"]
     assert site.controller.books.now_s == begin_s
+
+
+def test_a_running_job_is_told_with_its_watts_and_when_it_will_end_at_the_latest(
+    tmp_path: Path
+) -> None:
+    """Three nodes of 300 W; it asks for ten minutes."""
+    site = made(tmp_path)
+    begin_s = site.controller.books.now_s
+    site.controller.clock = lambda: begin_s
+    site.slurm.jobs["7"] = pending("7", 3)
+    site.controller.cycle()
+    site.slurm.jobs["7"] = pending("7", 3, state="RUNNING", start_s=begin_s,
+                                   node_list=("n1", "n2", "n3"))
+    site.controller.cycle()
+    told = live_status(site.file)["running"]
+    job, = told["jobs"]
+    assert (told["count"], job["job"], job["nodes"], job["power_w"]) == (1, "7", 3, 900.0)
+    assert job["start_s"] == pytest.approx(begin_s)
+    assert job["expected_end_s"] == pytest.approx(begin_s + 600.0)
+
+
+def test_an_energy_budget_is_told_with_what_is_left_of_its_period(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """1 kWh for each hour of the clock, of which one begins now. In it eight idle nodes draw 720 W,
+    and a job of one node 210 W above that for the 600 s that it asks for: 930 W of the 1,000 W
+    that are planned for each moment where all cost the same."""
+    begin_s = 500_000 * 3600.0
+    monkeypatch.setattr(test_desk, "time", SimpleNamespace(time=lambda: begin_s))
+    site = made(tmp_path, '[policy]\npower = { name = "budget", energy = "1kWh", period = "1h" }\n')
+    now = [begin_s]
+    site.controller.clock = lambda: now[0]
+    idle_j = 720.0 * 3600.0
+    site.slurm.jobs["7"] = pending("7", 1)
+    site.controller.cycle()
+    site.slurm.jobs["7"] = pending("7", 1, state="RUNNING", start_s=begin_s, node_list=("n1",))
+    site.controller.cycle()
+    now[0] += 10.0
+    site.slurm.jobs["8"] = pending("8", 1)  # the next decision, before which all is summed up
+    site.controller.cycle()
+    found = asked(site, "energy").result["budget"]
+    assert (found["energy_j"], found["period"]) == (3.6e6, 500_001)
+    assert (found["start_s"], found["end_s"]) == (begin_s, begin_s + 3600.0)
+    assert found["left_j"] == pytest.approx(3.6e6 - idle_j - 210.0 * 600.0)
+    assert found["saved_j"] == 0.0
+    assert found["slot_w"] == pytest.approx(1000.0)
 
 
 def test_shares_hold_at_the_moment_they_are_asked_for_as_an_event_would_make_them(

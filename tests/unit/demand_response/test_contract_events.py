@@ -71,6 +71,7 @@ def test_prices_of_events_are_the_energy_price_of_the_bill(tmp_path: Path) -> No
     assert billed_anew(folder) == pytest.approx(found.figures["cost"])
     assert found.figures["events"]["followed"] == ["one", "two"]
     assert found.figures["events"]["prices"]
+    assert found.figures["events"]["usual_w"] == 10 * 250.0  # no usual cap: the highest power
 
 
 def priced_in(currency: str, name: str, start: str = "12:00") -> dict[str, Any]:
@@ -318,6 +319,8 @@ def test_an_emergency_is_settled_and_its_bill_can_be_worked_out_anew(tmp_path: P
     assert kept_["power_w_mean"] == pytest.approx(mean_w)
     assert kept_["reduction_w"] == pytest.approx(baseline_w - mean_w)
     assert kept_["promised_w"] == pytest.approx(0.1 * baseline_w)
+    assert kept_["baseline_from"] == "the load in 60 min before it was heard of"
+    assert kept_["least"] == terms["least_score"] == programme("emergency").judged.least
     assert kept_["idle_w"] == 20 * 100.0
     within = (power_w.time_s > 1500.0) & (power_w.time_s < 2700.0)
     steps_w = np.append(power_w.sample(np.array([1500.0])), power_w.value[within])

@@ -258,6 +258,10 @@ def test_standby_jobs_that_nobody_needed_are_not_jobs_that_never_ran(tmp_path: P
     result = made.result
     standby = result.jobs.application == 1
     assert standby.any()
+    energy_j = made.run.run.schedule.energy_j
+    drawn_j = energy_j[made.run.case.jobs.application == 1].sum()
+    assert made.figures["standby_energy_share"] == pytest.approx(drawn_j / energy_j.sum())
+    assert 0.0 < made.figures["standby_energy_share"] < 1.0
     assert not np.isnan(result.schedule.start_s[standby]).any()
     assert result.verify().sentences == []
     assert result.energy_j == made.run.run.energy_j

@@ -154,6 +154,11 @@ def test_so_many_sites_are_needed_that_together_they_reach_the_least_offer(
     terms = found["programme"]
     assert (terms["minimum_w"], found["reserve_w"]) == (minimum_w, 201.0)
     assert terms["sites_needed"] == sites
+    assert terms["least_score"] == 0.9
+    period, = terms["periods"]  # of four minutes
+    assert (period["start_s"], period["end_s"]) == (0.0, 240.0)
+    assert period["reserve_mwh"] == pytest.approx(201e-6 * 4 / 60)
+    assert period["credit"] == pytest.approx(10 * period["reserve_mwh"] * period["score"])
 
 
 def test_an_emergency_brings_its_event_and_is_scored_by_its_limit() -> None:

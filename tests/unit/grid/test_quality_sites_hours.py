@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from wattline.grid.bidding.problem import BidOutcome, Problem, Trial, best_of, trial_of
-from wattline.grid.curtailment import Curtailment, compliance
+from wattline.grid.curtailment import Curtailment, cap_kept, compliance
 from wattline.grid.dayahead import plan_hours
 from wattline.grid.market import Bid, Contract, Prices, TrackingError, settle
 from wattline.grid.qos import judge, mean_interval, projected_end_s, share_interval, upper_quantile
@@ -203,6 +203,21 @@ def test_compliance_counts_what_is_above_the_limit() -> None:
         late.violations(500.0)[0]
     )
     assert "50 W below the idle machine" in late.violations(800.0)[0]
+
+
+def test_a_limit_of_many_steps_is_judged_where_it_is_within_bounds() -> None:
+    """For 10 s each 100, 130 and 90 W are drawn under 120 W, and then 300 W under 500 W."""
+    drawn = Signal.from_steps([(0, 100.0), (10, 130.0), (20, 90.0), (30, 300.0)])
+    limit = Signal.from_steps([(0, 120.0), (30, 500.0)])
+    low = cap_kept(drawn, limit, 0.0, 40.0, below_w=500.0)
+    assert (low.limited_s, low.limit_w_lowest, low.over_w_most) == (30.0, 120.0, 10.0)
+    assert low.exceed_share == pytest.approx(1 / 3)
+    assert not low.met
+    usual = cap_kept(drawn, limit, 0.0, 40.0, from_w=500.0, below_w=501.0)
+    assert (usual.limited_s, usual.over_w_most, usual.exceed_share) == (10.0, 0.0, 0.0)
+    assert usual.met
+    none = cap_kept(drawn, limit, 0.0, 40.0, below_w=120.0)
+    assert (none.limited_s, none.limit_w_lowest, none.met) == (0.0, None, True)
 
 
 @pytest.mark.parametrize("bad", [{"share": 1.5}, {"duration_s": 0}, {"notice_s": 1e6}])

@@ -1,0 +1,187 @@
+"""What the commands print, as the code declares it, and what the tests read of it.
+
+A figure is a key of a JSON answer or a column of a printed table. Keys stand in functions that
+answer with a mapping, in calls of `print_json`, and as fields of the classes that are printed
+whole; columns in calls of `print_table`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "wattline"
+TESTS = ROOT / "tests"
+ROOMS = ("account", "advice", "analysis", "books", "cli", "controller", "demand_response", "grid",
+         "live", "network", "petri", "physics", "site", "sweeps", "traces", "twin")
+"""Rooms whose answers a command prints."""
+FORMATS: Mapping[str, str] = {
+    "account/profile.py": "the columns of a table of profiles that others publish",
+    "account/sacct.py": "fields of Slurm's JSON, and columns of its text",
+    "controller/testbed/bmc": "messages of Redfish as an emulated service sends them",
+    "controller/testbed/conditions.py": "a site file that the test bed writes",
+    "controller/testbed/layout.py": "variables of the environment",
+    "controller/testbed/own_site.py": "a site file that the test bed writes",
+    "controller/sharing/parts.py": "the rules of a ledger, as they are given",
+    "controller/configuration.py": "variables of the environment",
+    "live/devices/ipmitool.py": "variables of the environment",
+    "live/openadr3.py": "messages of OpenADR",
+    "live/openadr_link.py": "options of a library for OpenADR",
+    "network/packets.py": "arrays of a simulation",
+    "network/fabric.py": "arrays of a simulation",
+    "petri/puppet_rules.py": "transitions of a net",
+    "physics/powercap.py": "a plan of caps, as files have it, and Slurm's text",
+    "physics/regression": "coefficients in a file of tables",
+    "site/drafts.py": "fields of a machine's file that an import writes",
+    "site/sacct_json.py": "columns of Slurm's text",
+    "account/measured/kept_rules.py": "the rules of a ledger, as its store keeps them",
+    "account/measured/scope.py": "figures of an import, by the names that its class gives them",
+    "analysis/kept_promises.py": "promises of policies, as a run folder keeps them",
+    "analysis/plots.py": "styles of lines",
+    "analysis/rundir.py": "the manifest of a run folder",
+    "cli/study_": "figures beside published ones, which the studies' own tests compare row by row",
+    "demand_response/jointly.py": "fields of a scenario",
+    "demand_response/reading.py": "fields of a scenario",
+    "physics/configurations.py": "columns of a file of tables",
+}
+"""Files whose mappings are no answers."""
+PRINTED: Mapping[str, tuple[str, ...]] = {
+    "advice/limits.py": ("Figures",),
+    "grid/curtailment.py": ("Compliance", "CapKept"),
+    "grid/market.py": ("TrackingError", "Period"),
+}
+"""Classes that are printed whole by others than themselves."""
+_ANSWERS = re.compile(r"(list\[|tuple\[|Iterator\[)?(dict|Mapping)\[str, ")
+
+
+@cache
+def trees(folder: Path) -> Mapping[Path, ast.Module]:
+    return {path: ast.parse(path.read_text(encoding="utf-8"))
+            for path in sorted(folder.rglob("*.py"))}
+
+
+def answer_keys() -> dict[str, set[str]]:
+    """By key the files that declare it."""
+    found: dict[str, set[str]] = {}
+    for path, tree in _sources():
+        for key in _keys(tree, PRINTED.get(path, ())):
+            found.setdefault(key, set()).add(path)
+    return found
+
+
+def table_columns() -> dict[str, set[str]]:
+    """By heading of a printed column the files that print it."""
+    found: dict[str, set[str]] = {}
+    for path, tree in _sources():
+        constants = {target.id: node.value for node in tree.body if isinstance(node, ast.Assign)
+                     for target in node.targets if isinstance(target, ast.Name)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and _called(node) in ("print_table", "html_table"):
+                heads = node.args[0]
+                if isinstance(heads, ast.Name):
+                    heads = constants.get(heads.id, heads)
+                if isinstance(heads, ast.List | ast.Tuple):
+                    for text in _texts(heads.elts):
+                        found.setdefault(text, set()).add(path)
+    return found
+
+
+def _sources() -> Iterator[tuple[str, ast.Module]]:
+    for path, tree in trees(SOURCE).items():
+        name = path.relative_to(SOURCE).as_posix()
+        if name.split("/")[0] in ROOMS and not any(name.startswith(each) for each in FORMATS):
+            yield name, tree
+
+
+def _keys(tree: ast.Module, whole: tuple[str, ...]) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if _answers(node):
+            yield from _written_keys(node)
+        elif isinstance(node, ast.ClassDef) and (node.name in whole or _prints_itself(node)):
+            yield from (each.target.id for each in node.body
+                        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name))
+
+
+def _answers(node: ast.AST) -> bool:
+    """Whether the keys of mappings in it are figures."""
+    if isinstance(node, ast.Call):
+        return _called(node) == "print_json"
+    return isinstance(node, ast.FunctionDef) and bool(
+        node.name == "to_dict" or _ANSWERS.match(_written(node.returns)))
+
+
+def _written_keys(node: ast.AST) -> Iterator[str]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.Dict):
+            yield from _texts(key for key in each.keys if key is not None)
+        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
+            yield from _texts([each.slice])
+        elif isinstance(each, ast.Call) and _called(each) == "dict":
+            yield from (word.arg for word in each.keywords if word.arg)
+
+
+def _prints_itself(node: ast.ClassDef) -> bool:
+    """Whether it has a `to_dict` that takes all of its fields."""
+    return any(isinstance(each, ast.Call) and _called(each) in ("asdict", "vars")
+               and [_written(given) for given in each.args] == ["self"]
+               for part in node.body if isinstance(part, ast.FunctionDef)
+               and part.name in ("to_dict", "figures") for each in ast.walk(part))
+
+
+def read_in_tests() -> set[str]:
+    """Words of which some test reads the value.
+
+    The name of an attribute, or a text in brackets behind a mapping; a text in an assertion, also
+    as a key of what is expected; and of a test with assertions a text in a list of several. That
+    a key is there (`"energy_j" in found`) is no reading.
+    """
+    found: set[str] = set()
+    for tree in trees(TESTS).values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                found.add(node.attr)
+            elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+                found.update(_texts([node.slice]))
+            elif isinstance(node, ast.Assert):
+                found.update(_asserted(node))
+            elif isinstance(node, ast.FunctionDef) and any(
+                    isinstance(each, ast.Assert) for each in ast.walk(node)):
+                found.update(_listed(node))
+    return found
+
+
+def _asserted(node: ast.Assert) -> Iterator[str]:
+    present = {id(each.left) for each in ast.walk(node) if isinstance(each, ast.Compare)
+               and isinstance(each.ops[0], ast.In | ast.NotIn)}
+    for each in ast.walk(node):
+        if isinstance(each, ast.Constant) and isinstance(each.value, str):
+            if id(each) in present and each.value.isidentifier():
+                continue
+            yield each.value
+            yield from re.split(r"  +|\n", each.value)
+        elif isinstance(each, ast.keyword) and each.arg:
+            yield each.arg
+
+
+def _listed(node: ast.FunctionDef) -> Iterator[str]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.Tuple | ast.List | ast.Set):
+            yield from _texts(each.elts)
+
+
+def _texts(nodes: object) -> Iterator[str]:
+    for node in nodes:  # type: ignore[attr-defined]
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def _called(node: ast.Call) -> str:
+    return _written(node.func).rpartition(".")[2]
+
+
+def _written(node: ast.AST | None) -> str:
+    return "" if node is None else ast.unparse(node)
