@@ -18,9 +18,9 @@ would no longer end by the shadow time.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from wattline.model.kernel import implement, kernel, kernel_part, slot
+from wattline.model.kernel import implement, kernel, kernel_part
 from wattline.model.kernel_fetch import fetch_soon
 from wattline.model.promises import HEAD
 from wattline.policies.attempt import (
@@ -28,13 +28,12 @@ from wattline.policies.attempt import (
     configured,
     leaves_queue,
     serve_in_order,
-    time_taken_s,
 )
+from wattline.policies.backfill.easy_around_windows import schedule_around_windows
 from wattline.policies.contract import (
     START,
     STOP,
     Composition,
-    Everything,
     as_queued,
     before_queue,
     exhausted,
@@ -52,9 +51,7 @@ from wattline.policies.contract import (
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.leaders import sort_front, sort_rest, sorted_until
 from wattline.policies.node_classes import expect_classes_alone
-from wattline.policies.profile import add_to_profile, earliest, plan_running
 from wattline.policies.queue import drop_entries, move_down, sort_queue
-from wattline.policies.queue_blocks import lower_bounds
 from wattline.policies.releases import first_release_s, list_deferred
 from wattline.policies.state import BLOCK, QUEUE_BLOCK, State
 from wattline.policies.traits import queue_keeps
@@ -68,12 +65,6 @@ class Easy(NamedTuple):
     @property
     def axis(self) -> Literal["backfill"]:
         return "backfill"
-
-
-@slot(1, default=True)
-def _schedule_around_windows(st: State, scope: Any, policy: Composition) -> None:
-    """Schedule where nodes are reserved; a scope without reservations has no use for it."""
-    return
 
 
 @implement(schedule, Easy)
@@ -96,7 +87,7 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
     if clock.stopped:
         return
     if clock.windows > 0:
-        _schedule_around_windows(st, policy.scope, policy)
+        schedule_around_windows(st, policy.scope, policy)
         return
     position = clock.queue_first + clock.examined
     if clock.examined == 0:
@@ -363,44 +354,6 @@ def _reserve_units_and_watts(st: State, policy: Composition, job: int) -> None:
     clock.shadow_s = shadow_s
     clock.extra = available - need
     clock.extra_w = watts - need_w
-
-
-@implement(_schedule_around_windows, Everything)
-@kernel
-def _plan_around_windows(st: State, scope: Everything, policy: Composition) -> None:
-    """The same rule when reservation windows lie ahead: a plan of free units over time.
-
-    The first job that has to wait gets its rectangle in the plan; a later one may start now if
-    the plan has room for it from now on.
-    """
-    clock = st.clock[0]
-    plan_running(st)
-    has_reservation = False
-    kept = clock.queue_first
-    position = kept
-    while position < clock.queue_last and not clock.stopped:
-        entry = st.queue[position]
-        may_start = configured(st, policy, position)
-        duration_s = time_taken_s(st, policy, entry.job, entry.requested_s)
-        start_s = earliest(st, clock.now_s, entry.units, duration_s)
-        stays = True
-        if may_start and start_s <= clock.now_s:
-            verdict = attempt_configured(st, policy, position)
-            stays = not leaves_queue(verdict)
-            if verdict == START:
-                add_to_profile(st, clock.now_s, clock.now_s + duration_s, -entry.units)
-            if verdict == STOP:
-                clock.stopped = 1
-        if stays and not has_reservation:
-            has_reservation = True
-            add_to_profile(st, start_s, start_s + duration_s, -entry.units)
-        if stays:
-            st.queue[kept] = st.queue[position]
-            lower_bounds(st, kept)
-            kept += 1
-        position += 1
-    drop_entries(st, kept, position)
-    clock.examined = 0
 
 
 @queue_keeps.register

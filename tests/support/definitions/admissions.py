@@ -1,0 +1,185 @@
+"""The power rules: may this job start now, and what does it mean for the others where it may not.
+
+Each is asked in the order of the queue about a job that has its units; the rules are those of
+docs/model.md, docs/puppet.md and docs/policies.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from tests.support.definitions.plan import Claim, Plan
+from tests.support.definitions.world import SLACK, World
+
+
+class Verdict(Enum):
+    """`STOP`: neither this job nor one behind it; `ASIDE`: it leaves the queue; `WAIT`: it waits
+    as one does that lacks units."""
+
+    START = 1
+    STOP = 2
+    ASIDE = 3
+    WAIT = 4
+
+
+def drawn_w(world: World, least: float = 1.0) -> float:
+    """The machine's power where each job counts at least what its units idle; `least` is a factor
+    on the power that jobs have at full speed."""
+    idle = world.free + sum(world.held)
+    return idle * world.idle_w + sum(
+        max(run.power_w if least == 1.0 else world.watts[run.job] * least,
+            run.units * world.idle_w) for run in world.running)
+
+
+class Unlimited:
+    """Power is measured, not limited."""
+
+    plans_watts = False
+    """Does backfilling plan watts beside units?"""
+    keeps_windows = False
+    """Does no job start that would run into a reservation of watts?"""
+
+    def refuses(self, world: World, job: int) -> bool:
+        return False
+
+    def sets_aside(self, world: World, job: int, planning: bool) -> bool:
+        """Has the cap no room for the job, even alone on the machine? `planning`: the end of a
+        reservation of watts is known and waited for."""
+        return False
+
+    def begin(self, world: World) -> bool:
+        """May the queue be tried at all?"""
+        return True
+
+    def admits(self, world: World, job: int) -> Verdict:
+        return Verdict.START
+
+    def claim(self, world: World, job: int) -> Claim:
+        """What the job takes of the plan, if it started now."""
+        return Claim(world.requested_s[job], world.units[job])
+
+    reserves = claim
+    """What is reserved for the job that waits."""
+
+    def start(self, world: World, job: int) -> None:
+        world.start(job)
+
+    def settle(self, world: World) -> None:
+        """After the decision."""
+
+
+class Block(Unlimited):
+    """A job that would take the machine over the cap does not start, and nobody behind it does."""
+
+    def refuses(self, world: World, job: int) -> bool:
+        return self.alone_w(world, job) > world.highest_cap_w * (1 + SLACK)
+
+    def alone_w(self, world: World, job: int) -> float:
+        """The machine's power with this job and nothing else."""
+        return max(world.in_order, world.units[job]) * world.idle_w + world.above_idle_w(job)
+
+    def fits(self, world: World, job: int) -> bool:
+        return drawn_w(world) + world.above_idle_w(job) <= world.cap_w * (1 + SLACK)
+
+    def admits(self, world: World, job: int) -> Verdict:
+        return Verdict.START if self.fits(world, job) else Verdict.STOP
+
+
+@dataclass
+class Wait(Block):
+    """A job over the cap goes aside, up to `slots` of them; one that has stood there longer than
+    `wait_s` lets nobody pass until it starts."""
+
+    wait_s: float
+    slots: int
+    aside: list[tuple[int, float]] = field(default_factory=list)
+
+    def begin(self, world: World) -> bool:
+        for job, since_s in list(self.aside):
+            if (world.units[job] <= world.free and self.fits(world, job)
+                    and Plan(world).has_units(world.now_s, self.claim(world, job))):
+                self.aside.remove((job, since_s))
+                world.start(job)
+            elif world.now_s >= since_s + self.wait_s:
+                return False
+        return True
+
+    def admits(self, world: World, job: int) -> Verdict:
+        if any(job == other for other, _ in self.aside):
+            return Verdict.ASIDE
+        if self.fits(world, job):
+            return Verdict.START
+        if len(self.aside) >= self.slots:
+            return Verdict.STOP
+        self.aside.append((job, world.now_s))
+        world.wakes.add(world.now_s + self.wait_s)
+        return Verdict.ASIDE
+
+
+class Watts(Block):
+    """Watts are a resource beside units: who lacks them waits, with a reservation in both."""
+
+    plans_watts = True
+
+    def sets_aside(self, world: World, job: int, planning: bool) -> bool:
+        cap_w = world.cap_w
+        if planning:
+            ends = [r.end_s for r in world.case.reservations if r.watts and r.end_s > world.now_s]
+            cap_w = max([cap_w, *(world.cap_at(end_s) for end_s in ends)])
+        return self.alone_w(world, job) > cap_w * (1 + SLACK)
+
+    def admits(self, world: World, job: int) -> Verdict:
+        return Verdict.START if self.fits(world, job) else Verdict.WAIT
+
+    def claim(self, world: World, job: int) -> Claim:
+        return Claim(world.requested_s[job], world.units[job], world.above_idle_w(job))
+
+    reserves = claim
+
+
+@dataclass
+class Dvfs(Block):
+    """A job may start if the machine can carry it at the lowest level; then all processors go at
+    the highest level that stays under the cap."""
+
+    speed: list[float]
+    factor: list[float]
+    latency_s: float = 0.0
+    level: int = -1
+
+    def alone_w(self, world: World, job: int) -> float:
+        idle_w = max(world.in_order, world.units[job]) * world.idle_w
+        return idle_w + self._least_above_w(world, job)
+
+    def _least_above_w(self, world: World, job: int) -> float:
+        return max(world.watts[job] * self.factor[0] - world.units[job] * world.idle_w, 0.0)
+
+    def sets_aside(self, world: World, job: int, planning: bool) -> bool:
+        return self.alone_w(world, job) > world.cap_w * (1 + SLACK)
+
+    def fits(self, world: World, job: int) -> bool:
+        with_job_w = drawn_w(world, self.factor[0]) + self._least_above_w(world, job)
+        return with_job_w <= world.cap_w * (1 + SLACK)
+
+    def claim(self, world: World, job: int) -> Claim:
+        return Claim(world.requested_s[job] / self.speed[self.level], world.units[job])
+
+    reserves = claim
+
+    def start(self, world: World, job: int) -> None:
+        world.start(job, self.speed[self.level], world.watts[job] * self.factor[self.level])
+
+    def settle(self, world: World) -> None:
+        fitting = [level for level in range(len(self.speed))
+                   if self._drawn_at_w(world, level) <= world.cap_w * (1 + SLACK)]
+        level = max(fitting, default=0)
+        if self.speed[level] != self.speed[self.level]:
+            self.level = level
+            for run in world.running:
+                world.set_rate(run, self.speed[level], world.watts[run.job] * self.factor[level])
+
+    def _drawn_at_w(self, world: World, level: int) -> float:
+        on = world.free + sum(world.held)
+        return on * world.idle_w + sum(
+            world.watts[run.job] * self.factor[level] for run in world.running)
