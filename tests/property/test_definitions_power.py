@@ -7,8 +7,14 @@ from hypothesis import given
 from tests.support.definitions.admissions import Block, Unlimited, Watts
 from tests.support.definitions.backfilling import Easy, Multifactor, fcfs, sjf
 from tests.support.definitions.drawn import cases
-from tests.support.definitions.engines import assert_same, simulated, watts_of
-from tests.support.definitions.world import Case, Outcome, World
+from tests.support.definitions.engines import (
+    ToldBooks,
+    assert_same,
+    assert_same_outcome,
+    simulated,
+    watts_of,
+)
+from tests.support.definitions.world import Case, Outage, Outcome, World
 from tests.support.examples import examples
 from tests.support.thinned import crossed
 from tests.support.workloads import compose
@@ -17,7 +23,7 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
 from wattline.model.reservation import Reservation
 from wattline.model.signal import Signal
-from wattline.policies.admission import block, none
+from wattline.policies.admission import block, none, watts
 from wattline.policies.backfill.none import NoBackfill
 from wattline.policies.order import fcfs as by_submission
 from wattline.policies.order import multifactor
@@ -53,6 +59,23 @@ def test_runs_under_caps_and_reservations_are_those_of_the_definition(
     assert_same(simulated(case, policy), defined(case, definition(), key, backfill == "easy"))
 
 
+TOLD = {"none": none.NoLimit(), "block": block.Block(), "watts": watts.Watts()}
+
+
+@pytest.mark.parametrize(("power", "order", "backfill"), crossed(
+    ["watts", "block", "none"], ["fcfs", "sjf"], ["easy", "none"], later=pytest.mark.long))
+@given(case=cases(told=True))
+@EXAMPLES
+def test_books_that_are_told_of_outages_and_measured_power_decide_as_the_definition(
+    power, order, backfill, case
+):
+    key, axis = ORDERS[order]
+    policy = compose(order=axis, admission=TOLD[power],
+                     **({} if backfill == "easy" else {"backfill": NoBackfill()}))
+    expected = defined(case, POWERS[power][0](), key, backfill == "easy")
+    assert_same_outcome(ToldBooks(case, policy).outcome(), expected)
+
+
 BESIDE = JobTable.build(submit_s=[0, 1, 2, 3], procs=[3, 4, 1, 1], run_s=[10, 10, 100, 100])
 NODE = NodeClass(power_w_idle=100.0, power_w_active=300.0)
 
@@ -75,3 +98,18 @@ def test_a_first_job_that_asks_for_no_time_keeps_its_place_beside_a_reservation(
     case = Case(jobs, Machine.uniform(2, NODE), None, (Reservation(900, 10, nodes=1),))
     run = simulated(case, compose())
     assert run.schedule.start_s.tolist() == [0, 10, 10]
+
+
+def test_a_job_is_back_as_soon_as_a_broken_unit_is_given_up_by_the_job_on_it():
+    """Eight nodes under 3,700 W, from 10 s on 3,650 W. The large job needs 800 + 3,000 W alone, so
+    it is refused; one of 2,900 W above idle, 3,700 W, is set aside from 10 s on. Two nodes break at
+    20 s, one of them under the job that holds seven until 30 s: without it 600 + 2,900 W are drawn,
+    and the job starts."""
+    jobs = JobTable.build(submit_s=[0, 1, 1], procs=[7, 6, 6], run_s=[30, 5, 5],
+                          power_w=[700.0, 3600.0, 3500.0])
+    case = Case(jobs, Machine.uniform(8, NODE), Signal([0.0, 10.0], [3700.0, 3650.0], "W"),
+                told=(Outage(20.0, 2), Outage(60.0, -2)))
+    found = ToldBooks(case, compose(admission=watts.Watts())).outcome()
+    assert found.start_s[::2] == [0, 30]
+    assert found.start_s[1] != found.start_s[1]  # refused
+    assert_same_outcome(found, defined(case, Watts()))

@@ -56,10 +56,11 @@ def idle_now_w(st: State) -> float:
     less, and so may all of it, as measured."""
     clock = st.clock[0]
     idle_w = idle_machine_w(st) + min(clock.rest_w, 0.0)
-    if clock.off + clock.down == 0:
+    out = clock.off + clock.down + clock.down_owed  # alone, no job holds what is owed
+    if out == 0:
         return float(idle_w)
     if st.kinds.size < 2:
-        return float(idle_w - (clock.off + clock.down) * (clock.idle_w - clock.off_w))
+        return float(idle_w - out * (clock.idle_w - clock.off_w))
     for node in range(st.nodes.size):
         if st.node_out[node] or st.nodes[node].power < 0:
             idle_w -= st.kinds[st.nodes[node].kind].idle_w - clock.off_w

@@ -73,11 +73,17 @@ class Block(Unlimited):
     """A job that would take the machine over the cap does not start, and nobody behind it does."""
 
     def refuses(self, world: World, job: int) -> bool:
-        return self.alone_w(world, job) > world.highest_cap_w * (1 + SLACK)
+        """It could never start, not even alone on the whole machine under the highest cap."""
+        alone_w = world.total * world.idle_w + self.adds_w(world, job)
+        return alone_w > world.highest_cap_w * (1 + SLACK)
+
+    def adds_w(self, world: World, job: int) -> float:
+        """What the cap must have for the job at least, beside the idle power of its units."""
+        return world.above_idle_w(job)
 
     def alone_w(self, world: World, job: int) -> float:
-        """The machine's power with this job and nothing else."""
-        return max(world.in_order, world.units[job]) * world.idle_w + world.above_idle_w(job)
+        """The machine's power with this job and nothing else, as many units as are in order."""
+        return max(world.in_order, world.units[job]) * world.idle_w + self.adds_w(world, job)
 
     def fits(self, world: World, job: int) -> bool:
         return drawn_w(world) + world.above_idle_w(job) <= world.cap_w * (1 + SLACK)
@@ -148,18 +154,14 @@ class Dvfs(Block):
     latency_s: float = 0.0
     level: int = -1
 
-    def alone_w(self, world: World, job: int) -> float:
-        idle_w = max(world.in_order, world.units[job]) * world.idle_w
-        return idle_w + self._least_above_w(world, job)
-
-    def _least_above_w(self, world: World, job: int) -> float:
+    def adds_w(self, world: World, job: int) -> float:
         return max(world.watts[job] * self.factor[0] - world.units[job] * world.idle_w, 0.0)
 
     def sets_aside(self, world: World, job: int, planning: bool) -> bool:
         return self.alone_w(world, job) > world.cap_w * (1 + SLACK)
 
     def fits(self, world: World, job: int) -> bool:
-        with_job_w = drawn_w(world, self.factor[0]) + self._least_above_w(world, job)
+        with_job_w = drawn_w(world, self.factor[0]) + self.adds_w(world, job)
         return with_job_w <= world.cap_w * (1 + SLACK)
 
     def claim(self, world: World, job: int) -> Claim:
