@@ -13,22 +13,27 @@ from wattline.model.units import counted
 
 
 @click.command("verify")
-@click.argument("folders", metavar="RUN...", nargs=-1, required=True,
+@click.argument("folders", metavar="RUN|JOURNAL...", nargs=-1, required=True,
                 type=click.Path(path_type=Path))
 @json_option
 def command(folders: tuple[Path, ...], as_json: bool) -> None:
-    """Verify run folders by their own records, with none of the code that made them.
+    """Verify run folders and journals by their own records, with none of the code that made them.
 
     Every promise that a policy or a scenario made is worked out again at every event. Each broken
     one is a sentence, and the exit status is then 1. The last lines say what was judged, and what
     could not be judged and why. Where a folder has a contract, its bill is worked out anew from
-    power.csv too.
+    power.csv too. Of a journal (of a controller, or of `simulate --journal`) orders, nodes, watts
+    and meters are judged by its lines.
     """
     from wattline.analysis.result import verify
     from wattline.demand_response.folder import bill_differs
+    from wattline.results.verify.journal.rules import is_journal, verify_journal
 
     told: list[dict[str, Any]] = []
     for folder in folders:
+        if is_journal(folder):
+            told.append({"run": str(folder), **verify_journal(folder).to_dict()})
+            continue
         found = verify(folder)
         bill = [{"rule": "contract.bill", "sentence": sentence, "job": None, "time_s": None}
                 for sentence in bill_differs(folder)]

@@ -146,13 +146,14 @@ def test_the_folder_of_a_run_lets_limits_be_checked(twin: Path, tmp_path: Path) 
     assert wl.verify(run).sentences == []
     (limit,) = run.node_bounds
     tight = replace(run, node_bounds=(replace(limit, limit_w=270.0),))
-    assert wl.verify(tight).sentences == [
+    assert wl.verify(tight).sentences == ["n[1-2] draws 280 W at 0 s, and its limit is 270 W"]
+    older = replace(tight, slurm=None)
+    assert wl.verify(older).sentences == [
         "n[1-2] is above its limit of 270 W: its nodes draw 280 W at most"]
     wider = replace(run, node_stays=replace(held, watts_w=held.watts_w + 30.0))
-    assert wl.verify(wider).sentences == [
-        "n[1-2] is above its limit of 300 W: its nodes draw 310 W at most"]
+    assert "n[1-2] draws 310 W at 0 s, and its limit is 300 W" in wl.verify(wider).sentences
     twice = replace(run, node_stays=replace(held, node=np.zeros_like(held.node)))
-    assert any("gives 16 CPUs at a time, and has 8" in line for line in wl.verify(twice).sentences)
+    assert any("gives 16 of 8 CPUs" in line for line in wl.verify(twice).sentences)
     less = replace(run, node_stays=replace(held, watts_w=held.watts_w - 30.0))
     assert any("draws 180 W from" in line and "and 150 W on its nodes" in line
                for line in wl.verify(less).sentences)

@@ -118,7 +118,7 @@ RULES = (
          lambda run: bool(run.bounds)),
     Rule("jobs.share", "no job is started with more than its share of the power",
          job_limits.within_shares, lambda run: run.promises.shares is not None),
-    Rule("units.shared", "no node gives more CPUs than it has, no part draws above its limit",
+    Rule("units.shared", "what jobs had on shared nodes is what the log has of them",
          node_stays, lambda run: run.node_stays is not None or bool(run.node_bounds)),
     Rule("jobs.frequency", "each job runs at a frequency that it allows", job_limits.frequencies,
          lambda run: run.promises.frequencies is not None),

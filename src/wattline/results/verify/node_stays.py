@@ -11,8 +11,11 @@ from wattline.results.verify._base import TAKING, TOLERANCE, Finding, Verdicts
 
 
 def node_stays(run: Run) -> Verdicts:
-    """No node gives more CPUs than it has, and no part draws more than its limit; each stretch of
-    a job is among the stays, with no less than the watts that the log has for it."""
+    """Each stretch of a job is among the stays, with no less than the watts that the log has.
+
+    In runs without a record of their site no node gives more CPUs than it has either, and no part
+    draws more than its limit; `shared/` judges these by the record.
+    """
     held = run.node_stays
     if held is None:
         if run.node_bounds:
@@ -25,8 +28,10 @@ def node_stays(run: Run) -> Verdicts:
         yield Finding(f"{np.count_nonzero(outside)} stays on nodes are of no job or node, without "
                       "a CPU, or end before they begin")
         return
-    yield from _cpus(run, held)
     yield from _stretches(run, held)
+    if run.slurm is not None:
+        return
+    yield from _cpus(run, held)
     rows, sign = _comings_and_goings(held)
     watts_w, node = sign * held.watts_w[rows], held.node[rows]
     idle_w = _by_node(run, "power_w_idle")

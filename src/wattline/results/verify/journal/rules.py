@@ -1,0 +1,61 @@
+"""The rules for journals, and `verify_journal`, which judges one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from wattline.results.verify._base import Finding, Judged, Skipped, Verdicts
+from wattline.results.verify.journal._reading import Lines, is_journal, read
+from wattline.results.verify.journal.account import REACTION_S, Account, remarks
+from wattline.results.verify.judge import Verification
+
+__all__ = ["is_journal", "verify_journal"]
+
+RULES = {
+    "lines": "checksums fit, and no line is missing",
+    "time": "time does not go back",
+    "events": "what is told of a job fits what was told before",
+    "orders": "orders are of jobs that can carry them out, and each start is ordered once",
+    "nodes": "no node is given twice, or while it is out of order",
+    "units": "jobs hold no more nodes than there are",
+    "cap": "no start takes the machine above its cap, by the power that was expected or measured",
+    "measured": f"the machine is not measured above its cap for more than {REACTION_S:g} s",
+    "carried-out": f"starts are seen or taken back within {REACTION_S:g} s, on their nodes",
+    "energy": "joules of a job by its meters never become less",
+}
+BESIDE = ("licences", "a journal does not tell of them: they are Slurm's")
+
+
+def verify_journal(path: Path | str) -> Verification:
+    """Judge a journal of a controller or of a simulation by its own lines.
+
+    Joules of the ledger are not in it; `wattline sensors compare` puts meters side by side.
+    """
+    lines = read(path)
+    account = Account(lines)
+    account.follow()
+    found: list[Finding] = []
+    judged: list[Judged] = []
+    skipped: list[Skipped] = []
+    for code, title in RULES.items():
+        rule = f"journal.{code}"
+        before = len(skipped)
+        for remark in _lines(lines) if code == "lines" else remarks(account, code):
+            if isinstance(remark, Finding):
+                found.append(replace(remark, rule=rule))
+            else:
+                skipped.append(replace(remark, rule=rule))
+        if len(skipped) == before:
+            judged.append(Judged(rule, title))
+    skipped.append(Skipped(BESIDE[1], f"journal.{BESIDE[0]}"))
+    return Verification(tuple(found), tuple(judged), tuple(skipped))
+
+
+def _lines(lines: Lines) -> Verdicts:
+    if lines.damaged:
+        yield Finding(f"the checksum of line {lines.damaged[0]} does not fit, of "
+                      f"{len(lines.damaged):,} in all")
+    if not lines.is_complete:
+        yield Skipped("it has no last line: its writer still runs or was killed, or lines were "
+                      "lost")
