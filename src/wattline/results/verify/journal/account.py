@@ -17,6 +17,10 @@ from wattline.results.verify.journal._reading import Lines, Order, Step, Told
 REACTION_S = 60.0
 """So long may pass from an order to what came of it, and from a lower cap to what keeps it."""
 TOLERANCE = 1e-6
+LATE_S = 5.0
+"""Meters of a job are read up to so much before its start or after its end is seen..."""
+ROUGH = 0.1
+"""...and may be off by this part."""
 KEEP_CAP = ("watts", "lending", "adaptive", "budget", "block")
 """Power policies under which no start takes the machine above its cap."""
 WAITING, RUNNING, PAUSED, OVER = "waits", "runs", "is paused", "is over"
@@ -34,6 +38,11 @@ class Job:
     power_w: float = 0.0
     energy_j: float = 0.0
     """The last that its meters showed."""
+    most_w: float = 0.0
+    """The most that was expected or measured of it."""
+    held_s: float = 0.0
+    """How long it had nodes, up to `since_s`."""
+    since_s: float = math.nan
     after: str | None = None
 
 
@@ -64,16 +73,21 @@ class Account:
         machine = scenario.get("machine") or {}
         self.begins_anew = "books" not in head
         self.cap_w = float(head.get("cap_w", math.inf))
-        self.nodes = int(machine.get("nodes") or 0)
-        self.idle_w, self.active_w = (float(machine.get(name) or 0.0)
-                                      for name in ("node_idle_w", "node_active_w"))
-        plain = (self.nodes > 0 and not machine.get("classes")
-                 and machine.get("granularity", "node") == "node")
+        classes = machine.get("classes") or [{
+            "count": machine.get("nodes"), "idle_w": machine.get("node_idle_w"),
+            "active_w": machine.get("node_active_w")}]
+        if any(each.get("count") is None for each in classes):
+            classes = []
+        self.idle_w = [float(each.get("idle_w") or 0.0) for each in classes
+                       for _ in range(int(each["count"]))]
+        self.active_w = max((float(each.get("active_w") or 0.0) for each in classes), default=0.0)
+        self.nodes = len(self.idle_w)
+        plain = self.nodes > 0 and machine.get("granularity", "node") == "node"
         power = scenario.get("power") or {}
         policy = _name((scenario.get("policy") or {}).get("power"))
         self.counts_jobs = power.get("cap_counts") == "jobs"
         if not plain:
-            self._skip(("cap", "units"), "its nodes are not all alike, or cores are given")
+            self._skip(("cap", "units"), "it does not say what its nodes are, or cores are given")
         elif policy not in KEEP_CAP or "watch_cap" in power:
             self._skip(("cap",), f"the power policy {policy or 'of its scenario'} lets jobs start "
                                  "above the cap, or it is only watched")
@@ -182,6 +196,7 @@ class Account:
             self._meter(step, name, job, given)
             if job.state == RUNNING:
                 job.power_w = watts
+                job.most_w = max(job.most_w, watts)
 
     def _hear_paced(self, step: Step, name: str, given: Mapping[str, Any]) -> None:
         job = self.jobs.get(name)
@@ -243,11 +258,13 @@ class Account:
                         or job.units)
         self._take(step, name, job, tuple(order.control.get("nodes", ())))
         job.power_w = order.power_w
+        job.most_w = max(job.most_w, order.power_w)
         self.ordered[name] = step.time_s
 
     def _take(self, step: Step, name: str, job: Job, nodes: tuple[int, ...]) -> None:
         job.state, job.nodes = RUNNING, nodes
         self.running[name] = job
+        job.since_s = step.time_s
         for node in nodes:
             other = self.taken.get(node)
             if other is not None and other != name:
@@ -262,12 +279,19 @@ class Account:
         for node in job.nodes:
             if self.taken.get(node) == name:
                 del self.taken[node]
-        job.nodes, job.power_w = (), 0.0
+        job.nodes, job.power_w, job.since_s = (), 0.0, math.nan
         self.running.pop(name, None)
         self.ordered.pop(name, None)
 
     def _believed_w(self, job: Job) -> float:
         return self.active_w * job.units if math.isnan(job.watts) else job.watts
+
+    def _idle_rest_w(self) -> float:
+        """What nodes without a job draw; where it is open which these are, the thriftiest."""
+        if all(job.nodes for job in self.running.values()):
+            return sum(watts for node, watts in enumerate(self.idle_w) if node not in self.taken)
+        free = self.nodes - sum(job.units for job in self.running.values())
+        return sum(sorted(self.idle_w)[:max(free, 0)])
 
     def _cap_now_w(self, time_s: float) -> float:
         return self.cap_w - sum(watts for begin_s, end_s, watts in self.reserved.values()
@@ -278,7 +302,7 @@ class Account:
         running = self.running.values()
         power_w = sum(job.power_w for job in running)
         if not self.counts_jobs:
-            power_w += self.idle_w * (self.nodes - sum(job.units for job in running))
+            power_w += self._idle_rest_w()
         cap_w = self._cap_now_w(step.time_s)
         if power_w > cap_w * (1 + TOLERANCE) + TOLERANCE:
             self._broken("cap", step, f"with the jobs that start {power_w:.10g} W are drawn, where "
@@ -300,6 +324,13 @@ class Account:
     def _meter(self, step: Step, name: str, job: Job, given: Mapping[str, Any]) -> None:
         """Joules of a job by its meters never become less."""
         energy_j = float(given.get("energy_j", math.nan))
+        if not math.isnan(job.since_s):
+            job.held_s += step.time_s - job.since_s
+            job.since_s = step.time_s
+        most_j = max(job.most_w, self.active_w * job.units) * (job.held_s + LATE_S)
+        if energy_j > most_j * (1 + ROUGH):
+            self._broken("energy", step, f"the meters of job {name} show {energy_j:.10g} J, and "
+                         f"its nodes draw {most_j:.10g} J at most in its time", name)
         if energy_j < job.energy_j * (1 - TOLERANCE):
             self._broken("energy", step, f"the meters of job {name} show {energy_j:.10g} J, and "
                                          f"showed {job.energy_j:.10g} J before", name)

@@ -22,7 +22,7 @@ RULES = {
     "cap": "no start takes the machine above its cap, by the power that was expected or measured",
     "measured": f"the machine is not measured above its cap for more than {REACTION_S:g} s",
     "carried-out": f"starts are seen or taken back within {REACTION_S:g} s, on their nodes",
-    "energy": "joules of a job by its meters never become less",
+    "energy": "joules of a job by its meters grow, by no more than its nodes can draw",
 }
 BESIDE = ("licences", "a journal does not tell of them: they are Slurm's")
 
@@ -44,7 +44,7 @@ def verify_journal(path: Path | str) -> Verification:
         for remark in _lines(lines) if code == "lines" else remarks(account, code):
             if isinstance(remark, Finding):
                 found.append(replace(remark, rule=rule))
-            else:
+            elif isinstance(remark, Skipped):
                 skipped.append(replace(remark, rule=rule))
         if len(skipped) == before:
             judged.append(Judged(rule, title))
