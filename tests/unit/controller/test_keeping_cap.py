@@ -402,3 +402,11 @@ def test_a_stop_leaves_a_job_aside_where_it_would_break_the_cap(
     assert [told[:2] for told in site.slurm.told if told[0] != "explain"] == (
         [("resume", "1")] if resumed else [])
     assert any("job 1 stays suspended" in line for line in site.keeper.remarks) != resumed
+
+
+def test_caps_that_are_left_are_a_later_order_also_where_the_clock_was_set_back() -> None:
+    site = Site(cap_w=500.0)
+    site.keeper._order = 10**15
+    site.keep(10.0)
+    site.keeper.leave(11.0)
+    assert site.fleet.orders == [10**15 + 1, 10**15 + 2]

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from tests.unit.controller.test_modes import Licences
 
-from wattline.controller.licences import allowed_w, unattended_w
+from wattline.controller.licences import LicenceNet, allowed_w, unattended_w
 from wattline.controller.node_power import NodePower
 from wattline.live.slurm.reading import SlurmJob
 
@@ -189,3 +190,14 @@ def test_of_a_job_with_nodes_elsewhere_only_its_part_takes_room(
     bare = replace(runs, licenses={})
     assert allowed_w([bare], MIXED, 1500.0) == 1500.0 - 300.0 * len(busy) - idle_w
     assert unattended_w([bare], MIXED, 1500.0) == 1500.0 - 300.0 * len(busy) - idle_w
+
+
+@pytest.mark.parametrize(("watts", "left"), [
+    (-50.0, 0), (0.0, 0), (299.9, 299), (1200.0, 1200), (5000.0, 1200)])
+def test_jobs_may_hold_no_more_licences_than_there_are_and_no_fewer_than_none(
+    watts: float, left: int
+) -> None:
+    """Of 1,200; what idle nodes draw above a cap leaves less than nothing."""
+    commands = Licences()
+    LicenceNet(commands).allow(watts)
+    assert commands.allowed() == left

@@ -109,3 +109,24 @@ def test_a_target_needs_one_source_and_nodes_that_take_caps(tmp_path: Path) -> N
         file.write_text(good + more)
         with pytest.raises(InputError, match=why):
             read_configuration(file)
+
+
+@pytest.mark.parametrize(("said", "watts"), [
+    ("1300W", 1300.0), ("1300.1W", math.inf), ("0.1W", 0.1), ("0W", math.inf), ("-1W", math.inf)])
+def test_a_target_lies_above_0_and_at_most_at_the_site_s_cap(
+    tmp_path: Path, said: str, watts: float
+) -> None:
+    assert target(tmp_path, said).watts(105.0) == watts
+
+
+@pytest.mark.parametrize(("error_w", "score"), [(29.9, 1.0), (30.0, 1.0), (30.1, 0.0)])
+def test_an_error_of_just_the_limit_is_not_large(
+    tmp_path: Path, error_w: float, score: float
+) -> None:
+    """Three tenths of a reserve of 100 W."""
+    here = target(tmp_path, reserve_w=100.0)
+    here._errors_w.extend([error_w, -error_w])
+    found = here.status(105.0)
+    assert (found["samples"], found["score"]) == (2, score)
+    assert found["error_w_mean"] == found["error_w_p90"] == error_w
+    assert found["error_of_reserve_p90"] == pytest.approx(error_w / 100.0)

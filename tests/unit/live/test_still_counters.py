@@ -69,3 +69,25 @@ def test_a_node_never_says_that_it_draws_nothing(tmp_path, every_s) -> None:
     node.draw(90.0)
     measured = meter.read()
     assert (measured.power_w, measured.quality) == (pytest.approx(90.0), Quality.GOOD)
+
+
+@pytest.mark.parametrize(("rise_j", "quality"), [
+    (500.0, Quality.GOOD), (1000.0, Quality.GOOD), (1000.5, Quality.RESET)])
+def test_a_rise_may_hold_the_joules_of_a_second_before(rise_j, quality) -> None:
+    """At most 500 W: a counter that is brought up to date once a second may show those of two."""
+    counter = Counter("x", 500.0)
+    counter.take(0.0, 0.0)
+    found = counter.take(1.0, rise_j)
+    assert (found.quality, found.value) == (quality, rise_j if quality is Quality.GOOD else 0.0)
+
+
+@pytest.mark.parametrize(("rise_j", "quality"), [
+    (400.0, Quality.RESET), (500.0, Quality.RESET), (500.5, Quality.GOOD)])
+def test_a_counter_that_may_have_come_round_once_more_says_so(rise_j, quality) -> None:
+    """It begins anew after 1,000 J. In 3 s up to 1,500 J can have been drawn: a rise of 400 J may
+    be one of 1,400 J, and one of 501 J is none of 1,501."""
+    counter = Counter("x", 500.0, 1000.0)
+    counter.take(0.0, 0.0)
+    found = counter.take(3.0, rise_j)
+    assert found.quality is quality
+    assert ("more than once" in found.reason) == (quality is Quality.RESET)

@@ -68,3 +68,13 @@ def test_a_small_site_closes_and_is_measured() -> None:
     assert {"enter_s", "attribute_s", "bill_s", "bill_with_prices_s", "peak_memory_bytes"} <= set(
         found)
     assert found["folding"]["cores_at_1_hz"] > 0
+
+
+def test_a_time_that_goes_back_and_a_power_below_0_are_no_readings() -> None:
+    """100 W from 0 s on: -5 W at 10 s is passed over, and at 20 s 2,000 J were drawn. A reading of
+    15 s that comes then adds nothing, and takes nothing away."""
+    folding = Folding(1)
+    folding.hold(7, [0])
+    for time_s, watts in ((0.0, 100.0), (10.0, -5.0), (20.0, 100.0), (15.0, 100.0)):
+        folding.read(time_s, [watts])
+    assert (folding.energy_j(7), folding.covered_s(7), folding.metered_j) == (2000.0, 20.0, 2000.0)

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 from tests.unit.web.asking import asked, bearer, token_file
 
 from wattline.model.errors import InputError
+from wattline.web.owning import own_now
+from wattline.web.problems import Refused
 from wattline.web.security import guard, tokens
 from wattline.web.security import sessions as sessions_module
+from wattline.web.security.local_user import local_user
 from wattline.web.security.person import Role
-from wattline.web.security.rates import Rate
+from wattline.web.security.rates import Buckets, Rate
 from wattline.web.security.sessions import MOST_SESSIONS, Sessions
 from wattline.web.security.tokens import Token, read_tokens
 from wattline.web.settings import Settings
+from wattline.web.uploads.store import Upload, UploadLimits, UploadStore
 
 TWELVE_HOURS_S = 43_200.0
 ANN = Token("ann", Role.VIEWER, "0" * 64, "")
@@ -171,3 +181,99 @@ def test_a_token_has_256_random_bits_and_its_file_none_of_them(tmp_path: Path) -
     for made in secret.values():
         assert re.fullmatch(r"wl_[A-Za-z0-9_-]{43}", made)  # 32 bytes
         assert made[3:] not in path.read_text()
+
+
+# What a request may say, and who is told what -------------------------------------------------
+
+
+def test_a_request_that_says_its_length_in_two_ways_is_refused() -> None:
+    """Who stands before this server may end the request elsewhere than it does."""
+    with asked(Settings(rated=False)) as client:
+        found = client.post("/api/whatif", content=b"{}", headers={"Transfer-Encoding": "chunked"})
+        assert found.status_code == 400
+        assert "length twice" in found.json()["error"]
+
+
+@pytest.mark.parametrize(("peer", "said", "secure"), [
+    ("10.0.0.5", "https", True), ("10.0.0.5", "http", False), ("127.0.0.1", "https", False)])
+def test_a_cookie_is_secure_where_the_proxy_itself_says_that_it_came_by_tls(
+    tmp_path: Path, peer: str, said: str, secure: bool
+) -> None:
+    path, secret = token_file(tmp_path, ann="viewer")
+    behind = Settings(host="0.0.0.0", proxy="10.0.0.5", tokens=path, rated=False)
+    with asked(behind, client=peer, base="http://10.0.0.1:8750") as client:
+        found = client.post("/api/login", json={"token": secret["ann"]},
+                            headers={"X-Forwarded-Proto": said})
+        assert found.status_code == 200
+        assert ("Secure" in found.headers["Set-Cookie"]) is secure
+
+
+def test_a_bucket_that_nobody_used_for_long_holds_a_burst_and_no_more() -> None:
+    now_s = [0.0]
+    bucket = Buckets(Rate(burst=3, per_s=2), lambda: now_s[0])
+    assert bucket.wait_s("a") == 0
+    now_s[0] = 1000.0
+    assert [bucket.wait_s("a") for _ in range(4)] == [0, 0, 0, 1]
+
+
+@dataclass(frozen=True)
+class Said:
+    text: str
+    job: str | None = None
+    who: str | None = "boss"
+
+
+@dataclass(frozen=True)
+class Shown:
+    decisions: list[Said]
+    alarms: list[Said]
+
+
+class OneEach:
+    """Job 1 is ann's, and job 2 bob's."""
+
+    @staticmethod
+    def users(jobs: Collection[str]) -> dict[str, str | None]:
+        return {job: {"1": "ann", "2": "bob"}.get(job) for job in jobs}
+
+
+def test_an_owner_hears_of_no_decision_that_names_a_job_of_somebody_else() -> None:
+    shown = Shown([Said("the cap is 900 W"), Said("job 1 starts", "1"), Said("job 2 starts", "2"),
+                   Said("job 1 waits for job 2", "1"), Said("room was made for job 2")],
+                  [Said("job 2 is above its power; job 1 is not")])
+    found: Any = own_now(OneEach(), shown, "ann")  # type: ignore[arg-type]
+    assert [(each.text, each.who) for each in found.decisions] == [
+        ("the cap is 900 W", None), ("job 1 starts", None)]
+    assert [each.text for each in found.alarms] == ["another job is above its power; job 1 is not"]
+
+
+def test_uploads_lie_in_a_folder_of_the_server_alone_and_an_old_one_is_not_found(
+    tmp_path: Path
+) -> None:
+    before = os.umask(0)
+    try:
+        store = UploadStore(tmp_path / "up", UploadLimits(kept_s=60.0))
+    finally:
+        os.umask(before)
+    assert (tmp_path / "up").stat().st_mode & 0o777 == 0o700
+    now_s = datetime.now(UTC).timestamp()
+    for name, age_s in (("0" * 32, 50.0), ("1" * 32, 70.0)):
+        path = tmp_path / "up" / f"{name}.swf"
+        path.write_text("log")
+        store.keep(Upload(name, "log.swf", "ann", path, 3, now_s - age_s))
+    assert store.find("0" * 32).name == "log.swf"
+    with pytest.raises(Refused, match="may have expired"):
+        store.find("1" * 32)
+    assert not (tmp_path / "up" / f"{'1' * 32}.swf").exists()
+
+
+def test_a_socket_that_its_process_has_closed_is_nobody_s(tmp_path: Path) -> None:
+    """The kernel's table as it is in the order of this machine's bytes: 127.0.0.1 to itself, of
+    user 0; with inode 0 the socket is closed, and its user is no user."""
+    address = "0100007F" if sys.byteorder == "little" else "7F000001"
+    scope = {"client": ("127.0.0.1", 0x1000), "server": ("127.0.0.1", 0x2000)}
+    for inode, user in (("4711", "root"), ("0", None)):
+        (tmp_path / "tcp").write_text(
+            "sl local rem st tx rx tr tm ret uid timeout inode\n"
+            f"0: {address}:1000 {address}:2000 01 0:0 0:0 0 0 0 {inode}\n")
+        assert local_user(scope, (tmp_path / "tcp",)) == user

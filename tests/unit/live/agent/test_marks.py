@@ -9,7 +9,7 @@ import time
 import pytest
 
 from wattline.live.agent import marks as marks_module
-from wattline.live.agent.marks import SCRIPT, Marks, mark
+from wattline.live.agent.marks import NOTED, PIPE, SCRIPT, Marks, mark
 from wattline.model.errors import InputError, WattlineError
 
 
@@ -132,3 +132,17 @@ def test_marks_from_before_a_boot_have_no_time_and_are_let_go(tmp_path, monkeypa
     after = Marks(tmp_path)
     assert after.noted() == []
     after.close()
+
+
+def test_only_the_agent_s_own_user_may_mark_a_job(tmp_path) -> None:
+    """Whoever could write there would give joules to other jobs; whatever the mask of files is."""
+    before = os.umask(0)
+    try:
+        marks = Marks(tmp_path)
+    finally:
+        os.umask(before)
+    try:
+        assert {name: (tmp_path / name).stat().st_mode & 0o777 for name in (PIPE, NOTED)} == {
+            PIPE: 0o600, NOTED: 0o600}
+    finally:
+        marks.close()
