@@ -88,6 +88,13 @@ def test_a_job_that_is_over_by_then_leaves_its_watts_in_a_window_to_others() -> 
     assert spans_under(1000.0, (0, 1, 30), (1, 1, 12), held=held) == [(0, 30), (20, 32)]
 
 
+def test_an_overdue_job_counts_as_running_on_in_a_window() -> None:
+    """A asks for 8 s and takes 30. At 9 nobody knows when it ends: B, over at 12, would be beside
+    it in the window that has the watts of one node, and waits for 20."""
+    held = Reservation(10, 10, watts=400.0)
+    assert spans_under(1000.0, (0, 1, 30, 8), (9, 1, 3), held=held) == [(0, 30), (20, 23)]
+
+
 def test_idle_strategy_runs_jobs_at_full_speed_alone() -> None:
     policy = compose(admission=levels(strategy=Strategy.IDLE))
     run = play(table((0, 2, 100), (1, 2, 70)), policy, FOUR,

@@ -15,6 +15,7 @@ from tests.support.shared import machine, requests
 from tests.support.shared_budgeted import joules
 from tests.support.shared_judged import findings
 from wattline.model.run import PowerBound
+from wattline.model.signal import Signal
 from wattline.shared_nodes.bound_sums import over_bounds
 from wattline.shared_nodes.machine import REQUEUE, SUSPEND, SharedMachine
 from wattline.shared_nodes.rules import Rules
@@ -57,6 +58,17 @@ def test_a_job_whose_nodes_boot_is_promised_joules_from_when_they_are_up() -> No
     found = simulate_shared(on, asked, SLEEPS, budget=budget)
     assert findings(on, asked, SLEEPS, found, budget=budget) == []
     assert found.start_s.tolist() == [0.0, 1060.0, 1060.0]
+
+
+def test_the_watts_of_a_job_whose_nodes_are_up_count_once() -> None:
+    """Under 280 W, two nodes with a job each. Job 1 wakes its node at 500 s and draws 40 W from
+    560 s on; at 700 s job 2 wakes the other one."""
+    jobs = ({"tasks": 1, "run_s": 10.0, "limit_s": 60.0}, {**ALONE, "submit_s": 500.0},
+            {**ALONE, "submit_s": 700.0})
+    found = simulate_shared(machine(2), requests(machine(2), *jobs), SLEEPS,
+                            cap=Signal.constant(280.0, "W"))
+    assert found.start_s.tolist() == [0.0, 560.0, 760.0]
+    assert found.event_power_w.max() == 280.0
 
 
 def test_a_job_that_leaves_while_its_nodes_boot_takes_nothing_from_what_is_drawn() -> None:
