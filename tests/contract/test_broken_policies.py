@@ -86,7 +86,7 @@ def test_overcommitting_is_caught():
 
 
 def test_a_delayed_head_is_caught():
-    with pytest.raises(AssertionError, match="first in the queue, was promised"):
+    with pytest.raises(AssertionError, match="first in the queue, which can then start at"):
         Contract(PassesTheHead).test_the_head_of_the_queue_keeps_its_reservation()
 
 
@@ -153,7 +153,7 @@ class BlocksByPowerOfNow(FirstThatFits):
 
 def test_an_end_that_takes_the_machine_above_the_cap_is_caught():
     clause = "test_the_cap_holds_at_every_event"
-    with pytest.raises(AssertionError, match=r"draws .* under a cap of 1600 W"):
+    with pytest.raises(AssertionError, match="the power rises over the cap"):
         getattr(Contract(BlocksByPowerOfNow, keeps_cap=True, cap_w=1600.0), clause)()
     getattr(Contract(BlocksByPowerOfNow, keeps_cap=True, cap_w=1e6), clause)()
     getattr(Contract(lambda: PlainEasy(block=True), keeps_cap=True, cap_w=1600.0), clause)()

@@ -23,7 +23,8 @@ _LADDER = ("frequency_hz", "speed", "dynamic")
 def to_plain(promises: Promises) -> dict[str, Any]:
     """Without the columns by job."""
     budget, ladder = promises.budget, promises.frequencies
-    plain: dict[str, Any] = {"keeps_cap": bool(promises.keeps_cap), "windows": promises.windows}
+    plain: dict[str, Any] = {"keeps_cap": bool(promises.keeps_cap), "windows": promises.windows,
+                             "full_speed": bool(promises.full_speed)}
     if budget is not None:
         plain["budget"] = {"energy_j": float(budget.energy_j), "edge_s": budget.edge_s,
                            "carry": budget.carry, "unspent": budget.unspent}
@@ -42,6 +43,7 @@ def from_plain(plain: Mapping[str, Any], ranges: Mapping[str, Any]) -> Promises:
     budget, ladder, shares = (plain.get(name) for name in ("budget", "frequencies", "shares"))
     return Promises(
         keeps_cap=bool(plain.get("keeps_cap", False)),
+        full_speed=bool(plain.get("full_speed", False)),
         windows=tuple((float(a), float(b)) for a, b in plain.get("windows", ())),
         budget=None if budget is None else EnergyPeriods(
             budget["energy_j"], np.array(budget["edge_s"], dtype=np.float64),

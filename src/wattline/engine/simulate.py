@@ -33,7 +33,7 @@ from wattline.model.run import EventLog, Outcome, Placement, Run, Schedule
 from wattline.policies.contract import Composition, cycle_s
 from wattline.policies.memory import bound, memories
 from wattline.policies.state import ASIDE, DONE, State, grow
-from wattline.policies.traits import power_wait, queue_rule
+from wattline.policies.traits import keeps_full_speed, power_wait, queue_rule
 
 if TYPE_CHECKING:
     from wattline.policies.view import Policy
@@ -95,7 +95,9 @@ def simulate(
 def _promised(policy: Composition, rules: Rules) -> Promises:
     """Return the promises of a composition that hold on any machine; a scenario knows more."""
     limits = power_wait(policy.admission) != "" and rules.cap_counts == "machine"
-    return Promises(keeps_cap=rules.cap_w is not None and limits, queue=queue_rule(policy))
+    full = keeps_full_speed(policy)
+    return Promises(keeps_cap=rules.cap_w is not None and limits, full_speed=full,
+                    queue=queue_rule(policy) if full else None)
 
 
 def made_ready(

@@ -103,6 +103,8 @@ class Promises:
     frequencies: Frequencies | None = None
     shares: PowerShares | None = None
     queue: QueueRule | None = None
+    full_speed: bool = False
+    """Nothing slows jobs down, or runs them in another way than they asked for."""
 
 
 NONE = Promises()

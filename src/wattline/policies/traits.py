@@ -105,6 +105,12 @@ def power_wait(admission: AdmissionPolicy) -> str | None:
 
 
 @singledispatch
+def never_slows(admission: AdmissionPolicy) -> bool:
+    """Say whether all jobs run at full speed."""
+    return False
+
+
+@singledispatch
 def takes_any_units(placement: PlacementPolicy) -> bool:
     """Say whether a job that fits in the free units always gets some of them."""
     return False
@@ -114,6 +120,12 @@ def takes_any_units(placement: PlacementPolicy) -> bool:
 def keeps_request(configuration: ConfigurationPolicy) -> bool:
     """Say whether jobs run on the units and for the time that they asked for."""
     return False
+
+
+def keeps_full_speed(policy: Composition) -> bool:
+    """Say whether jobs run as they asked for, at full speed: they draw the power known of them."""
+    return (never_slows(policy.admission) and not regulates(policy.regulation)
+            and keeps_request(policy.configuration))
 
 
 def queue_rule(policy: Composition) -> QueueRule | None:

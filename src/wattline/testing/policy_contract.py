@@ -26,6 +26,7 @@ from wattline.engine.simulate import simulate
 from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
+from wattline.model.promises import HEAD, IN_ORDER
 from wattline.model.run import Run
 from wattline.model.signal import Signal
 from wattline.policies.contract import Composition
@@ -34,14 +35,7 @@ from wattline.policies.view import Action, Policy, View
 from wattline.results.verify.judge import verify
 from wattline.testing.five_ways import differences
 from wattline.testing.parameters import parameters_of
-from wattline.testing.promises import (
-    Key,
-    above_cap,
-    delayed_heads,
-    delayed_jobs,
-    passed_over,
-    submitted_first,
-)
+from wattline.testing.promises import Key, delayed_jobs, queue_findings, submitted_first
 
 
 def random_jobs(seed: int, count: int, units: int) -> JobTable:
@@ -236,21 +230,21 @@ class PolicyContract:
         if not self.keeps_cap:
             return
         for jobs in (*self.workloads(), *self.workloads_about_idle()):
-            broken = list(above_cap(self.play(jobs)))
+            broken = verify(self.play(jobs)).sentences
             assert not broken, broken
 
     def test_the_head_of_the_queue_keeps_its_reservation(self) -> None:
         if not self.keeps_head:
             return
         for jobs in self.workloads():
-            broken = list(delayed_heads(self.play(jobs), self.queue_key))
+            broken = list(queue_findings(self.play(jobs), HEAD, self.queue_key))
             assert not broken, broken
 
     def test_nobody_starts_before_one_who_stands_before_him(self) -> None:
         if not self.in_order:
             return
         for jobs in self.workloads():
-            broken = list(passed_over(self.play(jobs), self.queue_key))
+            broken = list(queue_findings(self.play(jobs), IN_ORDER, self.queue_key))
             assert not broken, broken
 
     def test_nobody_is_delayed_by_a_later_job(self) -> None:

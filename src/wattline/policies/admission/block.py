@@ -18,7 +18,7 @@ from wattline.policies.contract import (
 )
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.state import State
-from wattline.policies.traits import power_wait
+from wattline.policies.traits import never_slows, power_wait
 
 
 @decides_from_view()
@@ -57,3 +57,8 @@ def _refuses(st: State, admission: Block, job: int) -> bool:
 @power_wait.register
 def _power_wait(admission: Block) -> str | None:
     return None if admission.jobs_only else STOPS
+
+
+@never_slows.register
+def _never_slows(admission: Block) -> bool:
+    return True

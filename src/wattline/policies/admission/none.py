@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from wattline.policies.contract import starts_only
 from wattline.policies.from_view import decides_from_view
-from wattline.policies.traits import power_wait
+from wattline.policies.traits import never_slows, power_wait
 
 
 @decides_from_view()
@@ -22,3 +22,8 @@ class NoLimit(NamedTuple):
 @power_wait.register
 def _power_wait(admission: NoLimit) -> str:
     return ""
+
+
+@never_slows.register
+def _never_slows(admission: NoLimit) -> bool:
+    return True

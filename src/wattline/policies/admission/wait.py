@@ -19,6 +19,7 @@ from wattline.policies.contract import (
 from wattline.policies.node_classes import expect_classes
 from wattline.policies.starting import note, start
 from wattline.policies.state import ACT_WAKE, ASIDE, PLAN_STALE, State
+from wattline.policies.traits import never_slows
 
 
 class Wait(NamedTuple):
@@ -95,3 +96,8 @@ def _before_queue(st: State, admission: Wait, policy: Composition) -> bool:
 @kernel
 def _refuses(st: State, admission: Wait, job: int) -> bool:
     return never_fits(st, job, 1.0, admission.jobs_only)
+
+
+@never_slows.register
+def _never_slows(admission: Wait) -> bool:
+    return True

@@ -33,7 +33,7 @@ from wattline.policies.contract import (
 )
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.state import RUNNING, State
-from wattline.policies.traits import power_wait
+from wattline.policies.traits import never_slows, power_wait
 
 NO_WINDOWS = np.zeros(0)
 
@@ -133,3 +133,8 @@ def _refuses(st: State, admission: Watts, job: int) -> bool:
 def _power_wait(admission: Watts) -> str | None:
     """Windows that are known beforehand are told by no record of the jobs."""
     return None if admission.window_start_s.size else PLANNED
+
+
+@never_slows.register
+def _never_slows(admission: Watts) -> bool:
+    return True

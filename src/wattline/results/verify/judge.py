@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from wattline.model.promises import ALL
 from wattline.model.run import Run
-from wattline.results.verify import budget, caps, job_limits, log, placement, power, queue
+from wattline.results.verify import budget, caps, job_limits, log, placement, plan, power, queue
 from wattline.results.verify._base import Counted, Finding, Judged, Rule, Skipped
 from wattline.results.verify.node_stays import node_stays
 from wattline.results.verify.shared.rules import RULES as SHARED
@@ -83,6 +84,10 @@ def _has_cap(run: Run) -> bool:
     return run.cap_w is not None and run.promises.keeps_cap
 
 
+def _plans(run: Run) -> bool:
+    return run.promises.queue is not None and run.promises.queue.keeps == ALL
+
+
 def _has_windows(run: Run) -> bool:
     return run.cap_w is not None and bool(run.promises.windows)
 
@@ -104,11 +109,15 @@ RULES = (
     Rule("queue.length", "the queue is what was submitted and not started", log.queue_length),
     Rule("units.placement", "no unit is held twice", placement.placement),
     Rule("queue.rule", "nobody is passed, delayed or kept waiting against the rule of the queue",
-         queue.queue),
+         queue.queue, lambda run: not _plans(run)),
+    Rule("queue.plan", "nobody starts later than he could count on when he arrived", plan.plan,
+         _plans),
     Rule("energy.machine", "the machine's energy is the integral of its power", power.energy),
     Rule("energy.parts", "energies of jobs and idle units make the whole", power.idle_and_jobs),
     Rule("power.jobs", "the machine's power is that of its jobs and idle units",
          power.power_of_jobs),
+    Rule("power.own", "jobs draw the power that is known of them", power.own_power,
+         lambda run: run.promises.full_speed),
     Rule("power.nodes", "no job draws more than at full speed", power.jobs_within_nodes),
     Rule("power.machine", "the power is one that the machine can draw",
          power.power_within_machine),

@@ -25,7 +25,7 @@ from wattline.results.verify._base import (
     of_event,
     where,
 )
-from wattline.results.verify.idle_power import free_range_w, free_w, full_w
+from wattline.results.verify.idle_power import free_range_w, free_w, full_w, of_units
 
 UNKNOWN_UNITS = "units idle at different powers, and the run does not name those that are free"
 TOGETHER = "the log has many jobs that change their power at once, not to what each"
@@ -98,6 +98,25 @@ def jobs_within_nodes(run: Run) -> Verdicts:
     over = row[(power_w > most + _rounding_w(most)) & (lasts_s > 0)]
     yield from jobs_that(run, np.unique(run.events.job[over]),
                          "draw more than at full speed on the nodes that they were given")
+
+
+def own_power(run: Run) -> Verdicts:
+    """Each job draws its own watts by the job table, or what its nodes draw when they are active.
+
+    It can be said where no job is slowed down, and nodes are alike.
+    """
+    log = run.events
+    if len(run.machine.groups) > 1 or np.any(log.kind == EventKind.RATE):
+        yield Skipped("node classes differ, or jobs changed their speed")
+        return
+    rows = by_job(run, TAKING)
+    own_w = run.jobs.power_w[log.job[rows]]
+    active_w = float(of_units(run, lambda node: node.power_w_active)[0])
+    nodes_w = run.schedule.nodes[log.job[rows]] * active_w
+    expected_w = np.where(np.isnan(own_w), nodes_w, own_w)
+    wrong = rows[np.abs(log.value[rows] - expected_w) > _rounding_w(expected_w)]
+    yield from jobs_that(run, np.unique(log.job[wrong]),
+                         "draw another power than the job table or their nodes say")
 
 
 def power_within_machine(run: Run) -> Verdicts:

@@ -21,8 +21,10 @@ from wattline.results.verify._base import Counted, Finding, Skipped, Verdicts, b
 from wattline.results.verify.idle_power import of_units
 from wattline.results.verify.pace import due_s
 
-MOST_CELLS = 20_000_000
-"""So many jobs are looked at, over all instants, before instants are left out: some seconds."""
+MOST_CELLS = 10_000_000
+"""So many jobs are looked at, over all instants, before instants are left out..."""
+MOST_DECISIONS = 15_000
+"""...and so many instants: two or three seconds."""
 _NEAR = 1e-9
 """Relative to the cap: watts that are closer than this count as equal, for or against nobody."""
 Key = Callable[[Run, IntArray, float], FloatArray]
@@ -70,8 +72,8 @@ def why_not(run: Run) -> str:
         return "nodes were switched off and on"
     if run.reservations or run.promises.windows:
         return "nodes or watts were reserved"
-    if run.bounds or run.policy_powers:
-        return "placement or a policy in Python may refuse free nodes"
+    if run.bounds:
+        return "placement may refuse free nodes"
     if schedule.configuration.any():
         return "jobs ran in other configurations than they asked for"
     if np.any(log.kind == EventKind.RATE):
@@ -101,7 +103,7 @@ class _Known:
         active_w = nodes * float(of_units(run, lambda node: node.power_w_active)[0])
         own_w = np.where(np.isnan(run.jobs.power_w), active_w, run.jobs.power_w)
         self.idle_w = unit_idle_w * run.units
-        self.ready_s = _ready_s(run)
+        self.ready_s = join_s(run)
         self.due_s = due_s(run)
         rise_w = np.maximum(own_w - nodes * unit_idle_w, 0.0)
         self.need_w = rise_w * _lowest(run)
@@ -114,13 +116,15 @@ class _Known:
         return np.inf if self.run.cap_w is None or not self.power else self.run.cap_w.at(now_s)
 
     def in_order(self, jobs: IntArray, now_s: float) -> IntArray:
+        if jobs.size < 2:
+            return jobs
         return jobs[np.lexsort((jobs, self.key(self.run, jobs, now_s)))]
 
     def name(self, job: int) -> int:
         return int(self.run.jobs.job_id[job])
 
 
-def _ready_s(run: Run) -> FloatArray:
+def join_s(run: Run) -> FloatArray:
     """When each job joined the queue; never for one that was refused, or waits for such a one."""
     after = run.jobs.after_job
     first = np.maximum(after, 0)
@@ -228,17 +232,20 @@ def _instants(known: _Known, times_s: FloatArray) -> Iterator[_Instant]:
 def _judged_times(run: Run) -> tuple[FloatArray, int]:
     """Times of decisions that are judged, evenly spread where there are too many, and of how many.
     """
-    times_s = np.unique(run.events.time_s[: len(run.events)])
+    times_s = np.unique(run.events.time_s)
     held = np.searchsorted(run.events.time_s, times_s, "right") - 1
     cells = int((run.events.busy[held] + run.events.queued[held] + 50).sum())
-    step = -(-cells // MOST_CELLS)
-    return times_s[::max(step, 1)], len(times_s)
+    step = max(-(-cells // MOST_CELLS), -(-len(times_s) // MOST_DECISIONS), 1)
+    return times_s[::step], len(times_s)
 
 
-def queue(run: Run, rule: QueueRule | None = None, key: Key | None = None) -> Verdicts:
+def queue(
+    run: Run, rule: QueueRule | None = None, key: Key | None = None, *, greedy: bool = True
+) -> Verdicts:
     """Judge the promises of a rule (the run's own if none is given) at every decision.
 
-    `key` is the place of jobs in the queue where the order has no name.
+    `key` is the place of jobs in the queue where the order has no name. Where the policy is not
+    `greedy`, it may let jobs wait that could start.
     """
     rule = rule or run.promises.queue
     if rule is None:
@@ -260,10 +267,11 @@ def queue(run: Run, rule: QueueRule | None = None, key: Key | None = None) -> Ve
             promise = _Promise()
             continue
         yield from _in_order(instant, rule)
-        if rule.keeps in (HEAD, IN_ORDER):
-            yield from _head_could_start(instant, rule)
+        if greedy:
+            yield from _head_could_start(instant)
         if rule.keeps == HEAD:
             yield from _head_delayed(instant, promise, whole)
+        if rule.keeps == HEAD and greedy:
             yield from _others_could_start(instant, rule)
 
 
@@ -284,7 +292,7 @@ def _in_order(instant: _Instant, rule: QueueRule) -> Verdicts:
                           known.name(passed[0]), instant.now_s)
 
 
-def _head_could_start(instant: _Instant, rule: QueueRule) -> Verdicts:
+def _head_could_start(instant: _Instant) -> Verdicts:
     """The first that waits has too few units or watts, by what was there before any passed it."""
     known = instant.known
     before = instant.runs[~np.isin(instant.runs, instant.passed)]
