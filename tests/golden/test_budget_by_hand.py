@@ -158,3 +158,18 @@ def test_a_level_above_the_chosen_one_is_taken_where_it_alone_has_the_joules() -
     run = simulate(jobs, two, policy, Rules(cap_w=Signal.constant(390.0, "W")))
     assert spans(run) == [(0, pytest.approx(750.0))]
     assert joules(run) == [pytest.approx(750.0 * 270.0)]
+
+
+@pytest.mark.parametrize(("costs", "submit_s", "start_s"), [
+    ((2.0, 1.0), 0, 500), ((2.0, 1.0), 499, 500), ((2.0, 1.0), 500, 500), ((1.0, 2.0), 0, 0),
+    ((1.0, 2.0), 600, 600)])
+def test_a_dear_slot_is_left_to_who_finds_no_other(
+    costs: tuple[float, float], submit_s: float, start_s: float
+) -> None:
+    """Two slots of 500 s. 100,000 J fit into the cheap one, so that the dear one has idle power
+    alone: a job of 80,000 J waits for the cheap one, unless that is over. One of no joules at 0 s
+    lets the period begin."""
+    jobs = table((0, 1, 0), (submit_s, 1, 400))
+    cost = Signal.from_steps([(0, costs[0]), (500, costs[1])], "EUR")
+    run = simulate(jobs, FOUR, compose(admission=budget_of(100_000.0, jobs, cost=cost)))
+    assert starts(run)[1] == start_s

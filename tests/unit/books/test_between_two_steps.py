@@ -81,3 +81,12 @@ def test_a_paused_job_that_is_withdrawn_draws_nothing() -> None:
     assert books.power_w == 400.0
     books.step(20, [Cancelled("a")])
     assert books.energy_j == 8000.0 + 4000.0
+
+
+def test_a_job_is_expected_for_its_request_from_when_it_was_seen_to_start() -> None:
+    """Decided at 0 s and begun at 5 s, at half speed: its 100 s are over at 205 s."""
+    books = Books.open(FOUR, compose(), Terms())
+    books.step(0, [Submitted("a", 2, 100.0)])
+    set_level(books.state, books.record, books.world, 0.5, 0.6, 0)
+    books.step(5, [Started("a")])
+    assert (float(books.state.live[0].start_s), float(books.state.live[0].expected_s)) == (5, 205)
