@@ -19,7 +19,7 @@ from wattline.controller.testbed.meters import USUAL, put_in, try_meters
 from wattline.controller.testbed.wattmeter import Faults
 from wattline.live.comparing import compare
 from wattline.live.comparing_plot import lines_of
-from wattline.live.recording import record
+from wattline.live.recording import Cost, Recording, Track, record
 from wattline.live.sensor import Channel, Quality, Reading, missing
 from wattline.live.sensors.ipmi import Ipmi
 from wattline.live.sensors.pm_counters import PmCounters
@@ -196,3 +196,29 @@ def test_mistakes_get_one_line(arguments, message, capsys):
     error = capsys.readouterr().err
     assert message in error
     assert len(error.strip().splitlines()) == 1
+
+
+def two_meters(reads: int = 5, begin_s: float = 0.0) -> Recording:
+    """Ten seconds of a node of 100 W, and of its processor from some time on."""
+    tracks = [Track(name, Channel(channel, "W", domain), times, [watts] * len(times),
+                    [False] * len(times))
+              for name, channel, domain, watts, times in (
+                  ("a", "board", "node", 100.0, [2.0 * at for at in range(6)]),
+                  ("b", "cpu", "package", 60.0, [begin_s + 2.0 * at for at in range(5)]))]
+    return Recording(tracks, {name: Cost(reads, 0.2, 0.5) for name in "ab"}, 10.0)
+
+
+@pytest.mark.parametrize(("every_s", "slow"), [(1.6, True), (1.7, False), (2.0, False)])
+def test_readings_that_come_a_fifth_later_than_asked_for_are_said(every_s, slow):
+    """Five readings in ten seconds: every 2 s, which is 1.25 times 1.6 s and 1.18 times 1.7 s."""
+    found = compare(two_meters(), every_s)
+    assert any("they came every 2 s" in line for line in found.remarks) is slow
+    assert [(row.read_s, row.cpu_share) for row in found.rows] == [(0.1, 0.02)] * 2
+
+
+def test_a_stretch_that_a_meter_saw_half_of_is_an_empty_cell(tmp_path):
+    """The second meter begins a second later: of the first two seconds it has seen the second."""
+    table = compare(two_meters(begin_s=1.0), 2.0).write_csv(tmp_path / "t.csv")
+    rows = list(csv.DictReader(table.open()))
+    assert [row["b cpu"] for row in rows][:2] == ["", "60.000"]
+    assert [row["a board"] for row in rows][:2] == ["100.000", "100.000"]
