@@ -196,6 +196,14 @@ def test_the_last_slot_that_could_have_a_job_does_not_hold_it_back() -> None:
         assert found.start_s.tolist() == [0.0, start_s]
 
 
+def test_a_slot_has_its_watts_for_as_many_jobs_as_they_are_enough_for() -> None:
+    """All of 300,000 J are planned for the cheap first hour, 83 W: two jobs of 40 W at a time."""
+    on = machine(3)
+    cost = Signal(np.array([0.0, 3600.0]), np.array([1.0, 2.0]))
+    found = schedule(on, joules(on, 300_000.0, 7200.0, cost=cost), FULL, FULL, FULL)
+    assert found.start_s.tolist() == [0.0, 0.0, 600.0]
+
+
 def test_unspent_joules_expire_or_are_carried_on() -> None:
     """A job of 80 W for 900 s, 72,000 J, with 40,000 J in a period: two have to be saved up."""
     on = machine(2)

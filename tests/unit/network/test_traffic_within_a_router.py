@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
+from wattline.engine.congestion import _count_stalls
 from wattline.engine.network import congestion
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.engine.world import Nature
 from wattline.model.jobs import JobTable
+from wattline.model.kernel import PLAIN
 from wattline.model.machine import Machine
 from wattline.network.fabric import SENSITIVE, Behaviour, drawn_sensitive, fabric_for
 from wattline.network.topology import torus
@@ -45,3 +50,13 @@ def test_half_of_the_traffic_of_a_job_on_two_routers_stays_within_them(
     first_s, second_s = took_s(gbit_s, 3, 2)
     assert first_s == 1000.0
     assert (second_s > 1000.0) == is_full
+
+
+@pytest.mark.skipif(not PLAIN, reason="kernels take the arrays of a whole network")
+def test_links_with_room_take_nothing_from_the_stalls_of_others() -> None:
+    """Router 0 has a link that is three times full and one that is half full, router 1 one that is
+    just full: 2, and nothing."""
+    paths = SimpleNamespace(link_gbit_s=np.array([8.0, 8.0, 4.0]), link_from=np.array([0, 0, 1]))
+    flows = SimpleNamespace(load=np.array([24.0, 4.0, 4.0]), stalls=np.full(2, 7.0))
+    _count_stalls(SimpleNamespace(paths=paths, flows=flows))  # type: ignore[arg-type]
+    assert flows.stalls.tolist() == [2.0, 0.0]
