@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
-from run_maker import fcfs_run
+from tests.support.run_maker import fcfs_run
 
 from wattline.analysis.metrics import job_figures, metrics
+from wattline.analysis.series import Steps, above
 from wattline.model.jobs import JobTable
+from wattline.model.signal import Signal
 
 
 def test_the_bounded_slowdown_is_at_least_one_and_takes_short_jobs_for_ten_seconds() -> None:
@@ -30,3 +35,23 @@ def test_jobs_that_name_nobody_are_no_user_in_fairness() -> None:
     assert found["fairness"]["users"] == 2
     assert found["fairness"]["jain"] == pytest.approx((1 + 2.7) ** 2 / (2 * (1 + 2.7**2)))
     assert found["fairness"]["max_over_mean"] == pytest.approx(2.7 / 1.85)
+
+
+def test_energy_times_delay_takes_the_time_to_the_last_end() -> None:
+    """One node of 250 W beside three idle ones for 100 s, 55,000 J; the log goes on until 300 s."""
+    run = replace(fcfs_run(JobTable.build(submit_s=[0], run_s=[100], procs=[1]), nodes=4),
+                  end_s=300.0)
+    found = metrics(run)
+    assert found["makespan_s"] == 100.0
+    assert found["edp_js"] == 55_000.0 * 100.0
+    assert found["power_w"]["mean"] == pytest.approx(55_000.0 / 300.0)
+
+
+@pytest.mark.parametrize(("power_w", "found"), [
+    (999.0, (0.0, 0.0)), (1000.0, (0.0, 0.0)), (1000.0000001, (0.0, 0.0)), (1001.0, (10.0, 10.0))])
+def test_power_is_above_a_limit_from_more_than_rounding_on(
+    power_w: float, found: tuple[float, float]
+) -> None:
+    """For ten seconds, against 1,000 W; the joules are those in excess."""
+    steps = Steps(np.array([0.0, 10.0]), np.array([power_w]))
+    assert above(steps, Signal.constant(1000.0, "W")) == pytest.approx(found)

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wattline.grid.curtailment import NO_BREACH_W, Curtailment, cap_kept, compliance, within
+from wattline.grid.curtailment import (
+    NO_BREACH_W,
+    Curtailment,
+    cap_kept,
+    compliance,
+    load_before,
+    load_of_days,
+    within,
+)
 from wattline.grid.market import Bid, Contract, Prices, Range, TrackingError, check_weights, settle
 from wattline.grid.programme import programme
 from wattline.grid.qos import TypeQuality, judge, quality_of
@@ -132,6 +140,24 @@ def test_a_curtailment_may_be_heard_of_at_the_beginning_and_not_before(
     else:
         with pytest.raises(InputError, match="before the beginning"):
             Curtailment(start_s)
+
+
+@pytest.mark.parametrize(("first_s", "load_w"), [(-1.0, 500.0), (0.0, 500.0), (1.0, None)])
+def test_a_day_counts_for_a_baseline_where_all_of_its_hours_are_known(
+    first_s: float, load_w: float | None
+) -> None:
+    """An event of an hour on the second day: what was drawn in the first hour of the first."""
+    drawn_w = Signal.from_steps([(0, 500.0), (3600, 900.0)], "W")
+    event = Curtailment(start_s=86400.0, duration_s=3600.0)
+    assert load_of_days(drawn_w, event, 1, 1, first_s) == load_w
+
+
+def test_a_baseline_is_the_mean_of_the_highest_days() -> None:
+    """Days of 100, 400 and 300 W before the event: the highest two are 350 W in the mean."""
+    drawn_w = Signal.from_steps([(0, 100.0), (86400, 400.0), (2 * 86400, 300.0)], "W")
+    event = Curtailment(start_s=3 * 86400.0, duration_s=3600.0)
+    assert load_of_days(drawn_w, event, 3, 2, 0.0) == 350.0
+    assert load_before(drawn_w, event, 3600.0, 0.0) == 300.0
 
 
 @pytest.mark.parametrize(("bid", "fits"), [

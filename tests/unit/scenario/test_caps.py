@@ -225,3 +225,17 @@ def test_a_job_that_a_fallen_cap_keeps_for_ever_is_named(
                 "would draw 1.56 kW with it, and nobody behind it passes")
     assert (sentence in said) == (named and power == "block")
     assert ("never ran" in said) == named
+
+
+@pytest.mark.parametrize(("cap", "watts"), [("50%peak", 600.0), ("100%peak", 1200.0),
+                                            ("100%p80", 600.0), ("100%p95", 1200.0)])
+def test_a_part_of_a_percentile_is_of_what_is_exceeded_for_the_rest_of_the_time(
+    tmp_path: Path, cap: str, watts: float
+) -> None:
+    """Four nodes: 600 W for 90 s with one of them busy, and 1,200 W for 10 s with all."""
+    log = tmp_path / "jobs.csv"
+    log.write_text("job_id,submit_s,run_s,requested_s,procs\n1,0,90,90,1\n2,0,10,10,4\n")
+    run = wl.simulate(log, machine=wl.Machine(nodes=4, node_idle_w=100, node_active_w=300),
+                      watch_cap=cap)
+    assert run.cap_w is not None
+    assert run.cap_w.value.tolist() == [pytest.approx(watts)]
