@@ -74,10 +74,15 @@ class Room:
         limit_s = np.ceil(self.case.jobs.limit_s[job] / 60.0) * 60.0
         return float(limit_s + self.case.late_s + 2 * rules.kill_late_s + boot_s)
 
-    def nodes_for(self, job: int, part: int, now_s: float) -> tuple[Any, Any]:
-        """Nodes with room for an even part of the job, and the CPUs that it would have on each."""
+    def nodes_for(
+        self, job: int, part: int, now_s: float, rows: Any = None
+    ) -> tuple[Any, Any]:
+        """Nodes with room for an even part of the job, and the CPUs that it would have on each.
+
+        Beside the stays of now, or those that are given.
+        """
         case, asked, nodes = self.case, self.case.jobs, self.case.nodes
-        rows = self.present
+        rows = self.present if rows is None else rows
         node = case.stays.node[rows]
         count = len(nodes.names)
         used = np.bincount(node, case.stays.cpus[rows], count)

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 from wattline.model.run import Run
 from wattline.results.verify._base import Remark, Rule, Skipped, Verdicts
-from wattline.results.verify.shared import limits, placement, power, times, waiting
+from wattline.results.verify.shared import (
+    backfill,
+    limits,
+    placement,
+    power,
+    times,
+    waiting,
+)
 from wattline.results.verify.shared._case import Case, case_of
 
 NOT_KEPT = (
@@ -117,6 +124,8 @@ SHARED_RULES = (
     SharedRule(
         "shared.waiting", "nobody waits at the head of the queue who could start", waiting.heads
     ),
+    SharedRule("shared.backfill", "no start ahead of the first job of a partition delays it",
+               backfill.starts_ahead, backfill.can_be_told),
 )
 
 

@@ -63,7 +63,7 @@ def heads(case: Case) -> Verdicts:
     asked[waits.job[long]] = True
     if not asked.any():
         return
-    sweep = _Sweep(case, waits, plain)
+    sweep = Sweep(case, waits, plain)
     seen: set[int] = set()
     done: set[int] = set()
     for looks, (now_s, until_s) in enumerate(sweep.steps()):
@@ -177,7 +177,7 @@ def plain_jobs(case: Case) -> Any:
 
 
 @dataclass
-class _Sweep:
+class Sweep:
     """The machine from one change to the next, and who is first in line then."""
 
     case: Case

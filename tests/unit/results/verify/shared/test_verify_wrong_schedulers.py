@@ -118,6 +118,20 @@ def test_what_a_job_ran_before_a_suspension_is_part_of_its_limit() -> None:
         assert codes(on, asked, rules) == {"shared.time-limits"}
 
 
+def test_a_start_that_delays_the_first_of_the_queue_is_found() -> None:
+    """Job 2 waits for both nodes until the limit of job 1 at 600 s. Job 3 may last until 1,500 s on
+    the free node: where nothing is kept for job 2, it starts at 300 s.
+    """
+    on = machine(2)
+    asked = requests(on, NODE, {**NODE, "tasks": 8, "min_nodes": 2, "submit_s": 10.0},
+                     {**NODE, "submit_s": 300.0, "run_s": 1200.0, "limit_s": 1200.0})
+    assert codes(on, asked, PROMPT) == set()
+    with wrong_line("wattline.shared_nodes.spans.hold_picked",
+                    "add_span(st, node, begin_s, end_s)",
+                    "add_span(st, node, begin_s + 1e5, end_s + 1e5)"):
+        assert codes(on, asked, PROMPT) == {"shared.backfill"}
+
+
 CASES: dict[str, tuple[str, str, str, str]] = {
     "a node given beyond its CPUs": (
         f"{STARTING}._take_node", "st.cpus_free[node] -= cpus", "st.cpus_free[node] -= cpus // 2",
