@@ -11,6 +11,7 @@ from tests.support.run_maker import fcfs_run
 from wattline.analysis.metrics import job_figures, metrics
 from wattline.analysis.series import Steps, above
 from wattline.model.jobs import JobTable
+from wattline.model.run import LOST
 from wattline.model.signal import Signal
 
 
@@ -55,3 +56,13 @@ def test_power_is_above_a_limit_from_more_than_rounding_on(
     """For ten seconds, against 1,000 W; the joules are those in excess."""
     steps = Steps(np.array([0.0, 10.0]), np.array([power_w]))
     assert above(steps, Signal.constant(1000.0, "W")) == pytest.approx(found)
+
+
+def test_turnarounds_and_slowdowns_are_of_jobs_that_were_not_lost() -> None:
+    """Of jobs that are over at 100 s and 105 s the second was lost: it was served all the same."""
+    run = fcfs_run(JobTable.build(submit_s=[0, 0], run_s=[100, 5], procs=[4, 4]), nodes=4)
+    lost = np.array([int(run.schedule.outcome[0]), min(LOST)])
+    found = metrics(replace(run, schedule=replace(run.schedule, outcome=lost)))
+    assert found["turnaround_s"]["max"] == 100.0
+    assert found["bounded_slowdown"]["max"] == 1.0
+    assert found["wait_s"]["max"] == 100.0

@@ -17,6 +17,7 @@ from wattline.model.errors import InputError
 from wattline.model.run_clock import RunClock
 from wattline.policies.going_together import KEEPERS
 from wattline.scenario.caps import in_watts
+from wattline.scenario.model import CapStep
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 TINY = str(EXAMPLES / "tiny.swf")
@@ -239,3 +240,30 @@ def test_a_part_of_a_percentile_is_of_what_is_exceeded_for_the_rest_of_the_time(
                       watch_cap=cap)
     assert run.cap_w is not None
     assert run.cap_w.value.tolist() == [pytest.approx(watts)]
+
+
+@pytest.mark.parametrize(("second_s", "rises"), [(9.0, False), (10.0, False), (11.0, True)])
+def test_steps_of_a_cap_rise_in_time(second_s: float, rises: bool) -> None:
+    steps = (CapStep(time_s=10.0, watts=900.0), CapStep(time_s=second_s, watts=800.0))
+    if rises:
+        assert in_watts("power.cap", steps, 1200.0, None, RunClock()).at(second_s) == 800.0
+    else:
+        with pytest.raises(InputError, match="must rise in time"):
+            in_watts("power.cap", steps, 1200.0, None, RunClock())
+
+
+@pytest.mark.parametrize(("cap_w", "kept"), [(399.0, False), (400.0, True), (401.0, True)])
+def test_a_cap_may_be_what_the_idle_machine_draws(tmp_path: Path, cap_w: float, kept: bool) -> None:
+    """A job of 100 W on one of four nodes adds nothing to it."""
+    log = tmp_path / "jobs.csv"
+    log.write_text("job_id,submit_s,run_s,requested_s,procs,power_w\n1,0,90,90,1,100\n")
+
+    def run() -> wl.Run:
+        return wl.simulate(log, machine=wl.Machine(nodes=4, node_idle_w=100, node_active_w=300),
+                           cap=cap_w, power="watts")
+
+    if kept:
+        assert run().schedule.start_s.tolist() == [0.0]
+    else:
+        with pytest.raises(InputError, match="below the idle power"):
+            run()

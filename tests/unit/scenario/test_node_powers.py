@@ -17,6 +17,7 @@ from wattline.cli.report import command as report
 from wattline.cli.simulate import command as simulate
 from wattline.scenario.build import plan
 from wattline.scenario.load import validate
+from wattline.scenario.node_powers import equal_node_w
 
 HEAD = "submit_s,run_s,requested_s,procs,power_w\n"
 UNKNOWN, OWN = "0,100,200,2,\n", "1,100,200,2,150\n"
@@ -148,3 +149,14 @@ def test_jobs_that_draw_less_than_idle_nodes_are_said(tmp_path: Path, jobs, fiel
                          "policy": {"placement": "first-fit"}})).run()
     lines = [line for line in run.remarks if "less than idle" in line]
     assert [said in line for line in lines] == ([True] if said else [])
+
+
+@pytest.mark.parametrize(("machine", "fraction", "idle_w"), [
+    ({"node_active_w": 200}, 0.25, 50.0), ({"node_active_w": 200}, None, 60.0),
+    ({"node_active_w": 200, "node_idle_w": 70}, None, 70.0), ({}, 0.5, 150.0)])
+def test_idle_power_is_its_part_of_active_power(machine, fraction, idle_w):
+    """Of 300 W where none are given, and 90 of them where no part is."""
+    power = {} if fraction is None else {"idle_fraction": fraction}
+    scenario = validate({"trace": {"file": "x"}, "machine": {"nodes": 1, **machine},
+                         "power": power})
+    assert equal_node_w(scenario)[0] == pytest.approx(idle_w)
