@@ -107,13 +107,14 @@ class Wait(Block):
                     and Plan(world).has_units(world.now_s, self.claim(world, job))):
                 self.aside.remove((job, since_s))
                 world.start(job)
-            elif world.now_s >= since_s + self.wait_s:
+            elif world.now_s > since_s + self.wait_s:
                 return False
         return True
 
+    def sets_aside(self, world: World, job: int, planning: bool) -> bool:
+        return any(job == other for other, _ in self.aside)
+
     def admits(self, world: World, job: int) -> Verdict:
-        if any(job == other for other, _ in self.aside):
-            return Verdict.ASIDE
         if self.fits(world, job):
             return Verdict.START
         if len(self.aside) >= self.slots:
@@ -185,3 +186,55 @@ class Dvfs(Block):
         on = world.free + sum(world.held)
         return on * world.idle_w + sum(
             world.watts[run.job] * self.factor[level] for run in world.running)
+
+
+@dataclass
+class Adaptive(Watts):
+    """A job starts at its highest frequency if the cap allows it, else at the optimal one, else at
+    its lowest (docs/energy.md), or lower where a reservation of watts asks for it."""
+
+    speed: list[float]
+    dynamic: list[float]
+    """Power above idle at each level, relative to that at full speed."""
+
+    keeps_windows = True
+
+    def adds_w(self, world: World, job: int) -> float:
+        return world.above_idle_w(job) * self.dynamic[0]
+
+    def at_level(self, world: World, job: int, level: int) -> Claim:
+        return Claim(world.requested_s[job] / self.speed[level], world.units[job],
+                     world.above_idle_w(job) * self.dynamic[level])
+
+    def optimal(self, world: World) -> int:
+        """The highest level at which all idle units could be given to jobs under the cap."""
+        above_w = world.free * (world.unit_w - world.idle_w)
+        fitting = [level for level, part in enumerate(self.dynamic)
+                   if drawn_w(world) + above_w * part <= world.cap_w * (1 + SLACK)]
+        return max(fitting, default=0)
+
+    def level(self, world: World, job: int) -> int | None:
+        """None: it waits."""
+        for level in (len(self.speed) - 1, self.optimal(world), 0):
+            claim = self.at_level(world, job, level)
+            if drawn_w(world) + claim.watts <= world.cap_w * (1 + SLACK):
+                plan = Plan(world)
+                return next((lower for lower in range(level, -1, -1)
+                             if plan.keeps_windows_with(self.at_level(world, job, lower))), None)
+        return None
+
+    def admits(self, world: World, job: int) -> Verdict:
+        return Verdict.WAIT if self.level(world, job) is None else Verdict.START
+
+    def claim(self, world: World, job: int) -> Claim:
+        level = self.level(world, job)
+        return self.at_level(world, job, level or 0)
+
+    def reserves(self, world: World, job: int) -> Claim:
+        return self.at_level(world, job, 0)
+
+    def start(self, world: World, job: int) -> None:
+        level = self.level(world, job) or 0
+        idle_w = world.units[job] * world.idle_w
+        world.start(job, self.speed[level],
+                    idle_w + (world.watts[job] - idle_w) * self.dynamic[level])

@@ -27,11 +27,15 @@ from wattline.policies.admission.watts import Watts
 from wattline.policies.contract import Composition
 
 
+def watt_reservations(case: Case) -> tuple[WattReservation, ...]:
+    return tuple(WattReservation(r.start_s, r.duration_s, r.watts, r.name)
+                 for r in case.reservations if r.watts)
+
+
 def watts_of(case: Case) -> Watts:
     """Watts as a resource, as a scenario makes it: reservations of watts are known beforehand."""
-    made = tuple(WattReservation(r.start_s, r.end_s - r.start_s, r.watts, r.name)
-                 for r in case.reservations if r.watts)
-    return Watts(*windows_of(PowerCap(reservations=made)), case.machine.power_w_max)
+    plan = PowerCap(reservations=watt_reservations(case))
+    return Watts(*windows_of(plan), case.machine.power_w_max)
 
 
 def simulated(case: Case, policy: Composition) -> Run:

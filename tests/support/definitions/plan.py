@@ -68,6 +68,14 @@ class Plan:
         return all(self._power_w(time_s, claim) <= self.world.cap_at(time_s) * (1 + SLACK)
                    for time_s in asked_s)
 
+    def keeps_windows_with(self, claim: Claim) -> bool:
+        """May a job start now and leave every reservation of watts under the cap of its time?"""
+        world = self.world
+        return all(
+            self._power_w(r.start_s, claim) <= world.cap_at(r.start_s) * (1 + SLACK)
+            for r in world.case.reservations
+            if r.watts and world.now_s < r.start_s < world.now_s + claim.lasts_s)
+
     def earliest_s(self, claim: Claim) -> float:
         """The first time with room for it; never where it needs what no time has."""
         world = self.world

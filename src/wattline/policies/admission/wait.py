@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from wattline.model.kernel import implement, kernel
+from wattline.model.kernel import implement, kernel, slot
 from wattline.policies.admission.power import never_fits, within_cap
 from wattline.policies.contract import (
     SET_ASIDE,
     START,
     STOP,
     Composition,
+    Everything,
     admit,
     before_queue,
     carries,
     refuses,
 )
 from wattline.policies.node_classes import expect_classes
+from wattline.policies.profile import earliest, plan_running
 from wattline.policies.starting import note, start
 from wattline.policies.state import ACT_WAKE, ASIDE, PLAN_STALE, State
 from wattline.policies.traits import never_slows
@@ -60,6 +62,24 @@ def _carries(st: State, admission: Wait, job: int) -> bool:
     return within_cap(st, job, admission.jobs_only)
 
 
+@slot(1, default=True)
+def _meets_window(st: State, scope: Any, job: int) -> bool:
+    """Return True if a job that starts now would run into a reservation of nodes."""
+    return False
+
+
+@implement(_meets_window, Everything)
+@kernel
+def _meets_known_window(st: State, scope: Everything, job: int) -> bool:
+    clock = st.clock[0]
+    if clock.windows == 0:
+        return False
+    plan_running(st)
+    live = st.live[job]
+    return bool(earliest(
+        st, clock.now_s, live.units, live.requested_s / clock.speed) > clock.now_s)
+
+
 @implement(before_queue, Wait)
 @kernel
 def _before_queue(st: State, admission: Wait, policy: Composition) -> bool:
@@ -73,7 +93,8 @@ def _before_queue(st: State, admission: Wait, policy: Composition) -> bool:
         live = st.live[job]
         starts = False
         expect_classes(st, policy, job)
-        if live.units <= clock.free and within_cap(st, job, admission.jobs_only):
+        if (live.units <= clock.free and within_cap(st, job, admission.jobs_only)
+                and not _meets_window(st, policy.scope, job)):
             starts = start(st, policy, job)
         if not starts:
             blocked = clock.now_s > live.aside_s + admission.wait_s

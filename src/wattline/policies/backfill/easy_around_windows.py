@@ -56,8 +56,8 @@ def _plan_around_windows(st: State, scope: Everything, policy: Composition) -> N
         may_start = configured(st, policy, position)
         duration_s = time_taken_s(st, policy, entry.job, entry.requested_s)
         in_time = clock.now_s + duration_s <= clock.shadow_s
-        may_start = may_start and earliest(
-            st, clock.now_s, entry.units, duration_s) <= clock.now_s
+        may_start = may_start and ((in_time and duration_s == 0.0) or earliest(
+            st, clock.now_s, entry.units, duration_s) <= clock.now_s)
         stays = True
         if may_start and (
                 in_time or watts_of(st, policy.admission, entry.job) <= clock.extra_w):

@@ -1,0 +1,72 @@
+"""Runs under rules that slow jobs down or set them aside equal the definitions.
+
+Speeds and powers of levels are powers of two, so that sums of times are exact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from tests.support.definitions.admissions import Adaptive, Dvfs, Wait
+from tests.support.definitions.backfilling import Easy
+from tests.support.definitions.drawn import cases
+from tests.support.definitions.engines import assert_same, simulated, watt_reservations
+from tests.support.definitions.world import Case, Outcome, World
+from tests.support.examples import examples
+from tests.support.thinned import crossed
+from tests.support.workloads import compose
+
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine, NodeClass
+from wattline.model.reservation import Reservation
+from wattline.model.signal import Signal
+from wattline.physics.core_power import CorePower
+from wattline.physics.powercap import PowerCap
+from wattline.policies.admission import adaptive_setup, dvfs, wait
+from wattline.policies.backfill.none import NoBackfill
+
+EXAMPLES = examples(300, at_night=300)
+PARTS = [0.25, 0.5, 1.0]
+"""Speed, and power above idle (`dvfs`: whole power), of the levels."""
+CORE = CorePower((0.5e9, 1e9, 2e9), (15.0, 20.0, 30.0), 10.0)
+
+
+def adaptive_of(case: Case):
+    return adaptive_setup.adaptive(
+        case.machine, PowerCap(reservations=watt_reservations(case)), core=CORE)
+
+
+POWERS = {
+    "wait": (lambda: Wait(4.0, 2), lambda case: wait.Wait(4.0, 2)),
+    "dvfs": (lambda: Dvfs(PARTS, PARTS),
+             lambda case: dvfs.Dvfs(np.array(PARTS), np.array(PARTS))),
+    "adaptive": (lambda: Adaptive(PARTS, PARTS), adaptive_of),
+}
+
+
+def defined(case: Case, power, backfill: bool = True) -> Outcome:
+    return World(case).run(Easy(power, backfill=backfill).decide, power.refuses)
+
+
+@pytest.mark.parametrize(("power", "backfill"), crossed(
+    list(POWERS), ["easy", "none"], later=pytest.mark.long))
+@given(case=cases())
+@EXAMPLES
+def test_runs_under_caps_and_reservations_are_those_of_the_definition(power, backfill, case):
+    definition, admission = POWERS[power]
+    policy = compose(admission=admission(case),
+                     **({} if backfill == "easy" else {"backfill": NoBackfill()}))
+    assert_same(simulated(case, policy), defined(case, definition(), backfill == "easy"))
+
+
+def test_a_job_that_stood_aside_does_not_run_into_a_reservation_of_nodes():
+    """Four nodes, 100 W idle and 300 W busy, 900 W. Two nodes draw 800 W, so the second job steps
+    aside at 0 s. At 10 s it has its watts, and four nodes are kept from 15 s to 20 s: until 20 s it
+    would hold two of them."""
+    jobs = JobTable.build(submit_s=[0, 0], procs=[2, 2], run_s=[10, 10])
+    machine = Machine.uniform(4, NodeClass(power_w_idle=100.0, power_w_active=300.0))
+    case = Case(jobs, machine, Signal.constant(900.0, "W"), (Reservation(15, 5, nodes=4),))
+    run = simulated(case, compose(admission=wait.Wait(100.0, 2)))
+    assert run.schedule.start_s.tolist() == [0, 20]
+    assert_same(run, defined(case, Wait(100.0, 2)))
