@@ -157,7 +157,16 @@ def test_a_baseline_is_the_mean_of_the_highest_days() -> None:
     drawn_w = Signal.from_steps([(0, 100.0), (86400, 400.0), (2 * 86400, 300.0)], "W")
     event = Curtailment(start_s=3 * 86400.0, duration_s=3600.0)
     assert load_of_days(drawn_w, event, 3, 2, 0.0) == 350.0
-    assert load_before(drawn_w, event, 3600.0, 0.0) == 300.0
+
+
+def test_a_load_before_an_event_is_that_of_the_window_before_it_was_heard_of() -> None:
+    """Heard of ten minutes before 10,000 s: of the hour before that the first half is 300 W, the
+    second 700 W, and of half an hour it is 700 W; so it is where nothing is known before."""
+    drawn_w = Signal.from_steps([(0, 100.0), (5800, 300.0), (7600, 700.0), (9400, 900.0)], "W")
+    event = Curtailment(start_s=10_000.0, duration_s=3600.0)
+    assert load_before(drawn_w, event, 3600.0, 0.0) == 500.0
+    assert load_before(drawn_w, event, 1800.0, 0.0) == 700.0
+    assert load_before(drawn_w, event, 3600.0, 7600.0) == 700.0
 
 
 @pytest.mark.parametrize(("bid", "fits"), [
