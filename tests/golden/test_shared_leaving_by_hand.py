@@ -61,14 +61,14 @@ def test_a_job_whose_nodes_boot_is_promised_joules_from_when_they_are_up() -> No
 
 
 def test_the_watts_of_a_job_whose_nodes_are_up_count_once() -> None:
-    """Under 280 W, two nodes with a job each. Job 1 wakes its node at 500 s and draws 40 W from
-    560 s on; at 700 s job 2 wakes the other one."""
+    """From 400 s on 280 W, enough for two of three nodes with a job each while the third sleeps.
+    Job 1 wakes its node at 500 s and draws 40 W from 560 s on; at 700 s job 2 wakes another."""
     jobs = ({"tasks": 1, "run_s": 10.0, "limit_s": 60.0}, {**ALONE, "submit_s": 500.0},
             {**ALONE, "submit_s": 700.0})
-    found = simulate_shared(machine(2), requests(machine(2), *jobs), SLEEPS,
-                            cap=Signal.constant(280.0, "W"))
+    cap = Signal.from_steps([(0, 400.0), (400, 280.0)], "W")
+    found = simulate_shared(machine(3), requests(machine(3), *jobs), SLEEPS, cap=cap)
     assert found.start_s.tolist() == [0.0, 560.0, 760.0]
-    assert found.event_power_w.max() == 280.0
+    assert found.event_power_w[found.event_time_s >= 400.0].max() == 280.0
 
 
 def test_a_job_that_leaves_while_its_nodes_boot_takes_nothing_from_what_is_drawn() -> None:
