@@ -5,8 +5,9 @@ left its upstream (`main`, where it has none; with the last commit on main itsel
 `CHECK="--base REF"`. It always runs the core: worked examples, properties that take a moment,
 policies, engine and books. To these come the test files that were changed, then those that reach a
 changed file, nearest first, as long as their seconds (as they were when last run) fit into
-`--seconds`; the others are counted. They run as plain Python: what is compiled, waits, or needs a
-server, a browser or Slurm is named and left to `make test`. `--list` runs nothing.
+`--seconds`; the others are counted. They run as plain Python, those marked `seldom` among them:
+what is compiled, waits, or needs a server, a browser or Slurm is named and left to `make test`.
+`--list` runs nothing.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from scripts.run_tests import (
     marks_of_files,
     run_all,
     table,
+    tests,
 )
 from tests.support.reaching import Reaching, is_test
 from tests.support.seconds_kept import seconds_by_file
@@ -129,12 +131,14 @@ def steps(files: Sequence[str]) -> list[Step]:
     """As those of `make test`, with these tests alone."""
     plain = ("pytest", "-n", str(CORES), "--dist", "worksteal", *AGAIN, "-m", CHOSEN["plain"],
              *files)
-    return [
+    planned = [
         Step("style", ("ruff", "check", ".")),
         Step("layers", ("lint-imports",), beside=TOGETHER),
         Step("types", ("mypy",), beside=TOGETHER),
         Step("plain", plain, {**PLAIN, **KEPT}, NO_TESTS, TOGETHER, "at once"),
     ]
+    seldom = [file for file in files if "mark.seldom" in marks_of_files().get(file, ())]
+    return [*planned, *([tests("seldom", seldom, PLAIN)] if seldom else [])]
 
 
 def said(choice: Choice, count: int) -> str:

@@ -3,7 +3,8 @@
 Most tests are about what is decided, not about compiling it: they run as plain Python, where
 nothing has to be compiled and an index outside of its array raises. Those run that are marked
 `compiled` (about compiled kernels, or too much work for plain Python) or `both_ways`, beside them,
-and those that mostly wait (`waits`); then those that need a database or metrics server (`servers`),
+and those that mostly wait (`waits`), and where a change reaches them those that guard what seldom
+changes (`seldom`); then those that need a database or metrics server (`servers`),
 a browser (`browser`), a real Slurm. Types and layers run beside the plain ones, which in a new
 clone are read once before their workers start. The first step that fails ends it, after those
 beside it; what each step took is printed at the end.
@@ -16,6 +17,7 @@ runs what is marked `long` and so left out otherwise.
 from __future__ import annotations
 
 import os
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -43,9 +45,14 @@ more at once, and the summary names it (RERUN). What is wrong fails twice."""
 NO_TESTS = 5
 """What pytest says where no test was chosen."""
 PLAIN, COMPILED = {"WATTLINE_PLAIN": "1"}, {"WATTLINE_PLAIN": ""}
+ELSEWHERE = {"TZ": "Australia/Lord_Howe", "PYTHONHASHSEED": "7"}
+"""Clocks that are half an hour off and change by half an hour, and another order in sets, though
+the same each time: no result may depend on these. The other steps run where the machine is."""
+ALONE = "not servers and not browser and not long"
 CHOSEN = {
-    "plain": "not compiled and not waits and not servers and not browser and not long",
-    "waiting": "waits and not compiled and not servers and not browser and not long",
+    "plain": f"not compiled and not waits and not seldom and {ALONE}",
+    "waiting": f"waits and not compiled and not seldom and {ALONE}",
+    "seldom": f"seldom and not compiled and {ALONE}",
     "compiled": "(compiled or both_ways) and not servers and not browser and not long",
     "servers": "servers and not long",
     "browser": "browser and not long",
@@ -54,13 +61,14 @@ CHOSEN = {
 }
 """Which tests each step of pytest runs, by their marks."""
 MARKED = {
-    "compiled": ("compiled", "both_ways"), "waiting": ("waits",), "servers": ("servers",),
+    "compiled": ("compiled", "both_ways"), "waiting": ("waits",), "seldom": ("seldom",),
+    "servers": ("servers",),
     "browser": ("browser",), "long": ("long",), "long, compiled": ("long",),
 }
 """The marks of which a test of a step has one; they stand in the file itself."""
-SHARED = {"servers": "loadfile", "browser": "loadfile"}
+SHARED = {"servers": "loadfile", "browser": "loadfile", "seldom": "loadfile"}
 """What is dear to start is started once: all tests of a file on one worker."""
-WORKING = {"compiled": max(1, CORES // 2), "waiting": 1}
+WORKING = {"compiled": max(1, CORES // 2), "waiting": 1, "seldom": 1}
 """Of other steps as many as there are cores. Plain and compiled tests run at the same time:
 together they have more workers than cores, as some tests wait for clocks, sockets and other
 processes; and while one worker compiles what only its tests need, no core is idle. Those that do
@@ -73,7 +81,7 @@ READING = ("pytest", "--collect-only", "-qq", f"--ignore={SLURM}")
 """Each plain worker would make the same of the sources at the same time: here it is made once,
 beside steps that read few or none of them."""
 TOGETHER = "core tests"
-CORE = ("style", "types", "layers", "plain", "waiting", "compiled")
+CORE = ("style", "types", "layers", "plain", "waiting", "seldom", "compiled")
 """What a change of the package is tried with, where there is no server, browser or Slurm."""
 
 
@@ -112,8 +120,8 @@ def tests(name: str, some: Sequence[str], environment: Mapping[str, str]) -> Ste
     workers = ("-n", str(WORKING.get(name, CORES)), "--dist", SHARED.get(name, "worksteal"))
     command = ("pytest", *workers, *AGAIN, "-m", CHOSEN[name], f"--ignore={SLURM}",
                *(some or files(name)))
-    beside = TOGETHER if name in ("plain", "waiting", "compiled") else ""
-    heard = "at its end" if name in ("waiting", "compiled") else "at once"
+    beside = TOGETHER if name in ("plain", "waiting", "seldom", "compiled") else ""
+    heard = "at its end" if name in ("waiting", "seldom", "compiled") else "at once"
     return Step(name, command, environment, NO_TESTS if some else 0, beside, heard,
                 gives_way=name == "plain")
 
@@ -136,19 +144,47 @@ def marks_of_files() -> dict[str, set[str]]:
             for file, text in sorted(texts.items())}
 
 
-def all_steps(some: Sequence[str]) -> list[Step]:
-    """Style to Slurm; with arguments for pytest, those tests alone."""
+def all_steps(some: Sequence[str], changed: Sequence[str] | None = None) -> list[Step]:
+    """Style to Slurm; with arguments for pytest, those tests alone. What is marked `seldom` is run
+    where one of the `changed` files reaches it, or where these are not known."""
     steps = [
         Step("style", ("ruff", "check", ".")),
         Step("layers", ("lint-imports", "--no-cache"), beside=TOGETHER),
         Step("types", ("mypy",), beside=TOGETHER),
-        replace(tests("plain", some, PLAIN), first=() if some or read_before() else READING),
-        *(tests(name, some, COMPILED if name == "compiled" else PLAIN)
-          for name in ("waiting", "compiled", "servers", "browser") if lies_in(name, some)),
+        replace(tests("plain", some, PLAIN | ELSEWHERE),
+                first=() if some or read_before() else READING),
     ]
+    for name in ("waiting", "seldom", "compiled", "servers", "browser"):
+        chosen = seldom_reached(changed) if name == "seldom" and not some else some
+        if lies_in(name, some) and (chosen or name != "seldom"):
+            steps.append(tests(name, chosen, COMPILED if name == "compiled" else PLAIN))
     if not some:
         steps.append(Step("slurm", ("pytest", *BEDS, *AGAIN, SLURM), PLAIN))
     return steps
+
+
+def seldom_reached(changed: Sequence[str] | None) -> list[str]:
+    """Those that a change reaches itself or through one other file; all where none is known."""
+    if changed is None:
+        return files("seldom")
+    sys.path.insert(0, str(ROOT))  # where this is a script
+    from tests.support.reaching import Reaching
+
+    reaching = Reaching()
+    found = {file for path in changed for file, between in reaching.tests_of(path).items()
+             if between <= 1}
+    return [file for file in files("seldom") if file in found]
+
+
+def changed_here() -> list[str] | None:
+    """The files of the last commit and those that differ from it; None where git knows nothing."""
+    found = subprocess.run(("git", "diff", "--name-only", "HEAD~1"), cwd=ROOT, capture_output=True,
+                           text=True, check=False)
+    new = subprocess.run(("git", "ls-files", "--others", "--exclude-standard"), cwd=ROOT,
+                         capture_output=True, text=True, check=False)
+    if found.returncode or new.returncode:
+        return None
+    return [*found.stdout.splitlines(), *new.stdout.splitlines()]
 
 
 def read_before() -> bool:
@@ -171,13 +207,17 @@ def drawing() -> list[str]:
 
 
 def long_steps() -> list[Step]:
-    """What takes too long for every commit, and what is drawn at random, drawn more often."""
+    """What takes too long for every commit, and what is drawn at random, drawn more often and anew
+    each time; with the same `WATTLINE_SEED` the same seeds are tried again."""
+    new = {"WATTLINE_SEED": str(secrets.randbelow(10**9))}
     drawn = ("pytest", *WORKERS, "worksteal", "-m", "not compiled", "tests/property", *drawing())
     return [
-        replace(tests("long", (), PLAIN), allowed=NO_TESTS),
-        replace(tests("long, compiled", (), COMPILED | {"WATTLINE_EXAMPLES": "4"}),
+        tests("seldom", (), PLAIN),
+        replace(tests("long", (), PLAIN | new | {"WATTLINE_EXAMPLES": "2"}), allowed=NO_TESTS),
+        replace(tests("long, compiled", (), COMPILED | new | {"WATTLINE_EXAMPLES": "4"}),
                 allowed=NO_TESTS),
-        Step("many examples", drawn, PLAIN | {"WATTLINE_EXAMPLES": "20", "WATTLINE_FUZZ": "5000"}),
+        Step("many examples", drawn,
+             PLAIN | new | {"WATTLINE_EXAMPLES": "20", "WATTLINE_FUZZ": "5000"}),
         Step("many questions", ("pytest", *WORKERS, "worksteal", QUESTIONS),
              PLAIN | {"WATTLINE_FUZZ": "300"}),
         Step("slurm, long", ("pytest", SLURM, "-m", "long", *AGAIN), PLAIN),
@@ -277,7 +317,7 @@ def main() -> None:
     if some == ["--coverage"]:
         count_lines()
         return
-    steps = long_steps() if some == ["--long"] else all_steps(some)
+    steps = long_steps() if some == ["--long"] else all_steps(some, changed_here())
     done = run_all(steps)
     print(table(steps, done))
     sys.exit(failure(done))

@@ -16,7 +16,7 @@ import pytest
 import pytest_rerunfailures
 from hypothesis import HealthCheck, settings
 
-from tests.support.examples import few
+from tests.support.examples import TIMES, count
 from tests.support.plain_process import PlainProcess
 from tests.support.seconds_kept import keep
 from tests.support.shared_paths import share_paths
@@ -30,7 +30,8 @@ from wattline.model.kernel import PLAIN
 
 os.environ.setdefault("WATTLINE_AT_ONCE", "0")
 # Tests assert results, not seconds: a machine that is busy with other work is no failure.
-settings.register_profile("unhurried", deadline=None, max_examples=few(100),
+settings.register_profile("unhurried", deadline=None, max_examples=count(each_ms=10),
+                          derandomize=TIMES == 1,
                           suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 # A shell that starts them in the background lets them, and all that they start, ignore Ctrl-C.
@@ -43,7 +44,7 @@ if PLAIN:
 gc.disable()
 
 
-MARKS = ("compiled", "both_ways", "waits", "servers", "browser", "long")
+MARKS = ("compiled", "both_ways", "waits", "servers", "browser", "seldom", "long")
 
 
 @pytest.fixture(scope="module")

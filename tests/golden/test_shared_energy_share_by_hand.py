@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.shared import machine, requests
 from tests.support.shared_random import NODES, random_requests
 from wattline.model.kernel import PLAIN
@@ -93,7 +93,7 @@ def test_nodes_that_boot_are_charged_for_with_their_idle_power(
     assert seen[-1] == pytest.approx(100.0 * 60.0 + 140.0 * 240.0)
 
 
-@examples(8, at_night=80)
+@costing(110)
 @given(seed=st.integers(0, 10_000), rule=st.sampled_from(["fair_tree", "classic"]))
 def test_where_each_cpu_draws_the_same_it_is_usage_of_cpus(seed: int, rule: str) -> None:
     """32 W for each CPU with its part of idle power, and nothing else: the same shares are used."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.shared import machine as shared_machine
 from tests.support.shared import requests as shared_requests
 
@@ -73,7 +73,7 @@ SLOW = {"machine.classes": [{
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", POLICIES)
 @given(jobs=workloads(), room_w=st.integers(0, 70))
-@examples(12, at_night=300)
+@costing(10)
 def test_a_constant_cap_is_never_exceeded(name: str, jobs: JobTable, room_w: int) -> None:
     nodes = SLOW if name in ("shut", "mix") else NODES
     run = simulated(jobs, POLICIES[name], 10 * IDLE_W + 10.0 * room_w, **nodes)
@@ -97,7 +97,7 @@ def classes(draw: st.DrawFn) -> dict[str, Any]:
 @pytest.mark.parametrize("name", ["block", "wait", "watts", "adaptive", "following", "dvfs",
                                   "conservative watts", "conservative dvfs"])
 @given(jobs=workloads(), room_w=st.integers(0, 70), on=classes(), silent=st.integers(1, 4))
-@examples(12, at_night=300)
+@costing(10)
 def test_nor_on_nodes_of_several_classes(
     name: str, jobs: JobTable, room_w: int, on: dict[str, Any], silent: int
 ) -> None:
@@ -111,7 +111,7 @@ def test_nor_on_nodes_of_several_classes(
 
 
 @given(jobs=workloads(8), room_w=st.integers(0, 70), share=st.sampled_from([0.0, 0.3, 1.0]))
-@examples(12, at_night=300)
+@costing(10)
 def test_nor_where_jobs_share_nodes(jobs: JobTable, room_w: int, share: float) -> None:
     """Of their watts that which is above a node's idle power is added, and nothing taken away."""
     on = shared_machine(8, cpus=4)

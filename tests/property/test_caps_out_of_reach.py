@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples, seeds
+from tests.support.examples import costing, seeds
 from tests.support.shared_busy import RULES, _machine, _requests
 from tests.support.shared_capped import capped_columns
 
@@ -20,7 +20,7 @@ from wattline.shared_nodes import backfill
 from wattline.shared_nodes.simulate import simulate_shared
 
 
-@examples(3, at_night=60)
+@costing(330)
 @given(seed=st.integers(0, 100_000), above_w=st.sampled_from([0.0, 0.5, 1e6]))
 def test_a_cap_of_all_that_the_machine_can_draw_is_none(seed: int, above_w: float) -> None:
     on, asked, rules = _site(seed)
@@ -29,7 +29,7 @@ def test_a_cap_of_all_that_the_machine_can_draw_is_none(seed: int, above_w: floa
         simulate_shared(on, asked, rules))
 
 
-@examples(3, at_night=60)
+@costing(290)
 @given(seed=st.integers(0, 100_000))
 def test_limits_of_all_that_parts_can_draw_are_none(seed: int) -> None:
     on, asked, rules = _site(seed)
@@ -42,7 +42,7 @@ def test_limits_of_all_that_parts_can_draw_are_none(seed: int) -> None:
         simulate_shared(on, asked, rules))
 
 
-@examples(3, at_night=60)
+@costing(490)
 @given(seed=st.integers(0, 100_000))
 def test_plans_draw_no_more_than_the_machine_can_where_a_cap_counts(seed: int) -> None:
     """The cap falls long after the last job, so that it is kept all along; a cap far above it is
@@ -71,7 +71,7 @@ def test_plans_have_room_at_the_start_that_they_get(monkeypatch: pytest.MonkeyPa
         return rows
 
     monkeypatch.setattr(backfill, "_hold_watts", hold_and_compare)
-    for seed in seeds(12):
+    for seed in seeds(4):
         capped_columns(seed)
     assert sum(behind_now) > 20
 

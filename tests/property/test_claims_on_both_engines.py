@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.shared import machine, requests
 from tests.support.shared_judged import findings
 
@@ -98,7 +98,7 @@ def on_shared_nodes(
     return found
 
 
-@examples(10)
+@costing(45)
 @given(seed=st.integers(0, 10_000), rule=st.sampled_from(["energy", "time", "edp:2"]),
        patience=st.sampled_from([0.0, 1.5]))
 def test_both_engines_choose_the_same_classes(seed: int, rule: str, patience: float) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.support.examples import TIMES, examples
+from tests.support.examples import TIMES, costing
 from tests.support.shared import machine, requests
 from tests.support.shared_crossed import crossed_columns, crossed_run
 from tests.support.shared_judged import findings
@@ -26,7 +26,7 @@ _run = lru_cache(maxsize=32)(crossed_run)
 """Tests that only look at the same run share it."""
 
 
-@examples(0, at_night=200)
+@costing(250)
 @given(seed=st.integers(0, 10_000))
 @example(seed=7)  # GPUs in all on whole nodes
 @example(seed=18)  # devices of an exclusive job in several racks

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.workloads import compose, workloads
 
 from wattline.engine.prepare import Rules
@@ -38,7 +38,7 @@ POLICIES = {
     "sjf-easy-block": compose(order=Sjf(), admission=Block()),
     "fcfs-easy-dvfs": compose(admission=LEVELS),
 }
-EXAMPLES = examples(10, at_night=20)
+EXAMPLES = costing(15)
 
 times = st.integers(0, 60)
 reservations = st.lists(

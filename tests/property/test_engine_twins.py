@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.workloads import compose, sized_workloads
 
 from wattline.engine.prepare import Rules
@@ -24,7 +24,7 @@ from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.first_fit import FirstFit
 from wattline.results.verify.judge import verify
 
-EXAMPLES = examples(12, at_night=30)
+EXAMPLES = costing(10)
 
 PAIRS = {
     "fcfs-easy": (compose(), plain.PlainEasy()),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import TIMES, examples
+from tests.support.examples import TIMES, costing
 from tests.support.shared import machine, requests
 from tests.support.shared_busy import busy_columns
 from tests.support.shared_slowly import hold_picked as hold_and_forget
@@ -23,7 +23,7 @@ SEEDS = range(14) if TIMES > 1 else (3, 4, 6)
 
 
 @pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be replaced")
-@examples(4, at_night=8)
+@costing(60)
 @given(seed=st.integers(0, 100_000))
 def test_a_new_look_for_every_job_gives_the_same_schedule(seed: int) -> None:
     wanted = busy_columns(seed, alike=True)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, func, select
 from tests.shared_data import shared
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.unit.measured.test_attributing import life, told
 
 from wattline.account.attribution import Node
@@ -145,7 +145,7 @@ def enter_jobs(connection: Connection, jobs: list[Job]) -> Touched:
     return touched
 
 
-@examples(4, at_night=8)
+@costing(75)
 @given(st.integers(0, 10**6))
 def test_every_job_gets_its_truth_and_every_node_closes(seed) -> None:
     made = cluster(seed)
@@ -170,7 +170,7 @@ def test_every_job_gets_its_truth_and_every_node_closes(seed) -> None:
             assert unowned == pytest.approx(made.alone_j(node), rel=1e-9, abs=1e-6)
 
 
-@examples(4)
+@costing(75)
 @given(st.integers(0, 10**6), st.integers(0, 8))
 def test_a_period_that_ends_at_a_quarter_of_an_hour_has_its_truth(tmp_path_factory, seed, quarter):
     """Months end at half past in some zones: jobs are cut there by what they drew, within 5 %."""
@@ -230,7 +230,7 @@ def pieces(series: list[Series], random: np.random.Generator) -> list[Series]:
     return found
 
 
-@examples(3, at_night=5)
+@costing(550)
 @given(st.integers(0, 10**6))
 def test_any_cut_order_and_repetition_of_imports_gives_the_same_rows(seed) -> None:
     made, random = cluster(seed), np.random.default_rng(seed)

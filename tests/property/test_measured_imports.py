@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.measured import rows_of
 
 from wattline.account.measured.book import MeasuredLedger
@@ -76,7 +76,7 @@ def ledger_of(files: list[list[str]]) -> list[list[tuple[Any, ...]]]:
         return rows_of(store)
 
 
-@examples(6, at_night=15)
+@costing(50)
 @given(dumps())
 def test_any_cut_order_and_repetition_gives_the_same_ledger(
     drawn: tuple[list[str], list[list[str]]]
@@ -85,7 +85,7 @@ def test_any_cut_order_and_repetition_gives_the_same_ledger(
     assert ledger_of(files) == ledger_of([lines])
 
 
-@examples(6, at_night=15)
+@costing(25)
 @given(dumps())
 def test_no_life_has_more_joules_than_its_own_figure_or_its_steps(
     drawn: tuple[list[str], list[list[str]]]

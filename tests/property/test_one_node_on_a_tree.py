@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples, seeds
+from tests.support.examples import costing, seeds
 from tests.support.shared import machine, requests
 
 from wattline.model.kernel import PLAIN
@@ -52,7 +52,7 @@ def _crowd(seed: int, rules: Rules) -> dict[str, list[Any]]:
 
 
 @pytest.mark.parametrize("name", list(RULES))
-@examples(3, at_night=8)
+@costing(170)
 @given(seed=st.integers(0, 100_000))
 def test_one_look_at_the_nodes_chooses_as_tries_over_leaves_do(name: str, seed: int) -> None:
     wanted = _crowd(seed, RULES[name])
@@ -63,7 +63,7 @@ def test_one_look_at_the_nodes_chooses_as_tries_over_leaves_do(name: str, seed: 
 
 
 @pytest.mark.parametrize("name", list(RULES))
-@examples(3, at_night=12)
+@costing(180)
 @given(seed=st.integers(0, 100_000))
 def test_a_plan_as_before_is_the_one_that_would_be_found(name: str, seed: int) -> None:
     wanted = _crowd(seed, RULES[name])
@@ -88,7 +88,7 @@ def test_both_ways_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(choosing, "choose_one_on_tree", choose)
     monkeypatch.setattr(will_run, "plan_as_before", plan)
-    for seed in seeds(12):
+    for seed in seeds(4):
         _crowd(seed, RULES["often"])
     assert counted["chosen"] > 100
     assert counted["as before"] > 20

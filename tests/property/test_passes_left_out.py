@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.shared_waking import schedule, schedule_waking_always
 
 from wattline.model.kernel import PLAIN
@@ -16,7 +16,7 @@ may succeed among fewer, at a time at which nothing else happens."""
 
 
 @pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be replaced")
-@examples(4, at_night=20)
+@costing(90)
 @given(seed=SEEDS)
 @example(seed=39)  # a job that is over its limits with the nodes that it would have
 @example(seed=1034)  # backfill starts a job that held others back in main passes

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.property import twin_runs
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.workloads import workloads
 
 from wattline.results.verify.judge import verify
@@ -41,7 +41,7 @@ def cases(draw) -> twin_runs.Case:
     for name in twin_runs.RUNS
 ])
 @given(case=cases())
-@examples(45)  # a third of them: others are no part of the long run
+@costing(70)
 def test_compiled_and_plain_runs_are_equal(name, plain, case):
     run = twin_runs.RUNS[name](case)
     assert verify(run).sentences == []

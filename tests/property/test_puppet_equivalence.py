@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import TIMES, examples
+from tests.support.examples import TIMES, costing
 from tests.support.thinned import crossed
 
 from wattline.books.log import RATE
@@ -134,7 +134,7 @@ def caps(draw: st.DrawFn) -> Signal:
     ["wfp", "fcfs"], METHODS, later=pytest.mark.long))
 @given(jobs=small_workloads(), cap_w=caps(), wait_s=st.integers(0, 30), slots=st.integers(1, 4),
        latency_s=st.sampled_from([0.0, 0.0, 0.25, 2.0, 12.0]), jobs_only=st.booleans())
-@examples(10, at_night=20)
+@costing(30)
 def test_engine_equals_net_on_small_workloads(order: str, method: str, jobs: JobTable,
                                               cap_w: Signal, wait_s: int, slots: int,
                                               latency_s: float, jobs_only: bool) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.support.examples import examples, seeds
+from tests.support.examples import costing, seeds
 from tests.support.shared import machine, requests
 from tests.support.shared_racked import evenly_racked_columns, racked_columns
 from tests.support.shared_slowly import QUICK
@@ -22,7 +22,7 @@ from wattline.shared_nodes.state import NEVER_S
 pytestmark = pytest.mark.skipif(not PLAIN, reason="parts of kernels are looked at and replaced")
 
 
-@examples(0, at_night=40)
+@costing(300)
 @given(seed=st.integers(0, 100_000))
 @example(seed=1)  # a cap of the machine
 @example(seed=3)  # nodes that the site has reserved
@@ -30,7 +30,7 @@ def test_jobs_start_as_if_each_were_tried(seed: int) -> None:
     assert _starts(racked_columns, seed) == _as_if_each_were_tried(racked_columns, seed)
 
 
-@examples(0, at_night=60)
+@costing(500)
 @given(seed=st.integers(0, 100_000))
 @example(seed=1)  # a feed that counts some of its nodes by half: who comes first matters
 def test_jobs_that_follow_their_like_start_as_if_each_were_tried(seed: int) -> None:
@@ -61,7 +61,7 @@ def test_plans_go_on_from_that_of_the_job_before(monkeypatch: pytest.MonkeyPatch
         return float(start_s)
 
     monkeypatch.setattr(will_run, "plan_as_before", plan_and_count)
-    for seed in seeds(12):
+    for seed in seeds(4):
         evenly_racked_columns(seed)
     assert sum(found) > 2  # at the same time
     assert len(found) - sum(found) > 2  # behind it
@@ -79,7 +79,7 @@ def seen() -> Seen:
     """What is seen in a few runs; where steps and sums differ, they end there."""
     with pytest.MonkeyPatch.context() as patch:
         found = Seen(_compare_steps(patch), _collect_watts(patch))
-        for seed in seeds(12):
+        for seed in seeds(4):
             racked_columns(seed)
     return found
 

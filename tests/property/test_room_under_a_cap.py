@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.support.examples import examples, seeds
+from tests.support.examples import costing, seeds
 from tests.support.shared import machine, requests
 from tests.support.shared_capped import capped_columns, evenly_capped_columns
 from tests.support.shared_slowly import QUICK
@@ -22,7 +22,7 @@ from wattline.shared_nodes.state import NEVER_S
 pytestmark = pytest.mark.skipif(not PLAIN, reason="parts of kernels are looked at and replaced")
 
 
-@examples(0, at_night=40)
+@costing(300)
 @given(seed=st.integers(0, 100_000))
 @example(seed=3)  # nodes that the site has reserved
 @example(seed=7)  # a try whose plan is found for a time before it, at which there was room
@@ -30,7 +30,7 @@ def test_jobs_start_as_if_each_were_tried(seed: int) -> None:
     assert _without_passes(capped_columns, seed) == _as_if_each_were_tried(capped_columns, seed)
 
 
-@examples(0, at_night=60)
+@costing(400)
 @given(seed=st.integers(0, 100_000))
 @example(seed=29)  # plans that go on, and groups that end earlier
 def test_jobs_that_follow_their_like_start_as_if_each_were_tried(seed: int) -> None:
@@ -48,7 +48,7 @@ def test_plans_go_on_from_that_of_the_job_before(monkeypatch: pytest.MonkeyPatch
         return float(start_s)
 
     monkeypatch.setattr(will_run, "plan_as_before", plan_and_count)
-    for seed in seeds(12):
+    for seed in seeds(4):
         evenly_capped_columns(seed)
     assert sum(found) > 2  # at the same time
     assert len(found) - sum(found) > 5  # behind it
@@ -78,7 +78,7 @@ def test_lists_of_nodes_that_are_kept_are_those_of_a_look_at_all(
     for module in (alike, will_run):
         monkeypatch.setattr(module, "place_from_list", place_and_compare)
     # Few of the others have groups that end earlier.
-    for seed in (*seeds(12), 18, 29, 43):
+    for seed in (*seeds(4), 18, 29, 43):
         evenly_capped_columns(seed)
     assert sum(more > 0 for more in went_on) > 20
     assert sum(more == 0 for more in went_on) > 2
@@ -132,7 +132,7 @@ def seen() -> Seen:
     """What is seen in a few runs; where rooms differ, they end there."""
     with pytest.MonkeyPatch.context() as patch:
         found = Seen(_compare_rooms(patch), _collect_watts(patch))
-        for seed in seeds(12):
+        for seed in seeds(4):
             capped_columns(seed)
     return found
 

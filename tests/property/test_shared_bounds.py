@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.shared_bounded import bounded_columns, bounded_run
 from tests.support.shared_judged import findings
 
 from wattline.shared_nodes.bound_sums import over_bounds
 
 
-@examples(6, at_night=12)
+@costing(70)
 @given(seed=st.integers(0, 10_000))
 def test_no_part_passes_its_limit(seed: int) -> None:
     on, asked, rules, bounds, cap, found = bounded_run(seed)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.support.examples import examples, seeds
+from tests.support.examples import costing, seeds
 from tests.support.shared import machine, requests
 from tests.support.shared_budgeted import budgeted_columns, budgeted_run, joules, random_budget
 from tests.support.shared_judged import findings
@@ -71,7 +71,7 @@ def given_j(budget: JouleBudget, drawn_j: Any) -> Any:
     return allowed_j
 
 
-@examples(0, at_night=200)
+@costing(400)
 @given(seed=st.integers(0, 10_000))
 @example(seed=12)  # requeues
 @example(seed=52)  # the same, and nodes that sleep
@@ -104,7 +104,7 @@ def test_no_period_draws_more_and_nothing_is_lost(seed: int) -> None:
     assert np.all((found.reason[missing] == NO_JOULES) | waits[missing])
 
 
-@examples(3, at_night=60)
+@costing(450)
 @given(seed=st.integers(0, 10_000))
 def test_periods_that_pay_for_what_starts_in_them_pay_no_more_than_they_have(seed: int) -> None:
     on, asked, rules, budget, cap, found = budgeted_run(seed, "charge-now")
@@ -116,7 +116,7 @@ def test_periods_that_pay_for_what_starts_in_them_pay_no_more_than_they_have(see
         assert found.charged_j.sum() > 0.0
 
 
-@examples(3, at_night=60)
+@costing(330)
 @given(seed=st.integers(0, 10_000))
 def test_a_budget_without_end_changes_nothing(seed: int) -> None:
     on = random_machine(seed)
@@ -133,7 +133,7 @@ def test_a_budget_without_end_changes_nothing(seed: int) -> None:
 def test_budgets_of_these_tests_hold_jobs_back() -> None:
     """Without one some period draws more than the budget allows."""
     over = 0
-    drawn = seeds(12)
+    drawn = seeds(4)
     for seed in drawn:
         on = random_machine(seed)
         asked = random_requests(on, seed)
@@ -187,7 +187,7 @@ def whole_node_starts(seed: int, carry: str, unspent: str) -> tuple[Any, Any, An
     return run.schedule.start_s, shared.start_s, simulate_shared(on, asked, rules).start_s
 
 
-@examples(12, at_night=200)
+@costing(60)
 @given(seed=st.integers(0, 10_000), unspent=st.sampled_from(["expire", "carry"]),
        carry=st.sampled_from(["forbid", "charge-now", "allow"]))
 def test_whole_nodes_start_jobs_as_their_own_engine_does(

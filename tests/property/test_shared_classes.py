@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import TIMES, examples
+from tests.support.examples import TIMES, costing
 from tests.support.shared_classes import choosing_columns, choosing_run, random_options
 from tests.support.shared_judged import findings
 from tests.support.shared_random import RULES, random_machine, random_requests
@@ -18,7 +18,7 @@ from wattline.shared_nodes.bound_sums import over_bounds
 from wattline.shared_nodes.simulate import simulate_shared
 
 
-@examples(9, at_night=15)
+@costing(65)
 @given(seed=st.integers(0, 10_000))
 def test_no_rule_is_broken_and_joules_close(seed: int) -> None:
     on, asked, rules, bounds, cap, found = choosing_run(seed)
@@ -26,7 +26,7 @@ def test_no_rule_is_broken_and_joules_close(seed: int) -> None:
     assert list(over_bounds(on, found, bounds)) == []
 
 
-@examples(3, at_night=8)
+@costing(75)
 @given(seed=st.integers(0, 10_000), rules=st.sampled_from(sorted(RULES)))
 def test_jobs_without_options_start_as_ever(seed: int, rules: str) -> None:
     on = random_machine(seed)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.shared_busy import busy_columns
 from tests.support.shared_judged import findings
 from tests.support.shared_random import RULES, columns, random_machine, random_requests
@@ -23,7 +23,7 @@ from wattline.shared_nodes.simulate import simulate_shared
 
 
 @pytest.mark.parametrize("name", list(RULES))
-@examples(4)
+@costing(80)
 @given(seed=st.integers(0, 10_000))
 def test_no_rule_of_the_checker_is_broken(name: str, seed: int) -> None:
     on = random_machine(seed)
@@ -32,7 +32,7 @@ def test_no_rule_of_the_checker_is_broken(name: str, seed: int) -> None:
     assert findings(on, asked, RULES[name], found) == []
 
 
-@examples(4)
+@costing(70)
 @given(seed=st.integers(0, 10_000))
 def test_a_cap_is_never_exceeded_by_starting_jobs(seed: int) -> None:
     on = random_machine(seed)
@@ -76,7 +76,7 @@ def test_what_saves_time_changes_nothing(name: str) -> None:
 
 
 @pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be replaced")
-@examples(0, at_night=8)
+@costing(400)
 @given(seed=st.integers(0, 100_000), alike=st.booleans())
 @example(seed=73, alike=True)  # a cap, and several groups of reserved jobs in a cycle
 @example(seed=8, alike=True)  # nodes that are a user's own

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 
 from wattline.model.errors import InputError
 from wattline.model.units import fold_hosts, parse_hosts
@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", WORDS)
-@examples(50)
+@costing(5)
 @given(data=st.data())
 def test_any_text_makes_views_or_one_line(name: str, data: st.DataObject, folder: Path) -> None:
     file, views = folder / name, folder / "views.toml"
@@ -67,7 +67,7 @@ def test_any_text_makes_views_or_one_line(name: str, data: st.DataObject, folder
         key: view.tree.names for key, view in found.views.items()}
 
 
-@examples(60)
+@costing(5)
 @given(text=texts(TABLE))
 def test_any_text_makes_associations_or_one_line(text: str, folder: Path) -> None:
     file = folder / "assoc.txt"
@@ -85,7 +85,7 @@ NAMES = st.lists(st.from_regex(r"[a-z]{1,3}(-[a-z]{1,2})?[0-9]{0,3}(-ib)?", full
                  min_size=1, max_size=12)
 
 
-@examples(30)
+@costing(5)
 @given(names=NAMES)
 def test_folded_names_are_the_same_names_in_the_same_order(names: list[str]) -> None:
     assert parse_hosts(fold_hosts(names)) == names

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.workloads import compose, workloads
 
 from wattline.books.snapshot import decide, never_starting
@@ -80,7 +80,7 @@ def assert_same_run(jobs, policy, rules):
     later_w=st.sampled_from([900.0, 1500.0, 3000.0]),
     step_s=st.integers(1, 40),
 )
-@examples(4 if PLAIN else 30, at_night=8)
+@costing(40)
 def test_asked_afresh_or_in_a_simulation(names, jobs, overrun, cap_w, later_w, step_s):
     cap = Signal.from_steps([(0, cap_w), (step_s, later_w)], "W")
     assert_same_run(jobs, composition(*names), Rules(overrun=overrun, cap_w=cap))

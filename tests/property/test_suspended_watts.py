@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.shared_judged import findings
 from tests.support.shared_random import random_machine, random_requests
 from tests.support.thinned import crossed
@@ -40,7 +40,7 @@ def contended(seed: int, kind: str, mode: int) -> tuple[Any, Any, Rules]:
 
 
 @pytest.mark.parametrize(("mode", "kind"), crossed(list(MODES), KINDS, later=pytest.mark.long))
-@examples(2, at_night=6)
+@costing(600)
 @given(seed=st.integers(0, 10_000))
 def test_a_run_is_what_lies_between_start_and_end_without_suspensions(
     mode: str, kind: str, seed: int,

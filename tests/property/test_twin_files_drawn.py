@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.shared_judged import findings
 from tests.support.twin_sites import ACCOUNTS, site
 
@@ -93,7 +93,7 @@ def _counted(lines: Sequence[str]) -> int:
                for line in lines)
 
 
-@examples(25)
+@costing(15)
 @given(settings=SETTINGS, first=PARTITION, second=PARTITION,
        jobs=st.lists(JOB, min_size=1, max_size=7))
 def test_every_job_of_a_drawn_site_is_in_one_list_and_keeps_the_limits(

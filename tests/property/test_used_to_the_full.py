@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.shared import machine as shared_machine
 from tests.support.shared import requests
 from tests.support.shared_budgeted import joules
@@ -113,7 +113,7 @@ CAPPED: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", CAPPED)
 @given(jobs=workloads(), room_w=st.integers(7, 70))
-@examples(60, at_night=300)
+@costing(15)
 def test_the_first_waiting_job_lacks_nodes_or_watts(name: str, jobs: JobTable, room_w: int) -> None:
     """In watts above idle; where jobs may be slowed down, at the lowest level of all (`dvfs`) or of
     its own beside those that run (`adaptive`)."""
@@ -154,7 +154,7 @@ def find_nodes(free: Any, parts: list[tuple[Any, float, float]], units: int, eac
 
 
 @given(jobs=workloads(), rack_w=st.integers(2, 35), site_w=st.integers(7, 70))
-@examples(60, at_night=300)
+@costing(15)
 def test_the_first_waiting_job_lacks_nodes_that_have_watts_in_their_rack(
     jobs: JobTable, rack_w: int, site_w: int
 ) -> None:
@@ -204,7 +204,7 @@ def fits_periods(
 
 
 @given(jobs=workloads(), share=st.integers(2, 9), length_s=st.sampled_from([20.0, 45.0, 100.0]))
-@examples(60, at_night=300)
+@costing(15)
 def test_the_first_waiting_job_lacks_nodes_or_joules(
     jobs: JobTable, share: int, length_s: float
 ) -> None:
@@ -226,7 +226,7 @@ def test_the_first_waiting_job_lacks_nodes_or_joules(
 
 @pytest.mark.parametrize("name", ["no limit", "watts"])
 @given(jobs=workloads(), room_w=st.integers(7, 70))
-@examples(60, at_night=300)
+@costing(15)
 def test_a_job_that_fits_beside_the_reservation_of_the_first_does_start(
     name: str, jobs: JobTable, room_w: int
 ) -> None:
@@ -308,7 +308,7 @@ def shared(
 
 
 @given(jobs=whole_nodes(), nodes=st.integers(1, NODES))
-@examples(30, at_night=200)
+@costing(30)
 def test_on_shared_nodes_the_first_waiting_job_lacks_nodes_or_watts(
     jobs: list[dict[str, Any]], nodes: int
 ) -> None:
@@ -324,7 +324,7 @@ def test_on_shared_nodes_the_first_waiting_job_lacks_nodes_or_watts(
     racks=st.tuples(st.integers(0, 3), st.integers(0, 3)),
     feed=st.integers(1, 12),
 )
-@examples(30, at_night=200)
+@costing(30)
 def test_on_shared_nodes_the_first_waiting_job_lacks_nodes_with_watts_in_their_parts(
     jobs: list[dict[str, Any]], racks: tuple[int, int], feed: int
 ) -> None:
@@ -354,7 +354,7 @@ def test_on_shared_nodes_the_first_waiting_job_lacks_nodes_with_watts_in_their_p
 @given(
     jobs=whole_nodes(), share=st.integers(2, 9), length_s=st.sampled_from([600.0, 1000.0, 2000.0])
 )
-@examples(30, at_night=200)
+@costing(30)
 def test_on_shared_nodes_the_first_waiting_job_lacks_nodes_or_joules(
     jobs: list[dict[str, Any]], share: int, length_s: float
 ) -> None:
@@ -370,7 +370,7 @@ def test_on_shared_nodes_the_first_waiting_job_lacks_nodes_or_joules(
 
 
 @given(jobs=whole_nodes(), most=st.integers(1, NODES))
-@examples(30, at_night=200)
+@costing(30)
 def test_a_limit_of_a_user_holds_back_only_who_would_pass_it(
     jobs: list[dict[str, Any]], most: int
 ) -> None:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 
 from wattline.model.views import Entity, Inherit, Key, MachineView
 
@@ -56,7 +56,7 @@ def by_hand(view, entity, inherit, key):
 
 
 @given(trees(), updates)
-@examples(60)
+@costing(10)
 def test_updates_equal_a_fresh_computation(entities, changes):
     view = MachineView("v", entities, KEYS, {"own": {"e0": 1.0}})
     for number_of, value in changes:

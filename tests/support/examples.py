@@ -1,31 +1,46 @@
-"""How many random examples a property is tried with: few before every commit, many at night."""
+"""How many random examples a property is tried with, from what one of them costs.
+
+Before a commit a property has about a second of a processor, and always the same examples, so that
+a commit is judged by what it changes. `make test-long` gives it minutes (`WATTLINE_EXAMPLES` times
+as long), and other examples each time: hypothesis prints how a failure is repeated, and the seeds
+of `seeds` follow from `WATTLINE_SEED`, which stands in the line of its step.
+"""
 
 from __future__ import annotations
 
 import os
 
-from hypothesis import Phase, settings
+from hypothesis import settings
 
 TIMES = int(os.environ.get("WATTLINE_EXAMPLES", "1"))
-"""`make test-long` sets it."""
-PART = 3
-"""Of so many examples one is tried before a commit."""
+"""1 before a commit; `make test-long` sets it."""
+COMMIT_MS, LONG_MS = 1000.0, 3000.0
+"""For all examples of a property, the second one `TIMES` times."""
+FEWEST, MOST = 2, 100
+"""Before a commit, however dear or cheap one is."""
+FIRST_SEED = 1_000_000 + int(os.environ.get("WATTLINE_SEED", "0")) % 10**9
+"""From here on seeds are new ones each night."""
 
 
-def few(count: int) -> int:
-    """A third of them before a commit, and all at night."""
-    return -(-count // PART) if TIMES == 1 else count
+def count(each_ms: float) -> int:
+    """Of examples that take so long as plain Python on a quiet machine."""
+    if TIMES == 1:
+        return min(max(round(COMMIT_MS / each_ms), FEWEST), MOST)
+    return max(round(TIMES * LONG_MS / each_ms), FEWEST)
 
 
-def seeds(count: int) -> range:
-    """Those of a property that is tried with one seed after the other."""
-    return range(few(count))
+def costing(each_ms: float) -> settings:
+    """For a property of which an example takes so long."""
+    return settings(max_examples=count(each_ms), deadline=None, derandomize=TIMES == 1)
 
 
-def examples(count: int, at_night: int = 0) -> settings:
-    """`at_night` is what the long run takes a multiple of, where an example is so dear that a
-    commit has fewer still. With a count of 0 a commit has those alone that stand in the file."""
-    # Few: always the same, so that a commit is judged by what it changes; many: new ones each time.
-    drawn = few(count) if TIMES == 1 else max(count, at_night) * TIMES
-    return settings(max_examples=max(drawn, 1), deadline=None, derandomize=TIMES == 1,
-                    phases=tuple(Phase) if drawn else (Phase.explicit,))
+def seeds(some: int) -> list[int]:
+    """So many first ones before a commit; at night twice as many new ones besides."""
+    fresh = range(FIRST_SEED, FIRST_SEED + 2 * some) if TIMES > 1 else ()
+    return [*range(some), *fresh]
+
+
+def examples(number: int, at_night: int = 0) -> settings:
+    """Of a property whose examples are counted: before a commit, and what nights multiply."""
+    drawn = number if TIMES == 1 else max(number, at_night) * TIMES
+    return settings(max_examples=max(drawn, 1), deadline=None, derandomize=TIMES == 1)

@@ -112,3 +112,8 @@ def test_style_layers_and_types_run_as_before_a_commit() -> None:
     assert [step.name for step in planned] == ["style", "layers", "types", "plain"]
     assert planned[-1].command[-1] == "tests/unit/cli/test_near.py"
     assert planned[-1].environment["WATTLINE_PLAIN"] == "1"
+
+
+def test_what_seldom_changes_is_run_where_it_is_reached() -> None:
+    names = [step.name for step in steps(["tests/unit/model/test_worker_pool.py"])]
+    assert names == ["style", "layers", "types", "plain", "seldom"]

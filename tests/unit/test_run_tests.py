@@ -35,7 +35,7 @@ def taking(marks: set[str], names: tuple[str, ...]) -> list[str]:
                                    if not {"compiled", "both_ways"} <= set(some)])
 def test_a_test_runs_in_one_step_or_in_both_ways_if_it_says_so(given: str) -> None:
     marks = set(given.split())
-    quick = taking(marks, ("plain", "waiting", "compiled", "servers", "browser"))
+    quick = taking(marks, ("plain", "waiting", "seldom", "compiled", "servers", "browser"))
     long = taking(marks, ("long", "long, compiled"))
     found = long if "long" in marks else quick
     assert not (quick if "long" in marks else long)
@@ -66,11 +66,39 @@ def test_a_step_reads_the_files_that_have_its_marks() -> None:
     (["tests/unit/traces"], "plain"),
     (["tests/unit/account", "-x"], "plain servers"),
     (["tests/golden/test_backfilling.py::test_fcfs_lets_nobody_pass"], "plain compiled"),
-    (["tests/unit/live/agent"], "plain waiting"),
-    (["-k", "easy"], "plain waiting compiled servers browser"),
+    (["tests/unit/live/agent"], "plain waiting seldom"),
+    (["-k", "easy"], "plain waiting seldom compiled servers browser"),
 ])
 def test_steps_that_have_no_test_in_the_folder_are_left_out(some: list[str], steps: str) -> None:
     assert [step.name for step in all_steps(some)] == ["style", "layers", "types", *steps.split()]
+
+
+@pytest.mark.parametrize(("changed", "found"), [
+    (["src/wattline/model/worker_pool.py"], {"model/test_worker_pool.py"}),
+    (["src/wattline/sweeps/runners/dask.py"], {"sweeps/test_on_dask.py"}),
+    (["tests/unit/cli/test_drawing.py"], {"cli/test_drawing.py"}),
+    (["docs/index.md"], set()),
+])
+def test_what_seldom_changes_is_run_where_a_change_reaches_it(
+        changed: list[str], found: set[str]) -> None:
+    assert {f"tests/unit/{name}" for name in found} <= set(run_tests.seldom_reached(changed))
+    assert not found or len(run_tests.seldom_reached(changed)) < len(files("seldom"))
+    named = {step.name for step in all_steps([], changed)}
+    assert ("seldom" in named) == bool(found)
+
+
+def test_what_seldom_changes_is_run_where_no_change_is_known_and_in_long_runs() -> None:
+    for steps in (all_steps([]), long_steps()):
+        (step,) = [step for step in steps if step.name == "seldom"]
+        assert set(files("seldom")) <= set(step.command)
+    assert run_tests.changed_here() is None or "seldom" not in {
+        step.name for step in all_steps([], [])}
+
+
+def test_plain_tests_run_as_in_another_part_of_the_world_and_no_others() -> None:
+    zones = {step.name: step.environment.get("TZ") for step in all_steps([])}
+    assert zones.pop("plain") == "Australia/Lord_Howe"
+    assert set(zones.values()) == {None}
 
 
 def test_the_first_step_that_fails_ends_it_and_is_named() -> None:
@@ -115,11 +143,11 @@ def test_all_of_the_core_but_style_runs_at_the_same_time() -> None:
     assert groups["plain"] == groups["compiled"] == groups["types"] == groups["layers"] != ""
     assert groups["waiting"] == groups["plain"]
     assert groups["style"] == groups["servers"] == groups["browser"] == groups["slurm"] == ""
-    all_five = threading.Barrier(5, timeout=30)
+    all_six = threading.Barrier(6, timeout=30)
 
     def run(step: Step) -> Ran:
-        if step.name in ("plain", "waiting", "compiled", "types", "layers"):
-            all_five.wait()
+        if step.name in ("plain", "waiting", "seldom", "compiled", "types", "layers"):
+            all_six.wait()
         return step.name == "compiled", 1.0
 
     done = run_all(all_steps([]), run)
@@ -188,14 +216,14 @@ def test_the_table_adds_up_the_core_and_all() -> None:
 def test_core_tests_have_more_workers_than_cores_for_those_that_wait() -> None:
     count = {step.name: step.command[2] for step in all_steps([]) if "-n" in step.command}
     cores = run_tests.CORES
-    few = {"compiled": str(max(1, cores // 2)), "waiting": "1", "slurm": "2"}
+    few = {"compiled": str(max(1, cores // 2)), "waiting": "1", "seldom": "1", "slurm": "2"}
     assert count == few | dict.fromkeys(("plain", "servers", "browser"), str(cores))
     assert int(count["plain"]) + int(count["compiled"]) > cores
 
 
 def test_what_is_dear_to_start_is_started_once_per_worker() -> None:
     shared = {step.name for step in all_steps([]) if "loadfile" in step.command}
-    assert shared == {"servers", "browser", "slurm"}
+    assert shared == {"servers", "browser", "seldom", "slurm"}
 
 
 def test_long_runs_draw_more_examples() -> None:
@@ -207,6 +235,15 @@ def test_long_runs_draw_more_examples() -> None:
     assert {"tests/unit/network/test_placement.py",
             "tests/golden/test_shared_energy_share_by_hand.py"} <= files
     assert run_tests.QUESTIONS not in files
+
+
+def test_long_runs_try_other_seeds_each_time() -> None:
+    first, second = ({step.name: step.environment.get("WATTLINE_SEED") for step in long_steps()}
+                     for _ in range(2))
+    named = {"long", "long, compiled", "many examples"}
+    assert {name for name, seed in first.items() if seed} == named
+    assert all(first[name] != second[name] for name in named)
+    assert not any("WATTLINE_SEED" in step.environment for step in all_steps([]))
 
 
 def test_long_runs_ask_the_api_more_questions() -> None:

@@ -38,7 +38,8 @@ def stand_live_at(folder: Path, horizon_s: float, running: int, pending: int) ->
 
     nodes = NODES_EACH * running
     file = folder / "site.toml"
-    file.write_text(SITE.format(nodes=nodes, active_w=ACTIVE_W, cap_w=0.95 * nodes * ACTIVE_W))
+    file.write_text(SITE.format(nodes=nodes, active_w=ACTIVE_W, cap_w=0.95 * nodes * ACTIVE_W),
+                    encoding="utf-8")
     (folder / "kept").mkdir()
     site = read_configuration(file)
     kept = open_remembered(site, Path(site.folder), 0.0, act=True)

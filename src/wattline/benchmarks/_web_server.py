@@ -20,7 +20,7 @@ READY_S = 180.0
 def server(*options: str) -> Iterator[tuple[str, int]]:
     """Its address and its process; its workers run on the same core."""
     core = min(os.sched_getaffinity(0))
-    with tempfile.TemporaryFile("w+") as log:
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "wattline", "serve", "--port", "0", "--no-warm", *options],
             stdout=log, stderr=log, text=True)
@@ -46,10 +46,11 @@ def cpu_s(pid: int) -> float:
     """Processor seconds that a process and those that it started have used so far."""
     total_s = 0.0
     with suppress(OSError):  # it may end while it is asked
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         total_s = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         for task in Path(f"/proc/{pid}/task").iterdir():
-            total_s += sum(cpu_s(int(child)) for child in (task / "children").read_text().split())
+            total_s += sum(cpu_s(int(child)) for child in
+                           (task / "children").read_text(encoding="utf-8").split())
     return total_s
 
 

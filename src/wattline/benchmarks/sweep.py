@@ -97,7 +97,8 @@ def _offspring(pid: str) -> list[str]:
     """Processes that it started, and those that these did: workers, and what they forked from."""
     try:
         tasks = list(Path(f"/proc/{pid}/task").iterdir())
-        children = [each for task in tasks for each in (task / "children").read_text().split()]
+        children = [each for task in tasks
+                    for each in (task / "children").read_text(encoding="utf-8").split()]
     except OSError:
         return []
     return [each for child in children for each in (child, *_offspring(child))]
@@ -106,7 +107,7 @@ def _offspring(pid: str) -> list[str]:
 def _mib(pid: str) -> float:
     """Memory of a process that lies in RAM, in MiB; none of one that is over."""
     try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
     except OSError:
         return 0.0
     sizes = [int(line.split()[1]) for line in lines if line.startswith("VmRSS")]
@@ -158,7 +159,8 @@ def _ahead_of_many(folder: Path) -> dict[str, Any]:
     rows = [f"{place},{0.5 * place},{run_s[place]:.0f},{2 * run_s[place]:.0f},{procs[place]}"
             for place in range(len(run_s))]
     path = folder / "many.csv"
-    path.write_text("\n".join(["job_id,submit_s,run_s,requested_s,procs", *rows, ""]))
+    path.write_text("\n".join(["job_id,submit_s,run_s,requested_s,procs", *rows, ""]),
+                    encoding="utf-8")
     most_w = 100.0 * AHEAD_NODES
     machine = {"machine.nodes": AHEAD_NODES, "machine.node_idle_w": 48,
                "machine.node_active_w": 100}

@@ -35,7 +35,7 @@ def _open_closed() -> None:
     was_open = sys.stdout is not None
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  (until the end)
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     if not was_open:
         sys.stderr.write("wattline: standard output is closed, so no figures are printed\n")
 

@@ -120,7 +120,7 @@ def take(lock: Path) -> bool:
     """Whether this process is the only one that compiles this; the lock of a dead one is broken."""
     for _ in range(2):
         try:
-            with lock.open("x") as made:
+            with lock.open("x", encoding="utf-8") as made:
                 made.write(str(os.getpid()))
             return True
         except FileExistsError:
@@ -134,5 +134,6 @@ def is_held(lock: Path) -> bool:
     with suppress(OSError, ValueError):
         is_new = file_age_s(lock) < LONGEST_S
         # Between being made and being written to it is empty for a moment.
-        return is_new and Path(f"/proc/{int(lock.read_text() or os.getpid())}").exists()
+        owner = int(lock.read_text(encoding="utf-8") or os.getpid())
+        return is_new and Path(f"/proc/{owner}").exists()
     return False

@@ -18,7 +18,7 @@ def alone_in(folder: Path, refused: str, *, mode: int = 0o777) -> Iterator[None]
     """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=mode)
-        lock = (folder / "lock").open("w")
+        lock = (folder / "lock").open("w", encoding="utf-8")
     except OSError as error:
         raise InputError(f"{folder} cannot be written to: {error.strerror}") from None
     with lock:

@@ -114,14 +114,14 @@ def _contents() -> str:
     quick = digest(f"{path}:{s.st_mtime_ns}:{s.st_size}".encode() for path, s in stats)
     note = user_cache() / "sources" / quick
     with suppress(OSError):
-        known = note.read_text()
+        known = note.read_text(encoding="utf-8")
         if known:
             return known
     found = digest(part for name, path in files
                     for part in (name.encode(), Path(path).read_bytes()))
     with suppress(OSError):
         note.parent.mkdir(parents=True, exist_ok=True)
-        note.write_text(found)
+        note.write_text(found, encoding="utf-8")
     return found
 
 

@@ -164,7 +164,7 @@ class _Entries(IndexDataCacheFile):  # type: ignore[misc]
     def save(self, key: Any, data: Any) -> None:
         name = self._data_name_pattern.replace("{number:d}", uuid.uuid4().hex)
         self._save_data(name, data)
-        with Path(self._index_path + ".lock").open("w") as lock:
+        with Path(self._index_path + ".lock").open("w", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             self._save_index(self._load_index() | {key: name})
 

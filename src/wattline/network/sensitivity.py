@@ -93,7 +93,8 @@ class MpiProfile:
 @cache
 def shipped_profiles() -> Mapping[str, MpiProfile]:
     """The eight applications of the published tables, by lower-case name."""
-    text = resources.files("wattline.network").joinpath("data/applications.toml").read_text()
+    text = resources.files("wattline.network").joinpath("data/applications.toml").read_text(
+        encoding="utf-8")
     return _profiles(tomllib.loads(text), "applications.toml")
 
 

@@ -76,7 +76,7 @@ def told_here(
     teller = Teller(plan.jobs, plan.machine, policies[0], plan.rules)
     teller.switch(Switch(time_s, along_axes(other), scenario_of(other))
                   for time_s, other in changes)
-    with replacing(path, lasting=True) as draft, Path(draft).open("w") as out:
+    with replacing(path, lasting=True) as draft, Path(draft).open("w", encoding="utf-8") as out:
         # Run times are written only where a policy goes by what jobs declare.
         journal = JournalWriter(out.write, keeps_work=any(map(declares_work, policies)))
         teller.books.keep_journal(journal, {"scenario": scenario_of(plan)})
@@ -216,7 +216,7 @@ def _told_of(entries: Sequence[JournalEntry]) -> set[Key]:
 
 def journal_at(path: str | Path) -> Any:
     try:
-        return read_journal(Path(path).read_text(), str(path))
+        return read_journal(Path(path).read_text(encoding="utf-8"), str(path))
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
     except (OSError, UnicodeDecodeError) as error:

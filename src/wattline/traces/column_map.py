@@ -92,7 +92,8 @@ def built_in() -> list[str]:
 def load_map(name: str | Path) -> ColumnMap:
     """A map that comes with the package, by its name, or one from a TOML file."""
     if str(name) in built_in():
-        text = resources.files("wattline.traces.maps").joinpath(f"{name}.toml").read_text()
+        text = resources.files("wattline.traces.maps").joinpath(f"{name}.toml").read_text(
+            encoding="utf-8")
         return parse_map(text, str(name))
     path = Path(name)
     if not is_file(path):

@@ -183,7 +183,7 @@ def _read_from(scenario: Scenario) -> list[tuple[str, Path]]:
     found = [("the log", Path(scenario.trace.file))]
     found += [(f"the file of {name}", Path(file)) for name, file in given.items() if file]
     return found + [("a file included by slurm.conf", conf.parent / name)
-                    for name in included_names(conf.read_text(errors="replace"))]
+                    for name in included_names(conf.read_text(encoding="utf-8", errors="replace"))]
 
 
 def _comments(site: Site, unfit: Iterable[str]) -> list[str]:

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.seldom
+
 CODE = """
 import hashlib
 from wattline.cli.drawing import load_plots

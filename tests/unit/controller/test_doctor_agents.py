@@ -20,7 +20,7 @@ from wattline.live.transport.broker import CONTROLLER, BrokerFiles, make_broker_
 from wattline.live.transport.link import BrokerSettings, Link
 from wattline.live.transport.messages import pack_reading, pack_report, pack_state, topic
 
-pytestmark = pytest.mark.waits
+pytestmark = [pytest.mark.waits, pytest.mark.seldom]
 
 NODES = ["n1", "n2", "n3"]
 LISTEN_S = 1.5

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 
 from wattline.account.measured.folding import Folding
 from wattline.benchmarks.ledger import Site, measure_site
@@ -39,7 +39,7 @@ def test_a_node_that_is_silent_for_long_draws_nothing_that_is_known() -> None:
         folding.read(700.0, [1, 2])
 
 
-@examples(30)
+@costing(5)
 @given(st.integers(0, 10_000))
 def test_jobs_and_nobody_are_what_was_metered(seed) -> None:
     random = np.random.default_rng(seed)

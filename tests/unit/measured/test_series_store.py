@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
-from tests.support.examples import examples
+from tests.support.examples import costing
 
 from wattline.account.measured.records import Kind, Series
 from wattline.account.measured.sample_codec import decode, encode
@@ -105,7 +105,7 @@ samples = st.lists(st.tuples(st.integers(0, 3 * DAY_S), st.one_of(st.none(), st.
                    min_size=1, max_size=30)
 
 
-@examples(40)
+@costing(15)
 @given(samples, st.lists(st.lists(st.integers(0, 29), max_size=30), max_size=5), st.randoms())
 def test_any_cut_order_and_repetition_leaves_the_same_rows(drawn, cuts, random) -> None:
     def some(chosen) -> Series:

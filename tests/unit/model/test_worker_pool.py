@@ -18,6 +18,8 @@ from wattline.model.worker_pool import FORKS, worker_pool
 if not Path("/proc/self/stat").exists():
     pytest.skip("processes are counted in /proc", allow_module_level=True)
 
+pytestmark = pytest.mark.seldom
+
 WORK = """
 import time
 from pathlib import Path

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 
 from wattline.model.errors import InputError
 from wattline.network.jobfile import PlacedJob
@@ -32,7 +32,7 @@ def place(name, sizes, taken=(), **options):
 
 @given(taken=st.sets(st.integers(0, 143)), wanted=st.integers(1, 144), seed=st.integers(0, 5),
        name=st.sampled_from(sorted(PLACEMENTS)))
-@examples(150)
+@costing(5)
 def test_any_placement_gives_free_nodes_once(taken, wanted, seed, name):
     rng = np.random.default_rng(seed)
     readings = Readings(rng.integers(0, 3, 36).astype(float), rng.random(36))
@@ -121,7 +121,7 @@ def test_fewer_routers_takes_idle_ones():
 
 @given(taken=st.sets(st.integers(0, 39), max_size=39), wanted=st.integers(1, 40),
        leaves=st.sampled_from([8, 4]))
-@examples(100)
+@costing(5)
 def test_best_fit_takes_the_fewest_switches_of_a_tree(taken, wanted, leaves):
     """No choice of leaves has fewer, and no other leaf would do for the last part with less."""
     tree = fat_tree(leaves, levels=2, nodes_per_leaf=40 // leaves if leaves == 8 else 3)

@@ -23,6 +23,7 @@ from wattline.sweeps.runners.dask import Dask
 from wattline.sweeps.work import run_chunk_apart
 
 distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.seldom
 SWEEP = {
     "scenario": {"trace": {"generate": "lublin", "jobs": 30}, "machine": {"nodes": 64}},
     "axes": {"machine.nodes": list(range(64, 94))}}

@@ -109,7 +109,7 @@ def find_model(models: Mapping[str, Model], wanted: str) -> Model:
 def shipped_models() -> Mapping[str, Model]:
     """The models that come with the package, all of watts of packages and memory."""
     folder = resources.files("wattline.physics.regression")
-    models = _parse((folder / "shipped.json").read_text(), "the shipped models")
+    models = _parse((folder / "shipped.json").read_text(encoding="utf-8"), "the shipped models")
     return {name: with_scope(model, "devices") for name, model in models.items()}
 
 

@@ -34,7 +34,7 @@ def _rows(
 ) -> Iterator[tuple[tuple[str, int], tuple[str, int], str, int, str]]:
     for table in tables:
         try:
-            lines = table.read_text().splitlines()[1:]
+            lines = table.read_text(encoding="utf-8").splitlines()[1:]
         except OSError:
             continue
         for line in lines:

@@ -10,7 +10,7 @@ from wattline.benchmarks import _live_agents
 from wattline.benchmarks._live_load import _first_packet, packet
 from wattline.controller.testbed.daemons import program
 
-pytestmark = pytest.mark.waits
+pytestmark = [pytest.mark.waits, pytest.mark.seldom]
 
 
 @pytest.mark.parametrize("connections", [3, 20])

@@ -35,7 +35,7 @@ from wattline.live.transport.messages import (
     unpack_report,
 )
 
-pytestmark = pytest.mark.waits
+pytestmark = [pytest.mark.waits, pytest.mark.seldom]
 
 NODES = ["n1", "n2"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.run_maker import changed, fcfs_run, some_jobs
 
 from wattline.model.jobs import JobTable
@@ -34,7 +34,7 @@ def test_a_good_run(good: Run) -> None:
     assert verify(good).sentences == []
 
 
-@examples(60)
+@costing(5)
 @given(st.data())
 def test_good_runs_of_all_shapes(data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 12))
