@@ -15,7 +15,7 @@ from tests.support.definitions.engines import (
     watts_of,
 )
 from tests.support.definitions.world import Case, Outage, Outcome, World
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.thinned import crossed
 from tests.support.workloads import compose
 
@@ -29,7 +29,7 @@ from wattline.policies.order import fcfs as by_submission
 from wattline.policies.order import multifactor
 from wattline.policies.order import sjf as by_time
 
-EXAMPLES = examples(300, at_night=300)
+EXAMPLES = costing(10)
 POWERS = {
     "none": (Unlimited, lambda case: none.NoLimit()),
     "block": (Block, lambda case: block.Block()),

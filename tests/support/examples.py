@@ -39,8 +39,3 @@ def seeds(some: int) -> list[int]:
     fresh = range(FIRST_SEED, FIRST_SEED + 2 * some) if TIMES > 1 else ()
     return [*range(some), *fresh]
 
-
-def examples(number: int, at_night: int = 0) -> settings:
-    """Of a property whose examples are counted: before a commit, and what nights multiply."""
-    drawn = number if TIMES == 1 else max(number, at_night) * TIMES
-    return settings(max_examples=max(drawn, 1), deadline=None, derandomize=TIMES == 1)
