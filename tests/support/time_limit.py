@@ -1,9 +1,10 @@
 """A limit on each test: one that never ends fails, and holds up no worker.
 
-The limits are generous: they say nothing of speed. Where the time is up, the main thread is
-interrupted by `TooLong`; where it does not come to that, because it is within compiled code, the
-process ends a minute later with what each thread was doing, which is a failure of that test too.
-`tests/conftest.py` hands the hooks to pytest.
+The limits are generous and say nothing of speed. They are seconds of the processor, so that a busy
+machine is no failure; of a test that waits for ever the clock is looked at, for twelve times as
+long. Where the time is up, the main thread is interrupted by `TooLong`; where it does not come to
+that, because it is within compiled code, the process ends a minute later with what each thread was
+doing, which is a failure of that test too. `tests/conftest.py` hands the hooks to pytest.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ LIMITS_S = {"long": 3 * 3600.0, "compiled": 1800.0, "both_ways": 1800.0, "server
 """By mark; of several the largest. What is not compiled yet takes minutes."""
 SLURM_S = 1800.0
 """Of a test below tests/slurm, on which the clocks are real."""
+TIMES_AS_LONG = 12
+"""By the clock."""
+TIMERS = ((signal.ITIMER_VIRTUAL, signal.SIGVTALRM, 1), (signal.ITIMER_REAL, signal.SIGALRM,
+                                                         TIMES_AS_LONG))
 GRACE_S = 60.0
 """Between one interruption and the next, and to the end of the process."""
 
@@ -34,7 +39,7 @@ class TooLong(BaseException):
 
 
 def limit_s(marks: set[str], path: str) -> float:
-    """How long a part of a test with these marks may take: its fixtures, itself, its end."""
+    """How long a part of a test with these marks may compute: its fixtures, itself, its end."""
     found = [seconds for mark, seconds in LIMITS_S.items() if mark in marks]
     return max(found, default=SLURM_S if "tests/slurm/" in path else USUALLY_S)
 
@@ -49,22 +54,27 @@ def limited(seconds: float, name: str, grace_s: float = GRACE_S) -> Iterator[Non
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise TooLong(f"{name}: not done after {seconds:g} s")
 
-    began_s = time.monotonic()
-    handler = signal.signal(signal.SIGALRM, interrupt)
-    outer_s, again_s = signal.setitimer(signal.ITIMER_REAL, seconds, grace_s)
-    if not outer_s:
-        faulthandler.dump_traceback_later(seconds + grace_s, exit=True,
-                                         file=sys.__stderr__)
+    began_s = time.process_time(), time.monotonic()
+    handlers = [signal.signal(number, interrupt) for _, number, _ in TIMERS]
+    outer = [signal.setitimer(timer, times * seconds, grace_s) for timer, _, times in TIMERS]
+    is_outermost = not any(left_s for left_s, _ in outer)
+    if is_outermost:
+        faulthandler.dump_traceback_later(TIMES_AS_LONG * seconds + grace_s, exit=True,
+                                          file=sys.__stderr__)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
-        if outer_s:
-            left_s = outer_s - (time.monotonic() - began_s)
-            signal.setitimer(signal.ITIMER_REAL, max(left_s, 1e-3), again_s)
-        else:
+        for timer, _, _ in TIMERS:
+            signal.setitimer(timer, 0)
+        for (_, number, _), handler in zip(TIMERS, handlers, strict=True):
+            signal.signal(number, handler)
+        if is_outermost:
             faulthandler.cancel_dump_traceback_later()
+        else:
+            took_s = time.process_time() - began_s[0], time.monotonic() - began_s[1]
+            for (timer, _, _), (left_s, again_s), used_s in zip(TIMERS, outer, took_s, strict=True):
+                if left_s:
+                    signal.setitimer(timer, max(left_s - used_s, 1e-3), again_s)
 
 
 def _limits(item: pytest.Item) -> Generator[None, object, object]:
