@@ -170,9 +170,13 @@ def verify(run: Run | str | Path) -> Verification:
     >>> found.kept, found.findings, found.judged[0].title
     (True, (), 'columns have a row for each job or event')
     """
+    from wattline.analysis.metrics import metrics
+    from wattline.analysis.rundir import read_metrics
     from wattline.results.verify.judge import verify as judge
 
-    return judge(run if isinstance(run, Run) else open_run(run))
+    if isinstance(run, Run):
+        return judge(run, metrics(run))
+    return judge(open_run(run), read_metrics(run))
 
 
 def flattened(figures: Mapping[str, Any], path: str = "") -> dict[str, float]:

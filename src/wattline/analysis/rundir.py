@@ -118,6 +118,13 @@ def read(folder: Path | str) -> Run:
         raise InputError(f"run folder {source} is damaged ({what}); make the run again") from error
 
 
+def read_metrics(folder: Path | str) -> dict[str, Any]:
+    """Read the metrics that stand in a run folder; a figure that does not exist is None."""
+    found = json.loads((Path(folder) / _METRICS).read_bytes())
+    assert isinstance(found, dict)
+    return found
+
+
 def identity(folder: Path | str) -> str:
     """What tells a run from all others, wherever its folder stands and whatever it is called.
 

@@ -54,7 +54,7 @@ def test_what_does_not_fit_is_listed_and_fails_the_command(
     trace = wl.generate("lublin", seed=1, jobs=5, nodes=8)
     folder = wl.simulate(trace, machine=wl.Machine(nodes=8)).save(tmp_path / "run")
     broken = Verification((Finding("a job ran twice", 7, 3.0, "log.jobs"),), (), ())
-    monkeypatch.setattr("wattline.results.verify.judge.verify", lambda run: broken)
+    monkeypatch.setattr("wattline.results.verify.judge.verify", lambda run, told: broken)
     done = CliRunner().invoke(cli, ["verify", str(folder)])
     assert (done.exit_code, done.output.splitlines()[1]) == (1, "  a job ran twice")
     told = CliRunner().invoke(cli, ["verify", str(folder), "--json"])

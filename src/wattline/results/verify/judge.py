@@ -10,6 +10,7 @@ from wattline.model.promises import ALL
 from wattline.model.run import Run
 from wattline.results.verify import budget, caps, job_limits, log, placement, plan, power, queue
 from wattline.results.verify._base import Counted, Finding, Judged, Rule, Skipped
+from wattline.results.verify.figures import figures
 from wattline.results.verify.node_stays import node_stays
 from wattline.results.verify.shared.rules import RULES as SHARED
 
@@ -42,8 +43,10 @@ class Verification:
         }
 
 
-def verify(run: Run) -> Verification:
+def verify(run: Run, told: Mapping[str, Any] | None = None) -> Verification:
     """Verify a run by its own records: its log, placement, job table and promises.
+
+    `told` are the metrics that were printed of it, or stand in its folder.
 
     Where the log itself is no log (its columns differ in length, time goes back), only that is
     judged: all else would stumble over the same stone.
@@ -51,7 +54,9 @@ def verify(run: Run) -> Verification:
     found: list[Finding] = []
     skipped: list[Skipped] = []
     judged: list[Judged] = []
-    for rules in (BEFORE_ALL, RULES):
+    printed = () if told is None else (
+        Rule("metrics", "the metrics are those of the records", lambda run: figures(run, told)),)
+    for rules in (BEFORE_ALL, (*RULES, *printed)):
         for rule in rules:
             if not rule.applies(run):
                 continue
