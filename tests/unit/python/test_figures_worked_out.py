@@ -341,3 +341,16 @@ def test_predictions_are_said_with_how_many_lie_inside_their_interval(tmp_path: 
     inside = found["inside_90pct_interval"] * 2 * held
     assert inside == pytest.approx(round(inside))
     assert 0.5 <= found["inside_90pct_interval"] <= 1.0
+
+
+def test_a_twin_passes_by_the_tail_of_its_starts_too() -> None:
+    """Two runs start ten jobs 10 s apart; the twin as the first does, but for two that it starts at
+    100 s. Of its 20 distances eight are 0 s, eight 10 s, two 90 s and two 100 s."""
+    jobs = [str(number) for number in range(10)]
+    runs = [RealRun(name, dict.fromkeys(jobs, at_s), dict.fromkeys(jobs, 5.0), (), {})
+            for name, at_s in (("a", 0.0), ("b", 10.0))]
+    starts = dict.fromkeys(jobs, 0.0) | {"8": 100.0, "9": 100.0}
+    found = judge(runs, [RealRun("twin", starts, dict.fromkeys(jobs, 5.0), (), {})], by=())
+    assert found.to_dict()["starts"]["to_twin"] == {"median_s": 10.0, "p90_s": pytest.approx(91.0)}
+    assert found.to_dict()["starts"]["widest_runs"] == {"median_s": 10.0, "p90_s": 10.0}
+    assert not found.starts_pass

@@ -34,6 +34,11 @@ def test_settings_that_are_equal_stand_on_the_front_once() -> None:
     assert told[1]["alike"] == []
 
 
+def test_a_setting_that_is_as_good_in_one_figure_and_worse_in_another_is_not_on_the_front() -> None:
+    beaten = found([(1.0, 2.0), (1.0, 3.0), (2.0, 2.0), (0.5, 4.0)])
+    assert [each.values["a.quite.long.field"][-1] for each in beaten.pareto()] == ["0", "3"]
+
+
 def test_labels_lie_neither_over_one_another_nor_over_points() -> None:
     close = found([(3.6e9 * (1 + 0.004 * place), 3600.0 * (12 - place)) for place in range(12)])
     figure = draw_front(close, GOALS)
