@@ -8,6 +8,8 @@
 # make test-long  what is marked long, many random examples, then all pairs of policies compiled
 #                 with checks: goes on where it stopped (LONG="--jobs 1": one at a time;
 #                 LONG="--shard 2/5": the second of five parts; LONG=--record: into the docs)
+# make test-mutants  tries small wrong changes of the package, each with the test that has to fail
+#                 under it (MUTANTS="--only grid", MUTANTS=--changed, MUTANTS="--shard 2/5")
 # make test-slurm24  the tests against Slurm 24.11, which is installed in a folder of its own
 # make setup prepares .venv (called by the other two)
 
@@ -21,7 +23,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 # that are no Python of this version: what is wrong with them is not said.
 COMPILE = -@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib
 
-.PHONY: setup run test check docs web coverage test-long test-slurm24 lint clean
+.PHONY: setup run test check docs web coverage test-long test-mutants test-slurm24 lint clean
 
 setup: $(STAMP)
 
@@ -61,6 +63,10 @@ coverage: $(DEV)
 test-long: $(DEV)
 	$(BIN)/python scripts/run_tests.py --long
 	$(BIN)/python -m tests.support.long_run $(LONG)
+	$(BIN)/python -m tests.support.mutants
+
+test-mutants: $(DEV)
+	$(BIN)/python -m tests.support.mutants $(MUTANTS)
 
 test-slurm24: $(DEV)
 	scripts/install-debian-packages

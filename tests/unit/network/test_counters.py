@@ -104,3 +104,17 @@ def test_bad_profiles(tmp_path):
             read_profiles(path)
     path.write_text("[mine]\nmpi = 0.3\nallreduce = 0.2\n")
     assert read_profiles(path)["mine"].sensitive
+
+
+@pytest.mark.parametrize(("test", "sensitive"), [(0.2, True), (0.2001, False)])
+def test_an_application_is_uncoupled_where_most_of_its_mpi_time_goes_to_mpi_test(
+    test: float, sensitive: bool
+) -> None:
+    assert MpiProfile("mine", mpi=0.4, test=test, wait=0.1).sensitive == sensitive
+
+
+def test_faster_communication_makes_no_application_faster_than_it_was_measured() -> None:
+    """A tenth of the time waits: three times as long, 0.2 more; half as long, no less."""
+    profile = MpiProfile("mine", mpi=0.4, wait=0.1)
+    assert profile.stretch(3.0) == pytest.approx(1.2)
+    assert profile.stretch(0.5) == 1.0

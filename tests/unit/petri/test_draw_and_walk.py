@@ -193,3 +193,12 @@ def test_mistakes_are_told_in_one_line(arguments: list[str], message: str) -> No
     with pytest.raises(InputError, match=message):
         CliRunner().invoke(cli, ["petri", *arguments], catch_exceptions=False,
                            standalone_mode=False)
+
+
+def test_labels_meet_where_their_halves_reach_further_than_they_are_apart() -> None:
+    """Two of width 4 and height 2, whose middles are 3 apart, then 4; and one above the other."""
+    box = Box((0.0, 0.0), (2.0, 1.0))
+    assert box.meets(Box((3.0, 0.0), (2.0, 1.0)))
+    assert not box.meets(Box((4.0, 0.0), (2.0, 1.0)))
+    assert box.meets(Box((0.0, 1.5), (2.0, 1.0)))
+    assert not box.meets(Box((0.0, 2.0), (2.0, 1.0)))

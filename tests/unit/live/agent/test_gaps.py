@@ -50,3 +50,12 @@ def test_of_a_life_that_is_new_as_many_are_asked_for_as_was_said():
     near = Gaps(back=3)
     assert near.take(1)
     assert near.missing == []
+
+
+def test_what_was_missing_of_an_earlier_life_is_lost() -> None:
+    """Of the readings 1 and 5, the three between."""
+    gaps = Gaps()
+    gaps.take(1)
+    gaps.take(5)
+    gaps.begin(2)
+    assert (gaps.life, gaps.missing, gaps.lost) == (2, [], 3)
