@@ -13,7 +13,7 @@ from tests.support.definitions.backfilling import Easy
 from tests.support.definitions.drawn import cases
 from tests.support.definitions.engines import assert_same, simulated, watt_reservations
 from tests.support.definitions.world import Case, Outcome, World
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.thinned import crossed
 from tests.support.workloads import compose
 
@@ -26,7 +26,7 @@ from wattline.physics.powercap import PowerCap
 from wattline.policies.admission import adaptive_setup, dvfs, wait
 from wattline.policies.backfill.none import NoBackfill
 
-EXAMPLES = examples(300, at_night=300)
+EXAMPLES = costing(10)
 PARTS = [0.25, 0.5, 1.0]
 """Speed, and power above idle (`dvfs`: whole power), of the levels."""
 CORE = CorePower((0.5e9, 1e9, 2e9), (15.0, 20.0, 30.0), 10.0)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.examples import examples
+from tests.support.examples import costing
 from tests.support.shared import machine, requests
 from tests.support.shared_judged import case_made, findings
 
@@ -36,7 +36,7 @@ def crowded(seed: int) -> tuple[Any, Any, Rules, Any]:
     return on, asked, rules, simulate_shared(on, asked, rules)
 
 
-@examples(9, at_night=100)
+@costing(100)
 @given(seed=st.integers(0, 10_000))
 def test_no_start_delays_the_first_of_the_queue(seed: int) -> None:
     assert findings(*crowded(seed)) == []
