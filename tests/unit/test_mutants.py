@@ -276,10 +276,10 @@ def test_what_git_says_changed_has_new_files_and_none_that_it_ignores(checkout: 
 def test_the_scores_are_recorded_between_the_marks_of_a_page(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
-    record(page, [_result("account", KILLED), _result("petri", SURVIVED)])
+    record(page, [_result("account", KILLED), _result("petri", SURVIVED)], 3)
     assert page.read_text() == f"""before
 {BEGIN}
-Last run: 2026-01-02.
+Last run: 2026-01-02, 2 of 3 changes.
 
 | room | changes | killed | survived | equivalent | score | first sample |
 |---|---|---|---|---|---|---|
@@ -292,4 +292,4 @@ after
     assert PAGE.read_text(encoding="utf-8").count(f"{BEGIN}\n") == 1
     page.write_text("")
     with pytest.raises(SystemExit, match=r"page\.md lacks the marks"):
-        record(page, RESULTS)
+        record(page, RESULTS, 6)

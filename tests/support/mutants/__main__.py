@@ -142,15 +142,16 @@ class Trial:
                       tried.outcome, tried.test, round(time.monotonic() - begun_s, 1), now)
 
 
-def record(page: Path, results: Sequence[Result]) -> None:
-    """Write the scores between the marks of a page."""
+def record(page: Path, results: Sequence[Result], of: int) -> None:
+    """Write the scores between the marks of a page, and how many of the changes were tried."""
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     _, found, after = rest.partition(END)
     if not found:
         raise SystemExit(f"{page.name} lacks the marks {BEGIN} and {END}")
     days = sorted(result.finished[:10] for result in results)
     when = days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
-    text = f"Last run: {when}.\n\n{as_markdown(scores(results), FIRST_SAMPLE)}"
+    tried = f"Last run: {when}, {len(results)} of {of} changes."
+    text = f"{tried}\n\n{as_markdown(scores(results), FIRST_SAMPLE)}"
     page.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
 
 
@@ -179,9 +180,10 @@ def main(arguments: Sequence[str]) -> int:
     rest = [each for key, each in keys.items()
             if asked.afresh or key not in kept.known or kept.known[key].is_wrong]
     if asked.record:
-        if rest:
-            raise SystemExit(f"{len(rest)} changes are not tried yet, or survived")
-        record(PAGE, [kept.known[key] for key in keys])
+        known = [kept.known[key] for key in keys if key in kept.known]
+        if not known:
+            raise SystemExit("nothing was tried yet")
+        record(PAGE, known, len(keys))
         return 0
     _carry_out(rest, kept, max(asked.jobs, 1), asked.limit_s)
     results = [kept.known[key] for key in keys]
