@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from tests.support.definitions.admissions import Adaptive, Dvfs, Wait
 from tests.support.definitions.backfilling import Easy
+from tests.support.definitions.busy import busy_cases
 from tests.support.definitions.drawn import cases
 from tests.support.definitions.engines import assert_same, simulated, watt_reservations
 from tests.support.definitions.world import Case, Outcome, World
@@ -58,6 +59,15 @@ def test_runs_under_caps_and_reservations_are_those_of_the_definition(power, bac
     policy = compose(admission=admission(case),
                      **({} if backfill == "easy" else {"backfill": NoBackfill()}))
     assert_same(simulated(case, policy), defined(case, definition(), backfill == "easy"))
+
+
+@pytest.mark.parametrize("power", ["wait", "dvfs"])
+@given(case=busy_cases())
+@EXAMPLES
+def test_a_busy_machine_runs_as_the_definition_has_it(power, case):
+    definition, admission = POWERS[power]
+    policy = compose(admission=admission(case))
+    assert_same(simulated(case, policy), defined(case, definition()))
 
 
 def test_a_job_that_stood_aside_does_not_run_into_a_reservation_of_nodes():

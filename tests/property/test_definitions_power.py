@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from tests.support.definitions.admissions import Block, Unlimited, Watts
 from tests.support.definitions.backfilling import Easy, Multifactor, fcfs, sjf
+from tests.support.definitions.busy import busy_cases
 from tests.support.definitions.drawn import cases
 from tests.support.definitions.engines import (
     ToldBooks,
@@ -47,7 +48,7 @@ def defined(case: Case, power, order=fcfs, backfill: bool = True) -> Outcome:
 
 @pytest.mark.parametrize(("power", "order", "backfill"), crossed(
     list(POWERS), list(ORDERS), ["easy", "none"], later=pytest.mark.long))
-@given(case=cases())
+@given(case=busy_cases(watts_windows=False))
 @EXAMPLES
 def test_runs_under_caps_and_reservations_are_those_of_the_definition(
     power, order, backfill, case
@@ -89,6 +90,34 @@ def test_watts_that_are_left_beside_the_first_waiting_job_are_given_away_once(wi
     run = simulated(case, compose(admission=watts_of(case)))
     assert run.schedule.start_s.tolist() == [0, 10, 2, 20]
     assert_same(run, defined(case, Watts()))
+
+
+@given(case=cases())
+@EXAMPLES
+def test_reserved_watts_are_known_to_end_as_the_definition_has_it(case):
+    policy = compose(admission=watts_of(case))
+    assert_same(simulated(case, policy), defined(case, Watts()))
+
+
+@given(case=busy_cases(told=True, watts_windows=False))
+@EXAMPLES
+def test_measured_power_is_what_a_job_holds(case):
+    expected = defined(case, Watts())
+    assert_same_outcome(
+        ToldBooks(case, compose(admission=watts.Watts())).outcome(), expected)
+
+
+def test_a_first_job_keeps_its_watts_while_units_are_out_of_order():
+    """Nine nodes under 1,150 W, four broken: five idle with 500 W. The second job needs them all
+    and 500 W more, which it has at 10 s; the whole idle machine and it would draw 1,400 W. The
+    third, of 30 s on one node, would take one."""
+    jobs = JobTable.build(submit_s=[0, 1, 2], procs=[4, 5, 1], run_s=[10, 10, 30],
+                          power_w=[400.0, 1000.0, 300.0])
+    case = Case(jobs, Machine.uniform(9, NODE), Signal([0.0, 0.5], [1400.0, 1150.0], "W"),
+                told=(Outage(0.0, 4), Outage(200.0, -4)))
+    found = ToldBooks(case, compose(admission=watts.Watts())).outcome()
+    assert found.start_s == [0, 10, 20]
+    assert_same_outcome(found, defined(case, Watts()))
 
 
 def test_a_first_job_that_asks_for_no_time_keeps_its_place_beside_a_reservation():

@@ -10,7 +10,6 @@ from wattline.model.kernel import implement, kernel
 from wattline.model.promises import PLANNED
 from wattline.policies.admission.power import (
     exceeds_alone,
-    idle_machine_w,
     never_fits,
     raised_w,
     within_cap,
@@ -32,6 +31,7 @@ from wattline.policies.contract import (
     watts_of,
 )
 from wattline.policies.from_view import decides_from_view
+from wattline.policies.set_aside import idle_now_w
 from wattline.policies.state import RUNNING, State
 from wattline.policies.traits import never_slows, power_wait
 
@@ -96,7 +96,7 @@ def _watts_at(st: State, admission: Watts, time_s: float) -> float:
 @implement(not_before_s, Watts)
 @kernel
 def _not_before_s(st: State, admission: Watts, job: int) -> float:
-    return risen_s(st, admission, idle_machine_w(st) + added_watts(st, job))
+    return risen_s(st, admission, idle_now_w(st) + added_watts(st, job))
 
 
 @implement(sets_aside, Watts)

@@ -1,0 +1,76 @@
+"""Random cases of a busy machine, in small whole figures: ties and exact fits are common."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tests.support.definitions.world import Case, Reading
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine, NodeClass
+from wattline.model.reservation import Reservation
+from wattline.model.signal import Signal
+
+IDLE_W, ACTIVE_W = 100.0, 300.0
+WATTS = (50.0, 99.5, 100.0, 100.5, 150.0, 200.0, 200.0, 300.0, 300.0, 300.0, 500.0)
+"""Of a busy unit: below, at, just above and far above what it draws idle."""
+MOST_JOBS = 24
+
+
+def busy_cases(told: bool = False, watts_windows: bool = True) -> st.SearchStrategy[Case]:
+    """With `told`, power is measured while jobs run.
+
+    Figures come from a seed: drawn one by one, they would mostly be small, and nobody would wait.
+    """
+    return st.builds(case, st.integers(0, 2**32 - 1), st.integers(1, MOST_JOBS), st.just(told),
+                     st.just(watts_windows))
+
+
+def case(seed: int, most_jobs: int, told: bool, watts_windows: bool) -> Case:
+    """The first jobs of a seed's machine, and all that happens to it."""
+    random = np.random.default_rng(seed)
+    units = int(random.integers(2, 11))
+    procs = np.minimum(random.integers(1, units + 1, MOST_JOBS),
+                       random.integers(1, units + 1, MOST_JOBS))
+    run_s = np.where(random.random(MOST_JOBS) < 0.1, 0, random.integers(1, 16, MOST_JOBS))
+    more_s = random.choice([0, 0, 0, 1, 5, 12, -3], MOST_JOBS)
+    table = JobTable.build(
+        submit_s=np.append(0, np.cumsum(random.integers(0, random.integers(2, 6),
+                                                        MOST_JOBS - 1))),
+        procs=procs, run_s=run_s, requested_s=np.maximum(run_s + more_s, 0),
+        power_w=procs * random.choice(WATTS, MOST_JOBS))
+    machine = Machine.uniform(units, NodeClass(power_w_idle=IDLE_W, power_w_active=ACTIVE_W))
+    jobs = table.take(np.arange(most_jobs))
+    return Case(jobs, machine, _cap_w(random, units), tuple(_windows(random, units, watts_windows)),
+                str(random.choice(["extend", "kill"])),
+                tuple(_told(random, jobs)) if told else ())
+
+
+def _cap_w(random: np.random.Generator, units: int) -> Signal:
+    """Steps that leave jobs from nothing to all that they could draw."""
+    def watts() -> float:
+        return units * IDLE_W + 50.0 * random.integers(0, 4 * units + 1)
+
+    steps = [(float(random.integers(1, 60)), watts()) for _ in range(random.integers(0, 4))]
+    first_w = units * IDLE_W + 50.0 * random.integers(units, 4 * units + 1)
+    return Signal.from_steps([(0.0, first_w), *steps], "W")
+
+
+def _windows(random: np.random.Generator, units: int, of_watts: bool) -> list[Reservation]:
+    """In half of the cases one or two, of units, of watts or of both."""
+    found, left = [], units
+    for number in range(max(int(random.integers(-1, 3)), 0)):
+        kind = random.integers(3) if of_watts else 0
+        nodes = int(random.integers(0, left + 1)) if kind != 1 else 0
+        watts = 50.0 * random.integers(0, 2 * units + 1) if kind != 0 else 0.0
+        if nodes or watts:
+            left -= nodes
+            found.append(Reservation(float(random.integers(1, 60)), float(random.integers(1, 16)),
+                                     nodes=nodes, watts=float(watts), name=f"w{number}"))
+    return found
+
+
+def _told(random: np.random.Generator, jobs: JobTable) -> list[Reading]:
+    return [Reading(float(jobs.submit_s[job]) + float(random.integers(1, 12)), job,
+                    float(jobs.procs[job] * random.choice(WATTS)))
+            for job in random.integers(0, len(jobs), random.integers(0, 8)).tolist()]
