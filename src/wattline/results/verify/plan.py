@@ -90,11 +90,13 @@ def plan(run: Run) -> Verdicts:
         for job in joining.get(at, ()):
             planned[job] = free.earliest(now_s, float(asked_s[job]), int(schedule.nodes[job]))
             free.add(planned[job], planned[job] + float(asked_s[job]), int(schedule.nodes[job]))
-        late = [job for job in planned if planned[job] <= now_s < start_s[job]]
+        late = [job for job in planned if planned[job] <= now_s and planned[job] < start_s[job]]
         if late:
             name = int(run.jobs.job_id[late[0]])
-            yield Finding(f"job {name} could count on {planned[late[0]]:g} s and waits at "
-                          f"{now_s:g} s", name, now_s)
+            starts = "never starts" if np.isinf(start_s[late[0]]) else (
+                f"starts at {start_s[late[0]]:g} s")
+            yield Finding(f"job {name} could count on {planned[late[0]]:g} s and {starts}", name,
+                          planned[late[0]])
             return
         for job in starting.get(at, ()):
             then_s, length_s = planned.pop(job), float(asked_s[job])

@@ -21,6 +21,7 @@ from wattline.model.run import EventKind, EventLog, Run
 from wattline.model.signal import Signal
 from wattline.policies.admission.block import Block
 from wattline.policies.admission.watts import Watts
+from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.backfill.none import NoBackfill
 from wattline.policies.order.multifactor import Multifactor
 from wattline.policies.order.sjf import Sjf
@@ -189,3 +190,35 @@ def test_the_number_of_decisions_that_were_judged_is_said(monkeypatch: pytest.Mo
     monkeypatch.setattr("wattline.results.verify.queue.MOST_CELLS", 150)
     judged, = (each for each in verify(run).judged if each.rule == "queue.rule")
     assert judged.decisions < judged.of == 8
+
+
+def test_a_reservation_is_not_moved_to_later() -> None:
+    """Job 2 has 10 s, job 3 its 15 s behind it; job 4 fits before them and may not move job 2."""
+    jobs = table((0, 8, 10), (1, 8, 5), (2, 8, 5), (3, 2, 7))
+    run = play(jobs, backfill=Conservative())
+    assert starts(run) == [0, 10, 15, 3]
+    assert verify(run).findings == ()
+    late = verify(started(run, 0, 10, 16, 3)).findings
+    assert [(each.rule, each.job, each.time_s) for each in late] == [("queue.plan", 3, 15.0)]
+    assert late[0].sentence == "job 3 could count on 15 s and starts at 16 s"
+
+
+def test_a_job_that_ends_early_lets_reservations_move_forward() -> None:
+    """Job 1 asks for 10 s and takes 4: job 2, planned for 10 s, can count on 4 s from then on."""
+    jobs = table((0, 8, 4), (1, 8, 5), requested_s=[10.0, 5.0])
+    run = play(jobs, backfill=Conservative())
+    assert starts(run) == [0, 4]
+    assert verify(run).findings == ()
+    found, = verify(started(run, 0, 10)).findings
+    assert found.sentence == "job 2 could count on 4 s and starts at 10 s"
+
+
+def test_a_job_draws_the_power_that_the_table_has() -> None:
+    """600 W for two nodes, of which the records say 500 in all their sums."""
+    run = play(table((0, 2, 10), power_w=[600.0]))
+    assert verify(run).findings == ()
+    less = replace(run, jobs=run.jobs.with_columns(power_w=[500.0]))
+    wrong = [each.rule for each in verify(less).findings]
+    assert "power.own" in wrong
+    told = replace(started(less, 0), jobs=run.jobs)
+    assert [each.rule for each in verify(told).findings] == ["power.own"]
