@@ -29,11 +29,12 @@ def busy_cases(told: bool = False, watts_windows: bool = True) -> st.SearchStrat
 def case(seed: int, most_jobs: int, told: bool, watts_windows: bool) -> Case:
     """The first jobs of a seed's machine, and all that happens to it."""
     random = np.random.default_rng(seed)
-    units = int(random.integers(2, 11))
-    procs = np.minimum(random.integers(1, units + 1, MOST_JOBS),
-                       random.integers(1, units + 1, MOST_JOBS))
+    scarce_watts = random.random() < 0.5  # else units are what jobs wait for
+    units = int(random.integers(8, 17) if scarce_watts else random.integers(2, 11))
+    procs = random.integers(1, 5 if scarce_watts else units + 1, MOST_JOBS)
     run_s = np.where(random.random(MOST_JOBS) < 0.1, 0, random.integers(1, 16, MOST_JOBS))
-    more_s = random.choice([0, 0, 0, 1, 5, 12, -3], MOST_JOBS)
+    run_s = np.where(random.random(MOST_JOBS) < 0.4 * scarce_watts, 5 * run_s, run_s)
+    more_s = random.choice([0, 0, 0, 0, 0, 0, 1, 5, 12, -3], MOST_JOBS)
     table = JobTable.build(
         submit_s=np.append(0, np.cumsum(random.integers(0, random.integers(2, 6),
                                                         MOST_JOBS - 1))),
@@ -41,18 +42,19 @@ def case(seed: int, most_jobs: int, told: bool, watts_windows: bool) -> Case:
         power_w=procs * random.choice(WATTS, MOST_JOBS))
     machine = Machine.uniform(units, NodeClass(power_w_idle=IDLE_W, power_w_active=ACTIVE_W))
     jobs = table.take(np.arange(most_jobs))
-    return Case(jobs, machine, _cap_w(random, units), tuple(_windows(random, units, watts_windows)),
+    return Case(jobs, machine, _cap_w(random, units, scarce_watts),
+                tuple(_windows(random, units, watts_windows)),
                 str(random.choice(["extend", "kill"])),
                 tuple(_told(random, jobs)) if told else ())
 
 
-def _cap_w(random: np.random.Generator, units: int) -> Signal:
+def _cap_w(random: np.random.Generator, units: int, scarce: bool) -> Signal:
     """Steps that leave jobs from nothing to all that they could draw."""
     def watts() -> float:
         return units * IDLE_W + 50.0 * random.integers(0, 4 * units + 1)
 
     steps = [(float(random.integers(1, 60)), watts()) for _ in range(random.integers(0, 4))]
-    first_w = units * IDLE_W + 50.0 * random.integers(units, 4 * units + 1)
+    first_w = units * IDLE_W + 50.0 * random.integers(units, (2 if scarce else 4) * units + 1)
     return Signal.from_steps([(0.0, first_w), *steps], "W")
 
 
@@ -73,4 +75,4 @@ def _windows(random: np.random.Generator, units: int, of_watts: bool) -> list[Re
 def _told(random: np.random.Generator, jobs: JobTable) -> list[Reading]:
     return [Reading(float(jobs.submit_s[job]) + float(random.integers(1, 12)), job,
                     float(jobs.procs[job] * random.choice(WATTS)))
-            for job in random.integers(0, len(jobs), random.integers(0, 8)).tolist()]
+            for job in random.integers(0, len(jobs), random.integers(0, 20)).tolist()]
