@@ -199,12 +199,13 @@ def test_a_change_is_tried_in_a_copy_and_one_that_never_ends_is_ended(
     checkout: Path, tmp_path: Path
 ) -> None:
     mutants = [_mutant("2 * x", "3 * x"), _mutant("x += 1", "x += 0", BELOW),
-               _mutant("2 * x", "x", ODD)]
+               _mutant("2 * x", "x", ODD), _mutant("x < 0", "x < 0.0", "", "the same")]
     before = sorted((path, path.read_text()) for path in checkout.rglob("*.py"))
     found: list[Result] = []
     Trial(tmp_path, 1, 4.0, checkout).run(mutants, found.append, lambda mutant: [])
     assert sorted((each.test, each.outcome, each.is_wrong) for each in found) == sorted([
-        (TWO, KILLED, False), (BELOW, ENDLESS, False), (ODD, FAILS_ANYWAY, True)])
+        (TWO, KILLED, False), (BELOW, ENDLESS, False), (ODD, FAILS_ANYWAY, True),
+        ("", EQUIVALENT, False)])
     assert sorted((path, path.read_text()) for path in checkout.rglob("*.py")) == before
 
 

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
 from pathlib import Path
 from queue import SimpleQueue
@@ -46,7 +46,7 @@ PAGE = ROOT / "docs" / "proofs.md"
 LIMIT_S = 60.0
 """Of the processor for the tests of a change."""
 NOT_HERE = ("tests/slurm", "tests/browser", "tests/docs", "tests/style")
-TOGETHER = 40
+TOGETHER = 20
 """So many named tests are tried at a time without their changes."""
 
 
@@ -105,27 +105,36 @@ class Trial:
 
     def run(self, mutants: Sequence[Mutant], told: Callable[[Result], None],
             find: Callable[[Mutant], Sequence[str]]) -> None:
-        """Tell what became of each; first of all that the named tests pass as things are."""
+        """Tell what became of each; before that, that its test passes as things are."""
+        names = sorted({mutant.killed_by for mutant in mutants})
+        parts = [names[first : first + TOGETHER] for first in range(0, len(names), TOGETHER)]
+        waiting: list[Future[Result]] = []
+
+        def tell(done: Future[Result]) -> None:
+            if not done.cancelled() and done.exception() is None:
+                told(done.result())
+
         with ThreadPoolExecutor(self._workers) as pool:
-            broken = self._broken(pool, mutants)
-            waiting = [pool.submit(self._try, mutant, find, mutant.killed_by in broken)
-                       for mutant in mutants]
             try:
-                for each in as_completed(waiting):
-                    told(each.result())
+                checks = {pool.submit(self._failing, part): part for part in parts}
+                for check in as_completed(checks):
+                    broken = check.result()
+                    for mutant in mutants:
+                        if mutant.killed_by in checks[check]:
+                            tried = pool.submit(self._try, mutant, find,
+                                                mutant.killed_by in broken)
+                            tried.add_done_callback(tell)
+                            waiting.append(tried)
+                for each in waiting:
+                    each.result()
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
-    def _broken(self, pool: ThreadPoolExecutor, mutants: Sequence[Mutant]) -> set[str]:
-        names = sorted({mutant.killed_by for mutant in mutants if mutant.killed_by})
-        parts = [names[first : first + TOGETHER] for first in range(0, len(names), TOGETHER)]
-        return set().union(*pool.map(self._failing, parts))
-
     def _failing(self, names: Sequence[str]) -> set[str]:
         copy = self._copies.get()
         try:
-            return copy.failing(names, self._limit_s * len(names))
+            return copy.failing([name for name in names if name], self._limit_s * len(names))
         finally:
             self._copies.put(copy)
 

@@ -97,8 +97,7 @@ class Copy:
 
     def failing(self, tests: Sequence[str], limit_s: float) -> set[str]:
         """Those of these tests that fail as things are."""
-        ran = self._pytest(list(tests), limit_s)
-        if ran.passed or not tests:
+        if not tests or (ran := self._pytest(list(tests), limit_s)).passed:
             return set()
         if len(tests) == 1:
             return set(tests)
