@@ -11,8 +11,6 @@ ECHOES = {
     "prune": "of a search: whether to, as given",
     "base_power_w": "of a node: what was given",
     "cap_w_min": "of a device: what was given",
-    "entities": "how many rows a view has; the rows are compared",
-    "event": "the name of a class of events",
     "lease": "of a site: what was given",
     "mosquitto_conf": "the name of a file",
     "planned_on": "words for the hours that were given",

@@ -15,7 +15,7 @@ from wattline.account import schema
 from wattline.account.ledger import jobs
 from wattline.account.ledger import runs as ledger_runs
 from wattline.account.store import Store, metadata, name_type
-from wattline.physics.claims import Claim, ClaimBook, ClaimSetting, Measured, Verification
+from wattline.physics.claims import Claim, ClaimBook, ClaimSetting, ClaimVerification, Measured
 from wattline.physics.claims.learning import Ended
 
 NO_CAP_W = 0.0
@@ -96,7 +96,7 @@ class ClaimTable:
         return {claim.key for claim in self.load()
                 if claim.predictions and claim.runs > runs.get(claim.key, claim.runs)}
 
-    def record(self, runs: Sequence[Measured]) -> list[Verification]:
+    def record(self, runs: Sequence[Measured]) -> list[ClaimVerification]:
         """Verify the claims by the runs that are new to the store, and keep the corrected ones.
 
         A run is known by its id, or where it has none by its figures; of runs of one call with the

@@ -15,8 +15,8 @@ from wattline.model.shown import Shown
 from wattline.physics.claims import (
     Claim,
     ClaimBook,
+    ClaimVerification,
     Objective,
-    Verification,
     npb_claims,
     read_claims,
     read_runs,
@@ -87,7 +87,7 @@ class ClaimsVerified(Shown):
     False
     """
 
-    verified: tuple[Verification, ...]
+    verified: tuple[ClaimVerification, ...]
     corrected: bool
     """Whether a store has the corrections."""
     already_counted: int
@@ -181,7 +181,7 @@ def verify_claims(source: str | Path, store: str = "") -> ClaimsVerified:
     if store:
         refuse_missing(store)
         with Store(store) as opened:
-            found: Iterable[Verification] = ClaimTable(opened).record(runs)
+            found: Iterable[ClaimVerification] = ClaimTable(opened).record(runs)
     else:
         found = npb_claims().record(runs)[1]
     verified = tuple(found)
@@ -202,7 +202,7 @@ class ClaimsLearnt(Shown):
     {'state FAILED': 1}
     """
 
-    verified: tuple[Verification, ...]
+    verified: tuple[ClaimVerification, ...]
     already_counted: int
     left_out: dict[str, int]
     """By reason."""
@@ -290,7 +290,7 @@ def _unused(source: Path) -> tuple[str, ...]:
     return (f"nothing is read from column {', '.join(unused)}",) if unused else ()
 
 
-def _judged(found: Verification) -> dict[str, Any]:
+def _judged(found: ClaimVerification) -> dict[str, Any]:
     return {
         "claimed": claim_row(found.claim) if found.claim else None,
         "measured_s": found.measured.time_s, "measured_j": found.measured.energy_j,

@@ -3,7 +3,7 @@
 See docs/claims.md.
 """
 
-from wattline.physics.claims.book import ClaimBook, Measured, Verification
+from wattline.physics.claims.book import ClaimBook, ClaimVerification, Measured
 from wattline.physics.claims.claim import Claim, ClaimSetting
 from wattline.physics.claims.files import npb_claims, read_claims, read_runs, write_claims
 from wattline.physics.claims.objective import ChosenClaim, Objective
@@ -13,9 +13,9 @@ __all__ = [
            "Claim",
            "ClaimBook",
            "ClaimSetting",
+           "ClaimVerification",
            "Measured",
            "Objective",
-           "Verification",
            "npb_claims",
            "read_claims",
            "read_runs",

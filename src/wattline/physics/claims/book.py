@@ -28,7 +28,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Verification:
+class ClaimVerification:
     """A claim beside the run that it predicted; errors are relative and signed."""
 
     claim: Claim | None
@@ -91,7 +91,7 @@ class ClaimBook:
         """The best class and setting among the free nodes."""
         return choose(self.candidates(application, free, nodes), objective.among(self), free)
 
-    def record(self, runs: Iterable[Measured]) -> tuple[ClaimBook, list[Verification]]:
+    def record(self, runs: Iterable[Measured]) -> tuple[ClaimBook, list[ClaimVerification]]:
         """Verify claims against runs, one after the other, and correct them by each."""
         book = ClaimBook(self)
         found = []
@@ -101,7 +101,7 @@ class ClaimBook:
             corrected = _corrected(before, run, guess)
             book._claims[corrected.key] = corrected
             found.append(
-                Verification(
+                ClaimVerification(
                     guess, run, corrected,
                     _off(run.time_s, guess.time_s) if guess else math.nan,
                     _off(run.energy_j, guess.energy_j) if guess else math.nan,

@@ -15,7 +15,7 @@ from wattline.studies.puppet.cases import (
 )
 from wattline.studies.puppet.figures import CAPS, IDLES, DayCurve
 from wattline.studies.puppet.runs import ORDERS, CappedCase
-from wattline.studies.puppet.verdicts import Finding, Judgement, Margin, finding, mean
+from wattline.studies.puppet.verdicts import Judgement, Margin, StudyFinding, finding, mean
 
 MINOR = 0.10
 """What is taken for a minor impact, and for comparable, more or less: the publication gives no
@@ -23,7 +23,7 @@ figure."""
 METHODS = ("dvfs", "block", "wait")
 
 
-def wait_beats_block(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
+def wait_beats_block(ratios: Ratios, busy: tuple[int, ...], parts: int) -> StudyFinding:
     pairs = list(zip(each(ratios, range(parts), "wait"), each(ratios, range(parts), "block"),
                      strict=True))
     return finding(
@@ -42,7 +42,7 @@ def wait_beats_block(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Findi
             "that pass can move either way; worst: " + judgement.worst), ties_hold=True)
 
 
-def allocation_trade(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
+def allocation_trade(ratios: Ratios, busy: tuple[int, ...], parts: int) -> StudyFinding:
     rows = {method: each(ratios, range(parts), method) for method in ("block", "wait")}
     every = [ratio for row in rows.values() for ratio in row]
     return finding(
@@ -53,7 +53,7 @@ def allocation_trade(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Findi
         {method: means(row) for method, row in rows.items()}, chaos)
 
 
-def minor_until_tight(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
+def minor_until_tight(ratios: Ratios, busy: tuple[int, ...], parts: int) -> StudyFinding:
     rows = {cap: each(ratios, range(parts), "wait", cap=cap) for cap in CAPS}
     moderate = [r for cap in MODERATE for r in rows[cap]]
     tight = means(rows[0.4])
@@ -78,7 +78,7 @@ def minor_until_tight(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Find
         {f"{cap:.0%}": means(row) for cap, row in rows.items()}, why, ties_hold=True)
 
 
-def comparable_unless_tight(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
+def comparable_unless_tight(ratios: Ratios, busy: tuple[int, ...], parts: int) -> StudyFinding:
     _, quiet = split(busy, parts)
     pairs = [pair for cap in CAPS
              for group in (range(parts) if cap > 0.4 else quiet,)
@@ -108,7 +108,7 @@ def comparable_unless_tight(ratios: Ratios, busy: tuple[int, ...], parts: int) -
             for cap in CAPS}}, why, ties_hold=True)
 
 
-def worse_when_tight(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
+def worse_when_tight(ratios: Ratios, busy: tuple[int, ...], parts: int) -> StudyFinding:
     pairs = list(zip(each(ratios, range(parts), "wait", cap=0.4),
                      each(ratios, range(parts), "dvfs", cap=0.4), strict=True))
     return finding(
@@ -120,7 +120,7 @@ def worse_when_tight(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Findi
         chaos)
 
 
-def wfp_robust(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
+def wfp_robust(ratios: Ratios, busy: tuple[int, ...], parts: int) -> StudyFinding:
     rows = {method: {order: [ratios[CappedCase(part, order, method)] for part in range(parts)]
                      for order in ORDERS} for method in METHODS}
     growth = {method: {order: mean(r.wait for r in row) for order, row in by.items()}
@@ -149,7 +149,7 @@ def wfp_robust(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
         {"mean_wait_ratio": growth, "mean_added_wait_min": minutes}, why)
 
 
-def busier_suffers_more(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
+def busier_suffers_more(ratios: Ratios, busy: tuple[int, ...], parts: int) -> StudyFinding:
     high, low = split(busy, parts)
     added = {method: {name: mean(map(added_min, each(ratios, group, method)))
                       for name, group in (("busy", high), ("quiet", low))} for method in METHODS}
@@ -171,7 +171,7 @@ def busier_suffers_more(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Fi
         {"added_wait_min": added}, why)
 
 
-def idle_and_load(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
+def idle_and_load(ratios: Ratios, busy: tuple[int, ...], parts: int) -> StudyFinding:
     high, low = split(busy, parts)
     spans = {order: {name: mean(_idle_span(ratios, part, order) for part in group)
                      for name, group in (("busy", high), ("quiet", low))} for order in ORDERS}
@@ -183,7 +183,7 @@ def idle_and_load(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
         {"edp_span": spans}, chaos)
 
 
-def idle_and_order(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
+def idle_and_order(ratios: Ratios, busy: tuple[int, ...], parts: int) -> StudyFinding:
     spans = {order: [_idle_span(ratios, part, order) for part in range(parts)] for order in ORDERS}
 
     def why(judgement: Judgement) -> str:
@@ -201,7 +201,7 @@ def idle_and_order(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding
         {"edp_span": {order: mean(row) for order, row in spans.items()}}, why)
 
 
-def under_the_cap(ratios: Ratios, curve: DayCurve) -> Finding:
+def under_the_cap(ratios: Ratios, curve: DayCurve) -> StudyFinding:
     capped = [r.figures for r in ratios.values() if r.case.method != "none"]
     above_s = sum(f.above_cap_s for f in capped)
     nearest = max(f.peak_w / f.cap_w for f in capped)

@@ -16,10 +16,10 @@ from wattline.studies.puppet.cases import (
 )
 from wattline.studies.puppet.figures import ALPHAS, BETAS, CAPS
 from wattline.studies.puppet.runs import CORE_SHARE, LOWEST, power_factor
-from wattline.studies.puppet.verdicts import Finding, Judgement, Margin, finding, mean
+from wattline.studies.puppet.verdicts import Judgement, Margin, StudyFinding, finding, mean
 
 
-def dvfs_trade(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
+def dvfs_trade(ratios: Ratios, busy: tuple[int, ...], parts: int) -> StudyFinding:
     found = {cap: each(ratios, range(parts), "dvfs", cap=cap) for cap in MODERATE}
     every = [ratio for row in found.values() for ratio in row]
     return finding(
@@ -31,7 +31,7 @@ def dvfs_trade(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
         {f"{cap:.0%}": means(row) for cap, row in found.items()}, chaos)
 
 
-def cubic_hurts_least(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
+def cubic_hurts_least(ratios: Ratios, busy: tuple[int, ...], parts: int) -> StudyFinding:
     rows = {alpha: each(ratios, range(parts), "dvfs", alpha=alpha) for alpha in ALPHAS}
     margins = [
         Margin(label(third.case), min(times_wait(first, third), times_wait(second, third)) - 1)
@@ -43,7 +43,7 @@ def cubic_hurts_least(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Find
         chaos)
 
 
-def tight_cap_edp(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
+def tight_cap_edp(ratios: Ratios, busy: tuple[int, ...], parts: int) -> StudyFinding:
     _, quiet = split(busy, parts)
     high = [r.edp for r in each(ratios, busy, "dvfs", cap=0.4)]
     low = [r.edp for r in each(ratios, quiet, "dvfs", cap=0.4)]
@@ -63,7 +63,7 @@ def tight_cap_edp(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
         {"edp_busy": high, "edp_quiet": low}, why)
 
 
-def tighter_more_use(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
+def tighter_more_use(ratios: Ratios, busy: tuple[int, ...], parts: int) -> StudyFinding:
     rows = {cap: each(ratios, range(parts), "dvfs", cap=cap) for cap in CAPS}
     margins = {
         f"{wide:.0%} to {tight:.0%}": [
@@ -87,7 +87,7 @@ def tighter_more_use(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Findi
         margins, {"mean_utilisation_ratio": series}, why)
 
 
-def beta_and_edp(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
+def beta_and_edp(ratios: Ratios, busy: tuple[int, ...], parts: int) -> StudyFinding:
     rows = {beta: each(ratios, range(parts), "dvfs", beta=beta) for beta in BETAS}
     margins = {
         f"beta {beta:g}": [Margin(label(b.case), a.edp / b.edp - 1)

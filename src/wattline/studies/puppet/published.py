@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wattline.studies.puppet.study import PuppetResult
-from wattline.studies.puppet.verdicts import Finding
+from wattline.studies.puppet.verdicts import StudyFinding
 
 NOT_HERE = (
     ("section 4.2, figures 7 to 9", "validation against measured power (errors up to 3.84 %)",
@@ -29,7 +29,7 @@ def rows(results: PuppetResult) -> list[tuple[str, ...]]:
     return found
 
 
-def _ours(finding: Finding) -> str:
+def _ours(finding: StudyFinding) -> str:
     judgement = finding.judgement
     return f"{judgement.right} of {judgement.cases} cases" + (
         f"; worst: {judgement.worst}" if judgement.worst else "")

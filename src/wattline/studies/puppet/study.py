@@ -14,7 +14,7 @@ from wattline.studies.puppet.log_figures import MIRA, log_figures
 from wattline.studies.puppet.runs import ORDERS, CappedCase, Laboratory, Ratio
 from wattline.studies.puppet.sensitivity import Tables, tables
 from wattline.studies.puppet.steps import StepError, step_study
-from wattline.studies.puppet.verdicts import Finding, mean
+from wattline.studies.puppet.verdicts import StudyFinding, mean
 from wattline.studies.puppet.workloads import StudiedJobs
 
 
@@ -28,7 +28,7 @@ class PuppetResult:
     ratios: dict[CappedCase, Ratio]
     curve: DayCurve
     steps: list[StepError]
-    findings: list[Finding]
+    findings: list[StudyFinding]
     tables: Tables
     """The effect of load, of what the cap counts, of the slowest frequency and of beta."""
     seconds: float

@@ -62,7 +62,7 @@ def judge(margins: Margins, *, ties_hold: bool = False) -> Judgement:
 
 
 @dataclass(frozen=True)
-class Finding:
+class StudyFinding:
     """A claim of the published study, and what our figures say of it."""
 
     id: str
@@ -92,11 +92,11 @@ class Finding:
 def finding(
     name: tuple[str, str], claim: str, margins: Margins, figures: dict[str, object],
     why: Callable[[Judgement], str], *, ties_hold: bool = False,
-) -> Finding:
+) -> StudyFinding:
     """A claim by its name and source; `why` is asked only where it does not hold."""
     judgement = judge(margins, ties_hold=ties_hold)
     reason = "" if judgement.verdict == HOLDS else why(judgement)
-    return Finding(name[0], claim, name[1], judgement, figures, reason)
+    return StudyFinding(name[0], claim, name[1], judgement, figures, reason)
 
 
 def mean(values: Iterable[float]) -> float:

@@ -39,7 +39,7 @@ CLAIMS = (
 )
 
 
-class Finding(NamedTuple):
+class PublishedFinding(NamedTuple):
     """A claim beside what was measured here."""
 
     claim: Claim
@@ -89,7 +89,7 @@ def improvement(
     return np.array(rows)
 
 
-def findings(result: RmapResult) -> Iterator[Finding]:
+def findings(result: RmapResult) -> Iterator[PublishedFinding]:
     """Every claim whose traces and policies were run."""
     for claim in CLAIMS:
         traces = tuple(trace for trace in claim.traces if trace in result.setting.traces)
@@ -101,7 +101,7 @@ def findings(result: RmapResult) -> Iterator[Finding]:
         by_bound = gains.mean(axis=1)
         # Traces of several kinds, one of each, differ by their kind and say nothing of chance.
         half = half_interval(by_seed) if len(result.setting.seeds) > 1 else float("nan")
-        yield Finding(claim, float(by_seed.mean()), half, float(by_bound.max()),
+        yield PublishedFinding(claim, float(by_seed.mean()), half, float(by_bound.max()),
                       float(by_bound.min()))
 
 

@@ -38,7 +38,10 @@ def outcomes(case: Case) -> Verdicts:
 
 
 def run_times(case: Case) -> Verdicts:
-    """A job that ends by itself ran as long as it needs, no shorter and no longer."""
+    """A job that ends by itself ran as long as it needs, no shorter and no longer.
+
+    One that was suspended while its nodes booted held them without working.
+    """
     ended = (case.outcome.state == RAN) & case.ran
     least_s, most_s = needed_s(case)
     with np.errstate(invalid="ignore"):
@@ -50,6 +53,7 @@ def run_times(case: Case) -> Verdicts:
         )
         stretches = 1 + np.bincount(case.outcome.gap_job, minlength=case.count)
         late_s = case.rules.start_latency_s * stretches
+        late_s += np.where(case.outcome.suspended_s > 0.0, _boot_s(case), 0.0)
         yield from jobs(
             case,
             ended & (case.ran_s > most_s + late_s + ROUNDING),
@@ -200,7 +204,7 @@ def _namesakes(case: Case) -> Verdicts:
 
 
 def _boot_s(case: Case) -> float:
-    """How long before its start a job may have got its nodes: they boot, and are seen to be up."""
+    """Longest time between getting nodes and starting: they boot, and are seen to be up."""
     rules = case.rules
     if rules.suspend_time_s < 0:
         return 0.0
