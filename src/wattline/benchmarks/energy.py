@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from wattline.benchmarks._measuring import public_log, seconds
+from wattline.benchmarks._measuring import each_cpu_seconds, public_log, seconds
 from wattline.model.progress import Advance
 
 UPDATES = 50_000
@@ -61,7 +61,7 @@ def _adaptive() -> dict[str, Any]:
         plan = PowerCap(part * machine.power_w_max)
         run = adaptive_run(jobs, machine, plan)
         # Processor seconds: one core works, and others' work on the machine is not ours.
-        best_s = min(_cpu_s(lambda plan=plan: adaptive_run(jobs, machine, plan))
+        best_s = min(each_cpu_seconds(lambda plan=plan: adaptive_run(jobs, machine, plan))
                      for _ in range(5))
         found[f"cap_{100 * part:.0f}"] = {
             "cpu_s": best_s, "jobs_per_s": len(jobs) / best_s,
@@ -115,9 +115,3 @@ def _recomputed(view: Any, kept: Any) -> Any:
     view.shape.values[:] = kept
     view.recompute()
     return view.shape.values
-
-
-def _cpu_s(work: Any) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
