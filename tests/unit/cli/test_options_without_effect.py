@@ -78,7 +78,6 @@ REFUSED = [
     (("account", "show", "--store", "s.db"), ("--replace",), "--replace needs RUN"),
     (("account", "show", "run"), ("--profile-interval", 3), "--profile-interval needs --profile"),
     (("account", "show", "--store", "s.db"), ("--class", "a=b"), "--class needs --by class"),
-    (("bid", "--workload", "W2"), ("--least-reserve", "300"), "--least-reserve needs --with"),
     ((*OPENADR,), ("--program", "3"), "--program needs --standard 3"),
     ((*OPENADR, "--standard", "3"), ("--cert", "c"), "--cert needs --standard 2.0b"),
     ((*OPENADR,), ("--currency", "EUR"), "--currency needs --price"),
