@@ -13,9 +13,9 @@ import faulthandler
 import signal
 import sys
 import threading
-import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from time import monotonic, process_time  # tests put others in their place in the module
 from types import FrameType
 
 import pytest
@@ -54,7 +54,7 @@ def limited(seconds: float, name: str, grace_s: float = GRACE_S) -> Iterator[Non
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise TooLong(f"{name}: not done after {seconds:g} s")
 
-    began_s = time.process_time(), time.monotonic()
+    began_s = process_time(), monotonic()
     handlers = [signal.signal(number, interrupt) for _, number, _ in TIMERS]
     outer = [signal.setitimer(timer, times * seconds, grace_s) for timer, _, times in TIMERS]
     is_outermost = not any(left_s for left_s, _ in outer)
@@ -71,7 +71,7 @@ def limited(seconds: float, name: str, grace_s: float = GRACE_S) -> Iterator[Non
         if is_outermost:
             faulthandler.cancel_dump_traceback_later()
         else:
-            took_s = time.process_time() - began_s[0], time.monotonic() - began_s[1]
+            took_s = process_time() - began_s[0], monotonic() - began_s[1]
             for (timer, _, _), (left_s, again_s), used_s in zip(TIMERS, outer, took_s, strict=True):
                 if left_s:
                     signal.setitimer(timer, max(left_s - used_s, 1e-3), again_s)

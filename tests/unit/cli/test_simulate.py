@@ -102,7 +102,7 @@ def test_mistakes_get_one_line_and_status_2(arguments, message, log, capsys, tmp
 
 
 def test_a_policy_in_python(log, tmp_path):
-    (tmp_path / "mine.py").write_text(
+    (tmp_path / "last_first.py").write_text(
         "from wattline.policies.view import Start\n"
         "class LastFirst:\n"
         "    def decide(self, view):\n"
@@ -114,7 +114,7 @@ def test_a_policy_in_python(log, tmp_path):
         "        return starts\n"
     )
     found = json.loads(call(simulate, "--trace", log, "--nodes", "8", "--policy",
-                            "mine:LastFirst", "--json").stdout)
+                            "last_first:LastFirst", "--json").stdout)
     jobs = pq.read_table(f"{found['run_dir']}/jobs.parquet")
     assert jobs["start_s"].to_pylist() == [10, 0, 10]
 

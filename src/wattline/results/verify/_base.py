@@ -26,7 +26,17 @@ Rows = npt.NDArray[np.intp] | npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Finding:
-    """One broken promise, or one figure that does not fit the others."""
+    """One broken promise, or one figure that does not fit the others.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    >>> run = wl.simulate(trace, machine=machine)
+    >>> wl.verify(run).findings
+    ()
+    >>> str(wl.Finding("jobs 7 start before their submission", job=7))
+    'jobs 7 start before their submission'
+    """
 
     sentence: str
     job: int | None = None

@@ -17,7 +17,17 @@ from wattline.results.verify.shared.rules import RULES as SHARED
 
 @dataclass(frozen=True)
 class Verification:
-    """Findings about one run, the rules that were judged, and those that could not be."""
+    """Findings about one run, the rules that were judged, and those that could not be.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    >>> found = wl.verify(wl.simulate(trace, machine=machine))
+    >>> found.kept, found.sentences
+    (True, [])
+    >>> [each.why for each in found.skipped]
+    ['units were counted, not named']
+    """
 
     findings: tuple[Finding, ...]
     judged: tuple[Judged, ...]
