@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 from wattline.benchmarks._measuring import each_cpu_seconds, public_log, seconds
@@ -61,7 +62,7 @@ def _adaptive() -> dict[str, Any]:
         plan = PowerCap(part * machine.power_w_max)
         run = adaptive_run(jobs, machine, plan)
         # Processor seconds: one core works, and others' work on the machine is not ours.
-        best_s = min(each_cpu_seconds(lambda plan=plan: adaptive_run(jobs, machine, plan))
+        best_s = min(each_cpu_seconds(partial(adaptive_run, jobs, machine, plan))
                      for _ in range(5))
         found[f"cap_{100 * part:.0f}"] = {
             "cpu_s": best_s, "jobs_per_s": len(jobs) / best_s,
