@@ -8,9 +8,11 @@ whole; columns in calls of `print_table`.
 from __future__ import annotations
 
 import ast
+import gc
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,8 +62,15 @@ _ANSWERS = re.compile(r"(list\[|tuple\[|Iterator\[)?(dict|Mapping)\[str, ")
 
 @cache
 def trees(folder: Path) -> Mapping[Path, ast.Module]:
-    return {path: ast.parse(path.read_text(encoding="utf-8"))
-            for path in sorted(folder.rglob("*.py"))}
+    """Each file of a folder, parsed once; that nothing is garbage halves the time it takes."""
+    collected = gc.isenabled()
+    gc.disable()
+    try:
+        return {path: ast.parse(path.read_text(encoding="utf-8"))
+                for path in sorted(folder.rglob("*.py"))}
+    finally:
+        if collected:
+            gc.enable()
 
 
 def answer_keys() -> dict[str, set[str]]:
@@ -76,7 +85,7 @@ def answer_keys() -> dict[str, set[str]]:
 def table_columns() -> dict[str, set[str]]:
     """By heading of a printed column the files that print it."""
     found: dict[str, set[str]] = {}
-    for path, tree in _sources():
+    for path, tree in _sources(formats=()):
         constants = {target.id: node.value for node in tree.body if isinstance(node, ast.Assign)
                      for target in node.targets if isinstance(target, ast.Name)}
         for node in ast.walk(tree):
@@ -90,11 +99,12 @@ def table_columns() -> dict[str, set[str]]:
     return found
 
 
-def _sources() -> Iterator[tuple[str, ast.Module]]:
-    for path, tree in trees(SOURCE).items():
-        name = path.relative_to(SOURCE).as_posix()
-        if name.split("/")[0] in ROOMS and not any(name.startswith(each) for each in FORMATS):
-            yield name, tree
+def _sources(formats: Iterable[str] = FORMATS) -> Iterator[tuple[str, ast.Module]]:
+    for room in ROOMS:
+        for path, tree in trees(SOURCE / room).items():
+            name = path.relative_to(SOURCE).as_posix()
+            if not any(name.startswith(each) for each in formats):
+                yield name, tree
 
 
 def _keys(tree: ast.Module, whole: tuple[str, ...]) -> Iterator[str]:
@@ -135,36 +145,90 @@ def _prints_itself(node: ast.ClassDef) -> bool:
 def read_in_tests() -> set[str]:
     """Words of which some test reads the value.
 
-    The name of an attribute, or a text in brackets behind a mapping; a text in an assertion, also
-    as a key of what is expected; and of a test with assertions a text in a list of several. That
-    a key is there (`"energy_j" in found`) is no reading.
+    The name of an attribute, or a text in brackets behind a mapping, where it is compared or goes
+    into a name that is; a text in an assertion, also as a key of what is expected; and of a test
+    with assertions a text in a list of several. That a key is there (`"energy_j" in found`) is no
+    reading.
     """
     found: set[str] = set()
     for tree in trees(TESTS).values():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-                found.add(node.attr)
-            elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-                found.update(_texts([node.slice]))
-            elif isinstance(node, ast.Assert):
-                found.update(_asserted(node))
+        nodes = list(ast.walk(tree))
+        found.update(_taken(nodes))
+        for node in nodes:
+            if isinstance(node, ast.Assert):
+                found.update(_words(_asserted(node)))
+                found.update(each.arg for each in ast.walk(node)
+                             if isinstance(each, ast.keyword) and each.arg)
             elif isinstance(node, ast.FunctionDef) and any(
                     isinstance(each, ast.Assert) for each in ast.walk(node)):
                 found.update(_listed(node))
     return found
 
 
-def _asserted(node: ast.Assert) -> Iterator[str]:
-    present = {id(each.left) for each in ast.walk(node) if isinstance(each, ast.Compare)
-               and isinstance(each.ops[0], ast.In | ast.NotIn)}
+def columns_in_tests() -> set[str]:
+    """Headings under which some test reads a cell of a printed table.
+
+    The texts of assertions, but for those that name a key of a mapping: of whole lines, of lists
+    of cells, and those that `printed.columns` is asked for. That a heading is printed
+    (`"mean wait" in out`) is no reading.
+    """
+    found: set[str] = set()
+    for tree in trees(TESTS).values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assert):
+                keys = {id(key) for each in ast.walk(node) for key in _named_keys(each)}
+                found.update(_words(each for each in _asserted(node) if id(each) not in keys))
+    return found
+
+
+def _taken(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Attributes and keys that are taken of something where their value comes to be compared."""
+    nodes = list(nodes)
+    comparing = [each for each in nodes if isinstance(each, _COMPARING)]
+    names = {each.id for part in comparing for each in ast.walk(part) if isinstance(each, ast.Name)}
+    giving = [each for each in nodes if any(
+        isinstance(name, ast.Name) and name.id in names
+        for target in _given(each) for name in ast.walk(target))]
+    for each in chain.from_iterable(map(ast.walk, (*comparing, *giving))):
+        if isinstance(each, ast.Attribute):
+            yield each.attr
+        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Load):
+            yield from _texts([each.slice])
+
+
+def _given(node: ast.AST) -> list[ast.expr]:
+    """What gets a value here."""
+    if isinstance(node, ast.Assign):
+        return node.targets
+    return [node.target] if isinstance(node, _GIVING) else []
+
+
+_COMPARING = (ast.Assert, ast.Compare, ast.Return, ast.Yield, ast.Lambda)
+_GIVING = (ast.AnnAssign, ast.AugAssign, ast.For, ast.comprehension, ast.NamedExpr)
+
+
+def _asserted(node: ast.Assert) -> Iterator[ast.Constant]:
+    """Texts of an assertion but for those that are only looked for: one line, left of `in`."""
+    sought = {id(each) for compared in ast.walk(node) if isinstance(compared, ast.Compare)
+              and isinstance(compared.ops[0], ast.In | ast.NotIn)
+              for each in ast.walk(compared.left)}
     for each in ast.walk(node):
-        if isinstance(each, ast.Constant) and isinstance(each.value, str):
-            if id(each) in present and each.value.isidentifier():
-                continue
-            yield each.value
-            yield from re.split(r"  +|\n", each.value)
-        elif isinstance(each, ast.keyword) and each.arg:
-            yield each.arg
+        if isinstance(each, ast.Constant) and isinstance(each.value, str) and (
+                id(each) not in sought or "\n" in each.value):
+            yield each
+
+
+def _named_keys(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.Subscript):
+        yield node.slice
+    elif isinstance(node, ast.Dict):
+        yield from filter(None, node.keys)
+
+
+def _words(texts: Iterable[ast.Constant]) -> Iterator[str]:
+    for each in texts:
+        yield each.value
+        yield from re.split(r"  +|\n", each.value)
 
 
 def _listed(node: ast.FunctionDef) -> Iterator[str]:
