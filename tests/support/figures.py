@@ -62,7 +62,7 @@ _ANSWERS = re.compile(r"(list\[|tuple\[|Iterator\[)?(dict|Mapping)\[str, ")
 
 @cache
 def trees(folder: Path) -> Mapping[Path, ast.Module]:
-    """Each file of a folder, parsed once; that nothing is garbage halves the time it takes."""
+    """Each file of a folder, parsed once, in half the time while nobody looks for garbage."""
     collected = gc.isenabled()
     gc.disable()
     try:
@@ -73,6 +73,7 @@ def trees(folder: Path) -> Mapping[Path, ast.Module]:
             gc.enable()
 
 
+@cache
 def answer_keys() -> dict[str, set[str]]:
     """By key the files that declare it."""
     found: dict[str, set[str]] = {}
@@ -82,6 +83,7 @@ def answer_keys() -> dict[str, set[str]]:
     return found
 
 
+@cache
 def table_columns() -> dict[str, set[str]]:
     """By heading of a printed column the files that print it."""
     found: dict[str, set[str]] = {}
@@ -90,16 +92,25 @@ def table_columns() -> dict[str, set[str]]:
                      for target in node.targets if isinstance(target, ast.Name)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and _called(node) in ("print_table", "html_table"):
-                heads = node.args[0]
-                if isinstance(heads, ast.Name):
-                    heads = constants.get(heads.id, heads)
-                if isinstance(heads, ast.List | ast.Tuple):
-                    for text in _texts(heads.elts):
-                        found.setdefault(text, set()).add(path)
+                for text in _texts(_cells(node.args[0], constants)):
+                    found.setdefault(text, set()).add(path)
     return found
 
 
+def _cells(heads: ast.expr, constants: Mapping[str, ast.expr]) -> Iterator[ast.expr]:
+    """Headings of a table, also those that stand in a constant of the module."""
+    if isinstance(heads, ast.Name):
+        heads = constants.get(heads.id, heads)
+    if isinstance(heads, ast.List | ast.Tuple):
+        for each in heads.elts:
+            if isinstance(each, ast.Starred):
+                yield from _cells(each.value, constants)
+            else:
+                yield each
+
+
 def _sources(formats: Iterable[str] = FORMATS) -> Iterator[tuple[str, ast.Module]]:
+    """Files of the rooms whose answers are printed, but for those whose mappings are none."""
     for room in ROOMS:
         for path, tree in trees(SOURCE / room).items():
             name = path.relative_to(SOURCE).as_posix()
@@ -142,6 +153,7 @@ def _prints_itself(node: ast.ClassDef) -> bool:
                and part.name in ("to_dict", "figures") for each in ast.walk(part))
 
 
+@cache
 def read_in_tests() -> set[str]:
     """Words of which some test reads the value.
 
@@ -165,6 +177,7 @@ def read_in_tests() -> set[str]:
     return found
 
 
+@cache
 def columns_in_tests() -> set[str]:
     """Headings under which some test reads a cell of a printed table.
 
@@ -174,7 +187,12 @@ def columns_in_tests() -> set[str]:
     """
     found: set[str] = set()
     for tree in trees(TESTS).values():
-        for node in ast.walk(tree):
+        nodes = list(ast.walk(tree))
+        if any(isinstance(each, ast.alias) and each.name == "columns" for each in nodes):
+            for each in _compared(nodes):
+                if isinstance(each, ast.Call) and _written(each.func) == "columns":
+                    found.update(_texts(each.args))
+        for node in nodes:
             if isinstance(node, ast.Assert):
                 keys = {id(key) for each in ast.walk(node) for key in _named_keys(each)}
                 found.update(_words(each for each in _asserted(node) if id(each) not in keys))
@@ -183,17 +201,22 @@ def columns_in_tests() -> set[str]:
 
 def _taken(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Attributes and keys that are taken of something where their value comes to be compared."""
+    for each in _compared(nodes):
+        if isinstance(each, ast.Attribute):
+            yield each.attr
+        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Load):
+            yield from _texts([each.slice])
+
+
+def _compared(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """All within comparisons, and within what gives a value to a name that is compared."""
     nodes = list(nodes)
     comparing = [each for each in nodes if isinstance(each, _COMPARING)]
     names = {each.id for part in comparing for each in ast.walk(part) if isinstance(each, ast.Name)}
     giving = [each for each in nodes if any(
         isinstance(name, ast.Name) and name.id in names
         for target in _given(each) for name in ast.walk(target))]
-    for each in chain.from_iterable(map(ast.walk, (*comparing, *giving))):
-        if isinstance(each, ast.Attribute):
-            yield each.attr
-        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Load):
-            yield from _texts([each.slice])
+    return chain.from_iterable(map(ast.walk, (*comparing, *giving)))
 
 
 def _given(node: ast.AST) -> list[ast.expr]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.support.printed import columns
 
 import wattline as wl
 from wattline.advice.cap import Tried, _Search, advise_cap
@@ -319,6 +320,10 @@ def test_policies_that_do_not_go_with_shared_nodes_are_left_out_by_name(tmp_path
     shown = CliRunner().invoke(cli, ["advise", "cap", twin, "--wait", "+300%"])
     assert shown.exit_code == 0, shown.output
     assert shown.output.count("note: left out: ") == 4
+    assert columns(shown.output, "power policy", "cap", "mean wait", "wait ratio", "energy ratio",
+                   "never run", "remark") == [
+        ("block", "232 W", "2.27 min", "3.304", "1.571", "0", "a little lower 4 jobs never run")]
+    assert columns(shown.output, "of peak") == [(f"{232 / found.peak_w:.1%}",)]
     told = json.loads(CliRunner().invoke(
         cli, ["advise", "cap", twin, "--wait", "+300%", "--json"]).stdout)
     assert (list(told["policies"]), list(told["left_out"])) == (["block"], list(found.left_out))

@@ -6,6 +6,7 @@ import math
 import pytest
 from click.testing import CliRunner
 from tests.support.commands import refused
+from tests.support.printed import columns
 from tests.unit.cli.test_model_commands import made_table
 
 import wattline as wl
@@ -176,7 +177,10 @@ def test_the_command_prints_the_best_draws_and_has_json(runs, tmp_path):
     good = next(line for line in shown.splitlines() if "1.8 GHz" in line)
     assert "measured (2 runs)" in good
     assert good.endswith("energy, cost")
-    assert "cost EUR" in shown
+    # 112.5 W for 72 s are 8,100 J, at 0.12 EUR for 3.6e6 of them.
+    assert columns(shown, "option", "time s", "energy J", "power W", "cost EUR", "time off",
+                   "energy off", "best by")[1] == (
+        "1 node, 1.8 GHz", "72", "8,100", "112.5", "0.00027", "4%", "2%", "energy, cost")
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
     found = json.loads(CliRunner().invoke(cli, [*words, "--json"], catch_exceptions=False).stdout)
     assert found["best"]["energy"]["frequency_ghz"] == pytest.approx(1.8)

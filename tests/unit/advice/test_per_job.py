@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.support.printed import columns
 from tests.support.run_maker import fcfs_run, some_jobs
 
 from wattline.advice.per_job import compare_jobs
@@ -123,7 +124,9 @@ def test_run_folders_are_compared_and_drawn(folders, tmp_path):
     assert (tmp_path / "who.png").read_bytes().startswith(b"\x89PNG")
     printed = CliRunner().invoke(cli, words, catch_exceptions=False).stdout
     assert "narrow beside wide, job by job: 60 jobs" in printed
-    assert "hurt most" in printed
+    most = f"+{later_s.max() / 3600:.3g} h"  # in that order a job waits, and runs no longer
+    assert columns(printed, "hurt most", "done later", "waits longer", "runs longer")[0] == (
+        f"job {runs[0].jobs.job_id[later_s.argmax()]}", most, most, "+0 s")
 
 
 @pytest.mark.parametrize(("words", "said"), [
@@ -251,6 +254,9 @@ def test_killed_jobs_stand_in_table_picture_and_report(tmp_path, monkeypatch):
     answer = CliRunner().invoke(cli, ["compare", "free", "strict", "--per-job", "--no-report"])
     assert answer.exit_code == 0, answer.output
     assert "killed or failed in strict only, and so neither hurt nor gained: 1 job" in answer.output
+    assert columns(answer.output, "", "jobs", "hurt", "gained", "same", "never ran", "killed",
+                   "later, mean", "median", "95 % below", "energy ratio")[0] == (
+        "all", "4", "0", "0", "3", "0", "1", "+0 s", "+0 s", "+0 s", "1.000")
 
 
 def test_runs_are_given_by_folder_and_have_their_own_names(tmp_path):

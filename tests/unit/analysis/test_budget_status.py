@@ -4,6 +4,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from tests.support.printed import columns
 
 import wattline as wl
 from wattline.cli.main import cli
@@ -69,6 +70,12 @@ def test_the_command_prints_the_same_of_a_run_folder(scenario, tmp_path):
     assert found["waiting"] == list(wl.energy_status(scenario, at="2m").to_dict()["waiting"])
     text = CliRunner().invoke(cli, ["energy", "status", str(tmp_path / "run"), "--at", "2m"])
     assert "held: no period has room for it" in text.output
+    text = CliRunner().invoke(cli, ["energy", "status", str(tmp_path / "run"), "--at", "1h"])
+    assert columns(text.output, "period", "begins", "budget", "drawn", "idle to come", "promised",
+                   "left")[0] == ("1", "0 s", "6 kWh", "1.4 kWh", "3 kWh", "800 Wh", "800 Wh")
+    assert columns(text.output, "job", "nodes", "waits", "needs")[0] == (
+        "2", "3", "01:00:00", "1.2 kWh")
+    assert columns(text.output, "why")[1] == ("held: no period has room for it",)
 
 
 def test_a_run_without_a_budget_is_refused(scenario, tmp_path):

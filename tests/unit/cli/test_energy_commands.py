@@ -5,11 +5,13 @@ import json
 import pytest
 from click.testing import CliRunner
 from tests.support.commands import call, ok, refused
+from tests.support.printed import columns
 from tests.support.run_maker import fcfs_run, some_jobs
 
 from wattline.analysis import rundir
 from wattline.cli import main as cli_main
 from wattline.cli.output import print_table
+from wattline.model.units import format_energy
 
 POWERS = ("--node-idle-w", 90, "--node-active-w", 300)
 
@@ -22,7 +24,8 @@ def run_dir(tmp_path):
 def test_view_show(capsys):
     out = ok(capsys, "view", "show", "power", "--nodes", 20, "--node-idle-w", 112,
              "--node-active-w", 352, "--nodes-per-rack", 8)
-    assert out.splitlines()[2].split() == ["site", "site", "2,240", "2,240", "7,040", "-", "-"]
+    assert columns(out, "entity", "type", "power_w", "idle_w", "max_w", "limit_w")[0] == (
+        "site", "site", "2,240", "2,240", "7,040", "-")
     found = json.loads(ok(capsys, "view", "show", "rack", "--nodes", 4, "--cores", 16, "--json"))
     assert found["rows"][0]["cores"] == 64
 
@@ -45,7 +48,8 @@ def test_a_change_of_a_view_goes_up_the_tree(tmp_path, capsys):
     assert [row["power_w"] for row in found["rows"]] == [350, 350, 150, 100, 100]
     assert found["values_changed"] == 3
     assert "3 values changed" in ok(capsys, *show, "--set", "n1.power_w=150")
-    assert ok(capsys, "view", "check", path).split()[-4:] == ["power", "5", "4", "1"]
+    checked = ok(capsys, "view", "check", path)
+    assert columns(checked, "view", "entities", "keys", "bounds") == [("power", "5", "4", "1")]
     for change, said in (
         ("n1.power_w=201", "power_w of entity 'room' would be 401, above its limit_w of 400"),
         ("n1.serial=y", "key 'serial' is read-only"),
@@ -146,8 +150,14 @@ def test_verified_claims_are_not_lost_to_an_import(tmp_path, capsys):
         return {claim["application"]: claim["time_s"] for claim in found["claims"]}
 
     ok(capsys, "claims", "import", claims, "--store", store)
-    ok(capsys, "claims", "verify", runs, "--store", store)
+    out = ok(capsys, "claims", "verify", runs, "--store", store)
+    assert columns(out, "application", "class", "setting", "claimed s", "measured s", "off",
+                   "claimed J", "measured J", "off") == [
+        ("a", "x", "as is", "1", "3", "+200.0 %", "10", "10", "+0.0 %")]
     assert times() == {"a": 2.0, "b": 1.0}
+    out = ok(capsys, "claims", "list", "--store", store)
+    assert sorted(columns(out, "application", "time s", "energy J", "power W")) == [
+        ("a", "2", "10", "5"), ("b", "1", "10", "10")]  # 10 J in 2 s, and in 1 s
     out = ok(capsys, "claims", "import", claims, "--store", store)
     assert "1 claim of 1 application imported" in out
     assert "1 verified claim kept" in out
@@ -267,8 +277,13 @@ def test_fairshare_of_a_run(run_dir, tmp_path, capsys):
     assert sum(a["usage"] for a in found["accounts"]) == pytest.approx(1)
     shares = tmp_path / "shares.toml"
     shares.write_text('[[account]]\nname = "ada"\nshare = 0.3\n')
-    status, _, err = call(capsys, "fairshare", run_dir, "--shares", shares)
+    status, out, err = call(capsys, "fairshare", run_dir, "--shares", shares)
     assert status == 0
+    # Who alone has a share has used all of it, and stands at 2 ** -1.
+    assert columns(out, "account", "parent", "share", "used", "effective", "factor") == [
+        ("ada", "-", "1", "1", "1", "0.5")]
+    told = json.loads(ok(capsys, "fairshare", run_dir, "--shares", shares, "--json"))
+    assert columns(out, "usage") == [(format_energy(told["accounts"][0]["usage_j"]),)]
     assert "shares below 'the root' add up to 0.3; they count in proportion" in err
     assert "have no place in the share tree" in err
     refused(capsys, "fairshare", run_dir, "--half-life", "0")
@@ -296,8 +311,11 @@ def test_a_table_that_ends_within_the_period_is_told(tmp_path, capsys):
     words = ("energy", "plan", "--energy", "45kWh", "--price", prices, "--nodes", 10,
              "--node-idle-w", 100, "--node-active-w", 200)
     for period, warned in (("3h", 0), ("30h", 1)):
-        status, _, err = call(capsys, *words, "--period", period)
+        status, out, err = call(capsys, *words, "--period", period)
         assert (status, err.count("\n")) == (0, warned)
+        # 45 kWh are more than ten nodes can use in 3 h; in 30 h the dearest hour is idle.
+        assert columns(out, "from", "until", "power")[:2] == [
+            ("0 s", "01:00:00", "1 kW" if warned else "2 kW"), ("01:00:00", "02:00:00", "2 kW")]
     assert f"{prices} ends 03:00:00 after the beginning" in err
 
 

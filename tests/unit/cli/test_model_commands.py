@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 from tests.shared_data import shared
 from tests.support.commands import refused
+from tests.support.printed import columns
 
 from wattline.cli.main import cli
 
@@ -122,6 +123,12 @@ def test_rows_without_an_application_take_the_name_that_was_given(tmp_path):
     made = made_table(tmp_path / "t.csv")
     said = CliRunner().invoke(cli, ["configure", "mine", "--power", "1kW", "--table", made])
     assert "has no column 'application': its rows are taken as 'mine'" in said.stderr
+    assert columns(said.stdout, "configuration", "time s", "power W", "best is faster by") == [
+        ("best", "3.5", "640", "-"), ("packed-max", "3.5", "640", "-"),
+        ("packed-min", "-", "-", "was not measured"), ("spread-max", "-", "-", "was not measured"),
+        ("spread-min", "5", "310", "30.0%"),  # 1 - 3.5 / 5
+        ("worst-case", "6", "300", "41.7%")]  # 1 - 3.5 / 6
+    assert columns(said.stdout, "best time s", "power W") == [("6", "300"), ("3.5", "640")]
     (tmp_path / "t.csv").write_text("application,nodes,cores,cap_w,time_s,power_w\n"
                                     "mine,2,4,51,9,150\n")
     said = CliRunner().invoke(cli, ["configure", "mine", "--power", "1kW", "--table", made,
@@ -266,6 +273,8 @@ def test_outside_the_measurements_the_intervals_are_wider_by_the_distance():
         assert low < near[quantity] / 1.5 < near[quantity] * 1.5 < high
     said = CliRunner().invoke(cli, [*BT, "34"], catch_exceptions=False).stdout
     assert "cap 34 is outside by 1.5 times" in said
+    assert columns(said, "quantity", "predicted", "90 % from", "to")[0] == (
+        "time s", *(f"{each:.4g}" for each in (near["time_s"], *near["time_s_interval_90"])))
     assert "outside" not in CliRunner().invoke(cli, [*BT, "51"], catch_exceptions=False).stdout
 
 
@@ -313,5 +322,8 @@ def test_procure_of_an_application_uses_its_best_times(capsys):
     assert {one["nodes"]: one["time_s"] for one in scaling["best_times"]} == best
     said = CliRunner().invoke(cli, [*PROCURE, *SPHOT], catch_exceptions=False).stdout
     assert "times: the best ones of SPhot on 8 to 32 nodes under the budget" in said
+    assert columns(said, "machine", "nodes", "cost (older node = 1)", "time s") == [
+        ("worst case, high-end nodes", "18", "30.6", f"{found['t_wc_s']:.4g}"),  # 18 * 1.7
+        ("overprovisioned, older nodes", "30", "30", f"{best[30]:.4g}")]
     message = refused(capsys, *PROCURE, "--budget-power", "8.5kW", *SPHOT)
     assert "known from 8 to 32 nodes, the machine would have 37" in message

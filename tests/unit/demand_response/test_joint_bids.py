@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.support.printed import columns
 from tests.unit.grid.test_event_file import made_2b
 
 import wattline as wl
@@ -159,6 +160,9 @@ def test_the_command_plans_and_tries_the_joint_bid(tmp_path: Path) -> None:
         assert found["other_hours"]["hours"] == 2
     said = CliRunner().invoke(cli, argv, catch_exceptions=False).output
     assert "planned on 2 blocks of 4 min that might come" in said
+    assert columns(said, "site", "average W", "reserve W") == [
+        ("north", "1,750", "750"), ("south", "1,750", "750")]
+    assert (found["average_power_w"], found["reserve_w"]) == (3500.0, 1500.0)
 
 
 def test_what_sites_together_cannot_do_is_refused_or_said(tmp_path: Path) -> None:

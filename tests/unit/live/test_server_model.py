@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from tests.support.bmcs import Played
+from tests.support.printed import columns
 
 from wattline.cli.main import main
 from wattline.cli.sensors import command
@@ -135,6 +136,8 @@ def test_the_command_prints_fit_and_error(tmp_path):
     arguments = ["fit", str(table), "--server", "wall"]
     said = CliRunner().invoke(command, arguments, catch_exceptions=False).stdout
     assert "R2 1.0000" in said
+    assert columns(said, "part", "watts for each", "seen") == [
+        ("base", "50.0 W", "-"), ("cpu", "1.000", "41 to 200 W"), ("gpu", "1.000", "62 to 692 W")]
     found = json.loads(CliRunner().invoke(command, [*arguments, "--json"]).stdout)
     assert found["parts"]["gpu"]["weight"] == pytest.approx(1.0)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.commands import call, ok, refused
+from tests.support.printed import columns
 from tests.support.run_maker import fcfs_run, some_jobs
 from tests.unit.measured.test_from_sacct import DUMP, HEAD, line
 
@@ -67,6 +68,10 @@ def test_import_says_what_became_of_each_record(dump, tmp_path, capsys):
     table = ok(capsys, *words)
     assert "skipped   never started" in table
     assert "mended    nothing" in table
+    rows = dict(columns(table, "what", "how much"))
+    # All jobs are in the ledger already, with 11.73 MJ and joules for 30600 s of 34200.
+    assert [rows[what] for what in ("jobs", "lives", "of them new", "energy", "coverage")] == [
+        "6", "7", "0", "3.258 kWh", "89.5%"]
 
 
 def test_the_zone_is_said_where_times_have_none(dump, tmp_path, capsys, monkeypatch):
@@ -303,6 +308,8 @@ def test_a_bill_closes_to_the_meter(store, capsys):
     assert found["accounts"][0]["idle_share_j"] == 2.5e6
     said = ok(capsys, "account", "bill", "--store", store, *words, "feed")
     assert "meter 5.556 kWh (feed), residual 26.350%" in said
+    assert columns(said, "account", "jobs", "energy", "coverage", "idle share") == [
+        ("phys", "6", "3.258 kWh", "89.5%", "100.0%")]
     assert "no joules of a meter 'x'" in refused(capsys, "account", "bill", "--store", store,
                                                  *words, "x")
     half = asked(store, capsys, "--period", "2026-10-05T10:30..2026-10-05T12:00", "--zone", "UTC",
@@ -322,6 +329,9 @@ def test_a_job_is_shown_with_steps_nodes_and_power(store, tmp_path, capsys):
     shown = ok(capsys, "account", "job", "400", "--store", store, "--plot", tmp_path / "j.svg")
     assert "█" in shown
     assert "quality told by Slurm for steps" in shown
+    assert columns(shown, "step", "energy", "source") == [
+        ("0", "222.2 Wh", "slurm steps"), ("batch", "416.7 Wh", "slurm steps"),
+        ("1", "444.4 Wh", "slurm steps")]
     assert (tmp_path / "j.svg").stat().st_size > 1000
     assert len(asked(store, capsys, "200", command="job")["lives"]) == 2
     assert "has no job 99" in refused(capsys, "account", "job", "99", "--store", store)
@@ -392,6 +402,8 @@ def test_the_commands_of_the_page_work_one_after_the_other(tmp_path, capsys, mon
     commands = [shlex.split(each)[1:] for each in page.split("```")[1].strip().splitlines()]
     said = [ok(capsys, *words) for words in commands]
     assert len(said) == 5
+    assert columns(said[1], "account", "jobs", "node hours", "energy", "share", "coverage") == [
+        ("phys", "1", "1", "1 kWh", "100.0%", "100.0%")]
     assert "phys        1  1 kWh" in said[2]
     assert (tmp_path / "power.svg").is_file()
 
@@ -428,21 +440,3 @@ def test_watts_at_the_ends_of_a_gap_are_those_of_the_time_that_was_seen(tmp_path
         [life] = wl.account_job(7, tmp_path / "s.db").lives
     assert 0.5 < life["coverage"] < 0.6
     assert {round(watts) for _, _, watts in life["power"]} == {200}
-
-
-def test_meters_stand_beside_slurms_own_joules(tmp_path, capsys):
-    """Two hours at 800 W on one node: Slurm counts the first job's right, the second's not."""
-    lines = [line("1", energy=2_880_000), line("2", start="11:00", end="12:00", energy=2_304_000),
-             line("3", start="13:00", end="14:00", energy=1000)]
-    more(tmp_path, capsys, *lines)
-    power = tmp_path / "power.csv"
-    power.write_text("time,node,joules\n" + "".join(
-        f"2026-10-05T{10 + at // 60:02d}:{at % 60:02d}:00,n1,{48000 * at}\n" for at in range(121)))
-    ok(capsys, "account", "import", power, "--store", tmp_path / "s.db", "--zone", "UTC",
-       "--cluster", "c")
-    found = asked(tmp_path / "s.db", capsys, command="compare")
-    assert [(row["job"], round(row["apart"], 6)) for row in found["rows"]] == [("1", 0.0),
-                                                                              ("2", -0.2)]
-    assert (found["apart_max"], found["only_slurm"]) == (pytest.approx(0.2), 1)
-    shown = ok(capsys, "account", "compare", "--store", tmp_path / "s.db", "-j", "2")
-    assert "2880000 J 2304000 J -20.0 %" in " ".join(shown.split())

@@ -4,7 +4,8 @@ import json
 from dataclasses import replace
 
 import pytest
-from tests.support.commands import call
+from tests.support.commands import call, ok
+from tests.support.printed import columns
 from tests.unit.measured.test_from_sacct import HEAD, line
 from tests.unit.measured.test_import_of_series import power, steady
 
@@ -107,3 +108,24 @@ def test_the_uncovered_part_of_a_step_that_overlaps_counts_by_its_time():
     assert row["coverage"] == pytest.approx(0.9375)
     assert row["energy_j"] == pytest.approx(14400 + 12600)  # 1 W on each node
     assert row["quality"].endswith("parts of steps that overlap by their time")
+
+
+def test_meters_stand_beside_slurms_own_joules(tmp_path, capsys):
+    """Two hours at 800 W on one node: Slurm counts the first job's right, the second's not."""
+    jobs, meters, store = (tmp_path / name for name in ("jobs", "power.csv", "s.db"))
+    jobs.write_text("\n".join([
+        HEAD, line("1", energy=2_880_000),
+        line("2", start="11:00", end="12:00", energy=2_304_000),
+        line("3", start="13:00", end="14:00", energy=1000), ""]))
+    meters.write_text("time,node,joules\n" + "".join(
+        f"2026-10-05T{10 + at // 60:02d}:{at % 60:02d}:00,n1,{48000 * at}\n" for at in range(121)))
+    ok(capsys, "account", "import", jobs, meters, "--store", store, "--zone", "UTC", "--cluster",
+       "c")
+    found = json.loads(ok(capsys, "account", "compare", "--store", store, "--json"))
+    assert [(row["job"], round(row["apart"], 6)) for row in found["rows"]] == [("1", 0.0),
+                                                                              ("2", -0.2)]
+    assert (found["apart_max"], found["only_slurm"]) == (pytest.approx(0.2), 1)
+    shown = ok(capsys, "account", "compare", "--store", store, "-j", "2")
+    assert columns(shown, "job", "nodes", "seconds", "meters", "Slurm", "Slurm is off",
+                   "counts") == [
+        ("2", "1", "3600", "2880000 J", "2304000 J", "-20.0 %", "series")]

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from tests.support.commands import call, ok
+from tests.support.printed import columns
 
 JOBS = """
 [network]
@@ -100,9 +101,21 @@ def test_place_says_which_ways_are_left_out(capsys, tmp_path, more, size, nodes,
 
 
 def test_tables_for_people(capsys):
-    assert "yes" in call(capsys, "network", "sensitivity")[1]
-    assert "level-spread" in call(capsys, "network", "placements")[1]
-    assert "Gbit/s each" in call(capsys, "network", "show", "theta")[1]
+    """What synchronizes is collectives, waiting and exchanges, and not polling."""
+    rows = columns(call(capsys, "network", "sensitivity")[1], "application", "MPI", "collectives",
+                   "wait", "send/recv", "test", "synchronizing", "sensitive")
+    assert rows[:2] == [
+        ("Graph500", "0.314", "0.069", "0.0005", "0.026", "0.213", "0.0955", "no"),
+        ("HACC", "0.671", "0.0005", "0.662", "0.002", "0", "0.6645", "yes")]
+    placements = call(capsys, "network", "placements")[1]
+    assert columns(placements, "placement", "needs", "kind")[4:6] == [
+        ("rdr", "routers", "spreading"), ("rrn", "groups", "spreading")]
+    # Of the 9 groups each has 6 rows of 16 routers: 6 * 16 * 15 and 16 * 6 * 5 links in a group,
+    # and between two groups 24 in each direction.
+    assert columns(call(capsys, "network", "show", "theta")[1], "links", "directed", "Gbit/s each",
+                   "Gbit/s in all") == [
+        ("row", "12,960", "42", "544,320"), ("column", "4,320", "126", "544,320"),
+        ("global", "1,728", "24", "41,472")]
 
 
 @pytest.mark.parametrize(("text", "message"), [

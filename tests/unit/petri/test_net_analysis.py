@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.support.printed import columns
 
 import wattline as wl
 from wattline.cli.main import cli
@@ -205,6 +206,8 @@ def test_the_command_says_the_same(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["petri", "analyse", path, "--reach", "holds1=1"])
     assert "can get stuck: yes (1 state " in result.output
     assert "after 1 firing: left1" in result.output
+    assert columns(result.output, "place", "most tokens") == [(name, "1") for name in (
+        "fork1", "fork2", "thinks1", "thinks2", "holds1", "holds2")]
     told = json.loads(CliRunner().invoke(cli, ["petri", "analyse", path, "--json"]).output)
     assert told["dead_states"] == 1
     with pytest.raises(InputError, match=r"like Done=3"):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.support.printed import columns
 
 import wattline as wl
 from wattline.cli.main import cli
@@ -213,8 +214,10 @@ def test_a_place_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_a_net_that_could_go_on_is_said_to_be_stopped(tmp_path: Path) -> None:
     path = tmp_path / "net.toml"
-    path.write_text(PLAIN % ("count = 1", '"a"', '"a"'))
+    kept = '{ place = "a", what = "n" }'
+    path.write_text(PLAIN % ("tokens = [5]", kept, kept))
     said = CliRunner().invoke(cli, ["petri", "run", str(path), "--firings", "1"])
+    assert columns(said.stdout, "place", "tokens", "first values") == [("a", "1", "5")]
     assert "stopped after 1 firing, as asked: the net could go on" in said.stderr
     assert "1 firing to t = 0 s" in said.stdout
     path.write_text(PLAIN % ("count = 1", '"a"', ""))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from tests.support.drawn_tables import drawn_table
+from tests.support.printed import columns
 
 from wattline.account.configurations import ConfigurationStore
 from wattline.account.store import Store
@@ -77,13 +78,19 @@ def test_errors_and_measurements_survive_the_file(kind, tmp_path):
 
 
 def test_fit_prints_the_errors_of_the_model_that_it_writes(partly):
-    _, path, said = partly
+    half, path, said = partly
     written = load_models(path)["sim"].known.errors
     assert "Errors of the models as written" in said
-    line = said.splitlines()[-1].split()
-    assert line[-4:] == [f"{part:.1%}" for each in (written.time, written.power)
-                         for part in (each.median, each.p90)]
-    assert line[-5] == str(written.configurations)
+    assert columns(said, "kind", "trained on", "time: median", "90 %", "power: median", "90 %") == [
+        ("smooth", str(written.configurations), *(
+            f"{part:.1%}" for each in (written.time, written.power)
+            for part in (each.median, each.p90)))]
+    checked = fit_file(path.parent / "t.csv", app="sim", train="50%").checked["sim"]
+    assert columns(said, "trained on", "of", "error of", "mean", "under by > 10 %",
+                   "worst under") == [
+        (str(len(half) // 2), str(len(half)), what, *(f"{errors[key]:.1%}" for key in (
+            "mean", "under_10pct_share", "worst_under")))
+        for what, errors in (("time", checked.time_error), ("power", checked.power_error))]
 
 
 def test_where_a_cell_was_measured_the_measurement_is_the_answer(partly):

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.support.printed import columns
 
 from wattline.cli.study_dragonfly import _print_congestor
 from wattline.network.placement import BASELINES
@@ -120,11 +121,14 @@ def test_level_spread_beats_the_baselines_more_often_than_not():
 def test_few_runs_of_the_congestor_are_said_to_say_little(capsys):
     result = {"stretch": {"miniMD": {"random": 5.0}}, "runs": 5, "minimd_better": {"random": 0.3}}
     found = {"congestor": {**result, "one_to_all": result},
-             "published": {"congestor_minimd_better": {"random": 0.3}}}
+             "published": {"congestor_minimd_better": {"random": 0.4}}}
     _print_congestor(found)
     said = capsys.readouterr().out
     assert "say little" in said
     assert "one to all" in said
+    assert columns(said, "application", "random") == [("miniMD", "5")]
+    assert columns(said, "miniMD: low-traffic-router better than", "ours", "published") == [
+        ("random", "0.3", "0.4")]
     found["congestor"]["runs"] = 10
     _print_congestor(found)
     assert "say little" not in capsys.readouterr().out

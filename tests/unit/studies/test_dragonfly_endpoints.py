@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.support.printed import columns
 from tests.support.thinned import mostly
 
 from wattline.cli.study_dragonfly import _print_endpoints
@@ -137,4 +138,8 @@ def test_medians_and_correlations(capsys):
     assert 0.9 < found["correlation_of_single_runs"] < 1.0
     assert found["correlation_bandwidth_stalls"] == pytest.approx(-1.0)
     _print_endpoints(found)
-    assert "correlation of time and stalls" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "correlation of time and stalls" in said
+    assert columns(said, "nodes of the congestor", "bandwidth of canaries over that alone") == [
+        ("16", "0.92"), ("32", "0.84"), ("64", "0.68"), ("86", "0.57"), ("106", "0.47"),
+        ("128", "0.36")]

@@ -4,9 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tests.support.printed import columns
 
 from wattline.cli.study_dragonfly import _print
 from wattline.model.errors import InputError
+from wattline.model.machine import NodeClass
 from wattline.network.packets import RULES, Rule
 from wattline.studies.dragonfly import compare as comparing
 from wattline.studies.dragonfly.compare import POLICIES
@@ -41,9 +43,17 @@ def test_a_part_runs_and_prints_alone(made_up, capsys):
     assert not {"homogeneous", "congestor", "rules"} & set(found)
     _print(found)
     said = capsys.readouterr().out
-    assert "packets in steps, 2 workloads x 2: jokanovic's code" in said
-    assert "packets in steps under ugal, one run: jokanovic's code" in said
-    assert "tied" in said
+    # Of 2 s and of 3 s 1 s is left: cuts of 1/2 and of 2/3.
+    rows = columns(said, "Level-Spread against", "both better", "both worse", "only small",
+                   "only large", "tied", "mean cut", "best cut")
+    for way in ("packets in steps, 2 workloads x 2", "packets in steps under ugal, one run"):
+        assert (f"{way}: jokanovic's code", "1", "0", "0", "0", "0", "0.5833", "0.6667") in rows
+    # Half of the time of a small job is waited, at the power of a busy node.
+    lost = [f"{waited_s * 1e6 * NodeClass().power_w_active:,.0f}" for waited_s in (0.5, 1.0)]
+    placed = columns(said, "placement", "small jobs", "large jobs", "J lost / million exchanges",
+                     "share lost")
+    assert (placed[0], placed[-1][1:]) == (("level-spread", "1", "1", lost[0], "0.5"),
+                                           ("2", "3", lost[1], "0.5"))
 
 
 def test_the_rules_are_a_table(made_up, capsys):
@@ -51,7 +61,11 @@ def test_the_rules_are_a_table(made_up, capsys):
     assert len(found["rules"]["rows"]) == 10
     assert found["rules"]["rows"][0]["large_jobs_of_jokanovic"] == pytest.approx(3.0)
     _print(found)
-    assert "one channel" in capsys.readouterr().out
+    assert columns(capsys.readouterr().out, "threshold", "queue", "x hops", "inside groups",
+                   "baselines", "worse", "jokanovic", "worse", "its code", "worse",
+                   "its large jobs")[:2] == [
+        ("1", "one channel", "no", "yes", "1", "0", "1", "0", "1", "0", "3"),
+        ("1", "one channel", "yes", "yes", "1", "0", "1", "0", "1", "0", "3")]
 
 
 def test_packets_in_steps_run_as_often_as_flows():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.commands import Done, call
+from tests.support.printed import columns
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
@@ -86,7 +87,9 @@ def test_strict_names_the_line(wattline: Command, tmp_path: Path) -> None:
     done = wattline("trace", "info", path, "--strict")
     assert done.status == 2
     assert f"{path}:3: unsorted" in done.err
-    assert wattline("trace", "info", path).status == 0
+    done = wattline("trace", "info", path)
+    assert done.status == 0
+    assert columns(done.out, "rule", "jobs", "first at") == [("unsorted", "1", "3")]
 
 
 def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.support.printed import columns
 from tests.support.twin_sites import submit
 
 import wattline as wl
@@ -246,6 +247,9 @@ def test_the_check_says_apart_which_classes_claims_chose(tmp_path: Path) -> None
         'objective = "time"}\n')))
     found = CliRunner().invoke(cli, ["twin", "check", str(twin), "--phases", "1"])
     assert found.exit_code == 0, found.output
+    assert columns(found.output, "by", "name", "jobs", "simulated", "logged")[:3] == [
+        ("all", "", "1", "0.0 s", "0.0 s"), ("account", "phys", "1", "0.0 s", "0.0 s"),
+        ("user", "ada", "1", "0.0 s", "0.0 s")]
     lines = [line for line in found.output.splitlines() if line.startswith("note: ")]
     assert [line for line in lines if "claims chose the node class" in line] == [
         "note: of what-ifs: claims chose the node class of 1 jobs: slow 0, fast 1; 1 of them got "
