@@ -115,5 +115,5 @@ def test_both_engines_choose_the_same_classes(seed: int, rule: str, patience: fl
     assert [kinds[job] for job in range(len(jobs))] == [
         int(KIND[shared.allocation_node[shared.allocation_job == job][0]])
         for job in range(len(jobs))]
-    assert np.allclose(whole.schedule.start_s, shared.start_s, atol=1e-6)
+    assert np.allclose(whole.schedule.start_s, shared.start_s, rtol=1e-9, atol=1e-6)
     assert np.allclose(whole.schedule.energy_j, shared.energy_j)
