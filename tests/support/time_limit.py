@@ -2,9 +2,11 @@
 
 The limits are generous and say nothing of speed. They are seconds of the processor, so that a busy
 machine is no failure; of a test that waits for ever the clock is looked at, for twelve times as
-long. Where the time is up, the main thread is interrupted by `TooLong`; where it does not come to
-that, because it is within compiled code, the process ends a minute later with what each thread was
-doing, which is a failure of that test too. `tests/conftest.py` hands the hooks to pytest.
+long. One timer of the clock asks for both: while one of processor time runs, Linux counts that in
+ticks, and what tests measure would be 0 s. Where the time is up, the main thread is interrupted by
+`TooLong`; where it does not come to that, because it is within compiled code, the process ends a
+minute later with what each thread was doing, which is a failure of that test too.
+`tests/conftest.py` hands the hooks to pytest.
 """
 
 from __future__ import annotations
@@ -28,8 +30,6 @@ SLURM_S = 1800.0
 """Of a test below tests/slurm, on which the clocks are real."""
 TIMES_AS_LONG = 12
 """By the clock."""
-TIMERS = ((signal.ITIMER_VIRTUAL, signal.SIGVTALRM, 1), (signal.ITIMER_REAL, signal.SIGALRM,
-                                                         TIMES_AS_LONG))
 GRACE_S = 60.0
 """Between one interruption and the next, and to the end of the process."""
 
@@ -51,30 +51,30 @@ def limited(seconds: float, name: str, grace_s: float = GRACE_S) -> Iterator[Non
         yield  # where no signal arrives
         return
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise TooLong(f"{name}: not done after {seconds:g} s")
-
     began_s = process_time(), monotonic()
-    handlers = [signal.signal(number, interrupt) for _, number, _ in TIMERS]
-    outer = [signal.setitimer(timer, times * seconds, grace_s) for timer, _, times in TIMERS]
-    is_outermost = not any(left_s for left_s, _ in outer)
-    if is_outermost:
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        left_s = min(seconds - (process_time() - began_s[0]),
+                     TIMES_AS_LONG * seconds - (monotonic() - began_s[1]))
+        if left_s <= 0.0:
+            raise TooLong(f"{name}: not done after {seconds:g} s")
+        signal.setitimer(signal.ITIMER_REAL, max(left_s, 1e-3), grace_s)
+
+    handler = signal.signal(signal.SIGALRM, interrupt)
+    outer_s, again_s = signal.setitimer(signal.ITIMER_REAL, seconds, grace_s)
+    if not outer_s:
         faulthandler.dump_traceback_later(TIMES_AS_LONG * seconds + grace_s, exit=True,
                                           file=sys.__stderr__)
     try:
         yield
     finally:
-        for timer, _, _ in TIMERS:
-            signal.setitimer(timer, 0)
-        for (_, number, _), handler in zip(TIMERS, handlers, strict=True):
-            signal.signal(number, handler)
-        if is_outermost:
-            faulthandler.cancel_dump_traceback_later()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+        if outer_s:
+            used_s = monotonic() - began_s[1]
+            signal.setitimer(signal.ITIMER_REAL, max(outer_s - used_s, 1e-3), again_s)
         else:
-            took_s = process_time() - began_s[0], monotonic() - began_s[1]
-            for (timer, _, _), (left_s, again_s), used_s in zip(TIMERS, outer, took_s, strict=True):
-                if left_s:
-                    signal.setitimer(timer, max(left_s - used_s, 1e-3), again_s)
+            faulthandler.cancel_dump_traceback_later()
 
 
 def _limits(item: pytest.Item) -> Generator[None, object, object]:

@@ -43,11 +43,11 @@ def test_what_is_done_in_time_is_not_interrupted_afterwards() -> None:
 
 
 def test_a_limit_within_another_gives_it_back() -> None:
-    around = signal.getsignal(signal.SIGVTALRM), signal.getitimer(signal.ITIMER_VIRTUAL)
+    around = signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)
     with limited(50.0, "within"):
-        assert 40.0 < signal.getitimer(signal.ITIMER_VIRTUAL)[0] <= 50.1
-    assert signal.getsignal(signal.SIGVTALRM) == around[0]
-    left_s, again_s = signal.getitimer(signal.ITIMER_VIRTUAL)
+        assert 40.0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 50.1
+    assert signal.getsignal(signal.SIGALRM) == around[0]
+    left_s, again_s = signal.getitimer(signal.ITIMER_REAL)
     assert 0 < left_s <= around[1][0] + 0.1  # that of this test itself
     assert again_s == around[1][1]
 
@@ -57,7 +57,7 @@ def test_what_ignores_the_interruption_ends_its_process() -> None:
     code = ("import signal, time\n"
             "from tests.support.time_limit import limited\n"
             "with limited(0.02, 'deaf', grace_s=0.3):\n"
-            "    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM, signal.SIGVTALRM})\n"
+            "    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM, signal.SIGALRM})\n"
             "    time.sleep(60)\n")
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True,
                           check=False)
