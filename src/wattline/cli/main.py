@@ -47,7 +47,7 @@ SECTIONS: Mapping[str, str] = {
 }
 
 RENAMED = {"check": "verify"}
-"""What commands were called before, by their old names."""
+"""Old names of commands, and those of today."""
 
 # Each command is `command` in the module wattline.cli.<name>, with dashes as underscores.
 COMMANDS: Mapping[str, Listed] = {

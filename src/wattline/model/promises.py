@@ -78,7 +78,7 @@ STOPS, PLANNED = "stops", "planned"
 
 @dataclass(frozen=True)
 class QueueRule:
-    """How jobs wait, and which of them count on what."""
+    """The rule by which jobs wait, and what each of them may count on."""
 
     order: str
     """The key by which they stand, as policies are called: fcfs, sjf, largest, wfp, multifactor."""
@@ -86,7 +86,7 @@ class QueueRule:
     """Weights and other parameters of the key."""
     keeps: str = IN_ORDER
     power: str = ""
-    """What becomes of a job that lacks watts; empty where power never keeps one from starting."""
+    """Fate of a job that lacks watts; empty where power never keeps one from starting."""
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,7 @@ class Run:
     node_stays: NodeStays | None = None
     """Where jobs share nodes: all that they had on them."""
     slurm: SlurmRecord | None = None
-    """Where jobs share nodes: the site as it was read, what jobs asked for, what became of it."""
+    """Of jobs that share nodes: the site as it was read, what they asked for, what became of it."""
     node_bounds: tuple[PowerBound, ...] = ()
     """Where jobs share nodes: what `bounds` are elsewhere."""
     reservations: tuple[Reservation, ...] = ()

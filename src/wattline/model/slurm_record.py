@@ -1,4 +1,4 @@
-"""What a run by Slurm's rules was given and what it gave, as plain columns by name.
+"""Input and outcome of a run by Slurm's rules, as plain columns by name.
 
 A run folder keeps it beside the tables that every run has, so that the run can be judged by the
 site's own files without the code that made it. `slurm.npz` has an array `TABLE.COLUMN` for each.

@@ -1,1 +1,1 @@
-"""What is done with finished runs."""
+"""Finished runs: their verification."""

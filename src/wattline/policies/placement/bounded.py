@@ -198,7 +198,7 @@ def _keeps_bounds(st: State, placement: Bounded, power_factor: float) -> bool:
 
 @kernel
 def _held_w(placement: Bounded, job: int) -> float:
-    """What the bounds hold for each node of a job."""
+    """Watts that the bounds hold for each node of a job."""
     return float(max(placement.memory.share_w[job], 0.0))
 
 

@@ -70,7 +70,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Counted:
-    """How many decisions a rule looks at, and of how many."""
+    """Number of decisions that a rule looks at, and of how many."""
 
     decisions: int | None
     of: int | None

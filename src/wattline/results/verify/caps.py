@@ -28,7 +28,7 @@ from wattline.results.verify.power import TOGETHER, changes, changes_together, j
 
 
 def cap_at_starts(run: Run) -> Verdicts:
-    """Where a job starts or is sped up, the machine then is under the cap."""
+    """The machine is under the cap after each start and each speed-up of a job."""
     assert run.cap_w is not None
     log = run.events
     lasting = np.flatnonzero(held_s(run) > 0)
@@ -123,7 +123,7 @@ def cap_windows(run: Run) -> Verdicts:
 def _late_w(
     run: Run, row: npt.NDArray[np.intp], rise_w: FloatArray, time_s: FloatArray
 ) -> FloatArray:
-    """What jobs that are past their due time, or have none, draw above idle at each time."""
+    """Power above idle, at each time, of jobs past their due time or without one."""
     due = due_s(run)
     late = np.zeros(len(time_s))
     job = run.events.job[row]

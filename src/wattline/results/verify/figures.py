@@ -59,7 +59,7 @@ def _expected(run: Run) -> dict[str, Any]:
 
 
 def _by_user(run: Run, rows: np.ndarray[Any, Any], slowdown: FloatArray) -> dict[str, float]:
-    """How evenly known users were served: Jain's index, and worst over mean, of mean slowdowns."""
+    """Fairness among known users: Jain's index, and worst over mean, of mean slowdowns."""
     user = run.jobs.user[rows]
     means = np.array([slowdown[user == each].mean() for each in np.unique(user[user >= 0])])
     if not means.size:

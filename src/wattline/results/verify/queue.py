@@ -83,7 +83,7 @@ def why_not(run: Run) -> str:
 
 @dataclass(eq=False)
 class _Known:
-    """What is known of all jobs of a run, by row."""
+    """Facts known of all jobs of a run, by row."""
 
     run: Run
     key: Key
@@ -146,7 +146,7 @@ def _lowest(run: Run) -> FloatArray | float:
 
 @dataclass(eq=False)
 class _Instant:
-    """Who runs and who waits once everything has happened that happens at a time."""
+    """Jobs that run and jobs that wait after all events of one time."""
 
     known: _Known
     now_s: float

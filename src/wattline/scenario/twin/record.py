@@ -1,4 +1,4 @@
-"""What a run by Slurm's rules was given and gave, as the plain columns of its run folder."""
+"""Input and outcome of a run by Slurm's rules, as the plain columns of its run folder."""
 
 from __future__ import annotations
 

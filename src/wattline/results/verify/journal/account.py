@@ -41,7 +41,7 @@ class Job:
     most_w: float = 0.0
     """The most that was expected or measured of it."""
     held_s: float = 0.0
-    """How long it had nodes, up to `since_s`."""
+    """Time for which it had nodes, up to `since_s`."""
     since_s: float = math.nan
     after: str | None = None
 
@@ -287,7 +287,7 @@ class Account:
         return self.active_w * job.units if math.isnan(job.watts) else job.watts
 
     def _idle_rest_w(self) -> float:
-        """What nodes without a job draw; where it is open which these are, the thriftiest."""
+        """Power of nodes without a job; where it is open which these are, of the thriftiest."""
         if all(job.nodes for job in self.running.values()):
             return sum(watts for node, watts in enumerate(self.idle_w) if node not in self.taken)
         free = self.nodes - sum(job.units for job in self.running.values())
@@ -357,7 +357,7 @@ def _name(value: Any) -> str:
 
 
 def remarks(account: Account, rule: str) -> Verdicts:
-    """What the account says of one rule."""
+    """Findings of the account about one rule."""
     if rule in account.skipped:
         yield Skipped(account.skipped[rule])
     yield from account.found.get(rule, ())

@@ -21,13 +21,13 @@ from wattline.results.verify._base import Finding, Rows, Verdicts
 
 NO_LIMIT = 1 << 60
 WAITING, RAN, KILLED, REFUSED, CANCELLED, NEVER, NODE_FAILED, PREEMPTED = range(8)
-"""What became of a job (`outcome.state`)."""
+"""Fate of a job (`outcome.state`)."""
 AFTERANY, AFTEROK, AFTERNOTOK, AFTER, SINGLETON = range(5)
-"""What a job waits for (`dependencies.kind`)."""
+"""Kind of event that a job waits for (`dependencies.kind`)."""
 CPU, MEMORY, NODE, FIRST_DEVICE = range(4)
 """Columns of tables of limits; then devices by type, then by name where they have types."""
 SHARED, EXCLUSIVE, EXCLUSIVE_USER = range(3)
-"""Who may be beside a job on a node of a partition (`partitions.sharing`)."""
+"""Jobs that may be beside another on a node of a partition (`partitions.sharing`)."""
 ROUNDING = 1e-6
 
 
@@ -98,12 +98,12 @@ class Case:
 
     @property
     def ran_s(self) -> FloatArray:
-        """How long each job ran, without the time that it was suspended."""
+        """Run time of each job, without the time that it was suspended."""
         return np.asarray(self.end_s - self.start_s - self.outcome.suspended_s)
 
     @property
     def late_s(self) -> float:
-        """How long after its limit a job may end at most."""
+        """Longest time between the limit of a job and its end."""
         rules = self.rules
         return float(rules.over_time_limit_s + 2 * rules.kill_late_s + rules.start_latency_s)
 

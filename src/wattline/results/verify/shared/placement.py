@@ -1,4 +1,4 @@
-"""What jobs got on which nodes: what they asked for, no more than there is, and nobody else's."""
+"""Nodes and CPUs of jobs: as asked for, no more than there are, and nobody else's."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def cap(case: Case) -> Verdicts:
 
 
 def _idle_at(case: Case, at_s: FloatArray) -> FloatArray:
-    """What nodes alone draw at these times."""
+    """Power of the nodes alone at these times."""
     node, sleep_s, wake_s = asleep(case)
     found = np.full(len(at_s), float(case.nodes.idle_w.sum()))
     order_s, order_w = np.argsort(sleep_s), np.argsort(wake_s)

@@ -1,4 +1,4 @@
-"""What is free on a machine at a time: CPUs and devices of nodes, watts of parts, joules."""
+"""Free CPUs and devices of nodes, watts of parts, and joules, at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wattline.results.verify.shared.power import drawn_by_machine
 
 FORBID, CHARGE_NOW, ALLOW = "forbid", "charge-now", "allow"
 CARRIES = (FORBID, CHARGE_NOW, ALLOW)
-"""What holds of jobs that run on into a later period, by the number in the record."""
+"""Rule for jobs that run on into a later period, by the number in the record."""
 
 
 def latest_ends(case: Case) -> FloatArray:
@@ -24,7 +24,7 @@ def latest_ends(case: Case) -> FloatArray:
 
 
 class Room:
-    """Who holds what at one time after the other."""
+    """Holdings of jobs, at one time after the other."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -66,7 +66,7 @@ class Room:
         return float(self.case.stays.watts_w[rows][boots].sum())
 
     def longest_s(self, job: int) -> float:
-        """How long a job that starts may last at most, its nodes' boot included."""
+        """Longest time that a job that starts may last, the boot of its nodes included."""
         rules = self.case.rules
         boot_s = (
             rules.resume_timeout_s + 2 * rules.kill_late_s if rules.suspend_time_s >= 0 else 0.0
@@ -171,7 +171,7 @@ class Room:
         return left_w
 
     def has_joules(self, job: int, now_s: float, added_w: float) -> bool:
-        """Whether this period and the next have the joules for it, beside all that runs.
+        """Say whether this period and the next have the joules for it, beside all that runs.
 
         Only told where periods are of one price, and pay for what is drawn in them; what earlier
         ones left is not counted.
@@ -209,7 +209,7 @@ class Room:
         return bool(next_j >= 0.0)
 
     def _energy_until(self, time_s: float) -> float:
-        """What the machine drew from its first change to a time; less than nothing before."""
+        """Energy of the machine from its first change to a time; less than nothing before."""
         if not len(self._time_s):
             return float(self._drawn_w[0]) * time_s
         at = int(np.searchsorted(self._time_s, time_s, "right"))

@@ -163,7 +163,7 @@ RULES = (
 
 
 def verdicts(case: Case) -> list[tuple[str, Remark]]:
-    """What every rule that applies says of a case, with its code."""
+    """Remarks of every rule that applies to a case, with its code."""
     return [
         (rule.code, remark)
         for rule in SHARED_RULES

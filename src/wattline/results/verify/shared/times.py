@@ -63,7 +63,7 @@ def run_times(case: Case) -> Verdicts:
 
 
 def needed_s(case: Case) -> tuple[FloatArray, FloatArray]:
-    """What each job needs at least and at most: it may have run by several of its options."""
+    """Least and longest time that each job needs: it may have run by several of its options."""
     run_s = case.jobs.run_s
     if not case.has("options"):
         return run_s, run_s

@@ -263,7 +263,7 @@ class Sweep:
         return found
 
     def could_start(self, job: int, now_s: float) -> bool:
-        """Whether enough nodes have room for it now, and its watts fit until it is over."""
+        """Say whether enough nodes have room for it now, and its watts fit until it is over."""
         case = self.case
         nodes, cpus = self.room.nodes_for(job, int(self.part[job]), now_s)
         wanted = max(int(case.jobs.min_nodes[job]), 1)
@@ -286,7 +286,7 @@ class Sweep:
         )
 
     def _watts_on(self, job: int, nodes: Any, cpus: Any) -> FloatArray:
-        """What it may add on each of these nodes at most."""
+        """Most watts that it may add on each of these nodes."""
         case = self.case
         if not np.isnan(self.node_w[job]):
             return np.asarray(np.maximum(self.node_w[job] - case.nodes.idle_w[nodes], 0.0))
