@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -81,15 +81,18 @@ Verdicts = Iterator[Remark]
 """Findings, parts that were skipped, and counts of decisions, as a rule yields them."""
 
 
+Judgeable = TypeVar("Judgeable")
+
+
 @dataclass(frozen=True)
-class Rule:
-    """One thing that is verified of every run that it applies to."""
+class Rule(Generic[Judgeable]):
+    """One thing that is verified of every run, or record of a run, that it applies to."""
 
     code: str
     title: str
     """The promise as a sentence without its full stop."""
-    judge: Callable[[Run], Verdicts]
-    applies: Callable[[Run], bool] = lambda run: True
+    judge: Callable[[Judgeable], Verdicts]
+    applies: Callable[[Judgeable], bool] = lambda judged: True
 
 
 def held_s(run: Run) -> FloatArray:

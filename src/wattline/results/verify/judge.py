@@ -64,7 +64,7 @@ def verify(run: Run, told: Mapping[str, Any] | None = None) -> Verification:
     found: list[Finding] = []
     skipped: list[Skipped] = []
     judged: list[Judged] = []
-    printed = () if told is None else (
+    printed: tuple[Rule[Run], ...] = () if told is None else (
         Rule("metrics", "the metrics are those of the records", lambda run: figures(run, told)),)
     for rules in (BEFORE_ALL, (*RULES, *printed)):
         for rule in rules:
@@ -89,7 +89,7 @@ def _plain(each: Finding | Judged | Skipped, *names: str) -> Mapping[str, Any]:
     return {name: getattr(each, name) for name in names}
 
 
-def rules() -> Iterator[Rule]:
+def rules() -> Iterator[Rule[Run]]:
     """All rules, in the order in which they are judged."""
     yield from BEFORE_ALL
     yield from RULES

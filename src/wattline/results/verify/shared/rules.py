@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from wattline.model.run import Run
 from wattline.results.verify._base import Remark, Rule, Skipped, Verdicts
 from wattline.results.verify.shared import (
@@ -23,108 +20,98 @@ NOT_KEPT = (
 )
 
 
-@dataclass(frozen=True)
-class SharedRule:
-    """One thing that is verified of every case that it applies to."""
-
-    code: str
-    title: str
-    judge: Callable[[Case], Verdicts]
-    applies: Callable[[Case], bool] = lambda case: True
-
-
-SHARED_RULES = (
-    SharedRule("shared.stays", "stays on nodes are of jobs that run then", power.stays_are_whole),
-    SharedRule(
+SHARED_RULES: tuple[Rule[Case], ...] = (
+    Rule("shared.stays", "stays on nodes are of jobs that run then", power.stays_are_whole),
+    Rule(
         "shared.outcomes", "each job has an outcome, and starts when it may", times.outcomes
     ),
-    SharedRule("shared.run-times", "jobs end when their work is done", times.run_times),
-    SharedRule(
+    Rule("shared.run-times", "jobs end when their work is done", times.run_times),
+    Rule(
         "shared.time-limits",
         "no job runs past its time limit, suspensions apart, and none is killed before it",
         times.time_limits,
     ),
-    SharedRule(
+    Rule(
         "shared.suspensions",
         "suspended jobs hold nothing, and lose that time",
         times.suspensions,
         lambda case: bool(len(case.outcome.gap_job)),
     ),
-    SharedRule(
+    Rule(
         "shared.dependencies",
         "jobs start after those that they wait for",
         times.dependencies,
         lambda case: case.has("dependencies"),
     ),
-    SharedRule(
+    Rule(
         "shared.nodes",
         "nodes are of the job's partition, up, and with its features",
         placement.nodes_given,
     ),
-    SharedRule("shared.amounts", "each job has what it asks for", placement.amounts),
-    SharedRule(
+    Rule("shared.amounts", "each job has what it asks for", placement.amounts),
+    Rule(
         "shared.capacity",
         "no node gives more CPUs, memory or devices than it has",
         placement.capacity,
     ),
-    SharedRule(
+    Rule(
         "shared.one-user",
         "jobs that share with their own user alone do",
         placement.one_user,
         lambda case: case.jobs.get("own_user") is not None,
     ),
-    SharedRule(
+    Rule(
         "shared.reservations",
         "reserved nodes are for jobs of the reservation",
         placement.reservations,
         lambda case: case.has("reservations"),
     ),
-    SharedRule(
+    Rule(
         "shared.limits-per-job",
         "no job has more than MaxTRES",
         limits.limits_per_job,
         lambda case: bool(case.rules.enforce_limits),
     ),
-    SharedRule(
+    Rule(
         "shared.limits",
         "limits of QOS, users and associations hold at each start",
         limits.limits_at_starts,
         lambda case: bool(case.rules.enforce_limits),
     ),
-    SharedRule(
+    Rule(
         "shared.arrays",
         "no array runs more tasks than it allows",
         limits.arrays,
         lambda case: bool((case.jobs.array >= 0).any()),
     ),
-    SharedRule(
+    Rule(
         "shared.licences",
         "no more licences are in use than there are",
         limits.licences,
         lambda case: len(case.licences.names) > 0,
     ),
-    SharedRule(
+    Rule(
         "shared.watts", "jobs add to a node what their parts draw there", power.watts_on_nodes
     ),
-    SharedRule(
+    Rule(
         "shared.energy-of-jobs", "joules of jobs are those of their nodes", power.energy_of_jobs
     ),
-    SharedRule(
+    Rule(
         "shared.power", "the machine draws what its nodes and jobs draw", power.machine_power
     ),
-    SharedRule(
+    Rule(
         "shared.cap", "the machine keeps its cap", power.cap, lambda case: case.cap is not None
     ),
-    SharedRule(
+    Rule(
         "shared.bounds",
         "parts of the machine keep their limits",
         power.bounds,
         lambda case: bool(case.bounds),
     ),
-    SharedRule(
+    Rule(
         "shared.waiting", "nobody waits at the head of the queue who could start", waiting.heads
     ),
-    SharedRule("shared.backfill", "no start ahead of the first job of a partition delays it",
+    Rule("shared.backfill", "no start ahead of the first job of a partition delays it",
                backfill.starts_ahead, backfill.can_be_told),
 )
 
@@ -134,7 +121,7 @@ def is_shared(run: Run) -> bool:
     return run.node_stays is not None or run.slurm is not None
 
 
-def _on_run(rule: SharedRule) -> Rule:
+def _on_run(rule: Rule[Case]) -> Rule[Run]:
     def judge(run: Run) -> Verdicts:
         yield from rule.judge(case_of(run))
 
@@ -151,7 +138,7 @@ def _not_recorded(run: Run) -> Verdicts:
     yield Skipped(NOT_KEPT)
 
 
-RULES = (
+RULES: tuple[Rule[Run], ...] = (
     Rule(
         "shared",
         "the rules of Slurm on shared nodes",
