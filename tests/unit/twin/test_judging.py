@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wattline.model.errors import InputError
-from wattline.twin.judging import judge
+from wattline.twin.judging import Distance, judge
 from wattline.twin.real_runs import RealRun, read_run, read_runs
 
 
@@ -52,6 +52,22 @@ def test_starts_fail_that_are_further_from_the_runs_than_the_runs_from_each_othe
     assert all(row.passes for row in found.waits)
     assert not found.starts_pass
     assert found.to_twin.median_s > found.widest_runs.median_s
+
+
+def test_starts_are_held_against_the_pair_of_runs_that_is_furthest_apart() -> None:
+    """Of three runs pairs are 10, 20 and 30 s apart: 20 s in the middle of all, 30 s at most."""
+    runs = [run(name, {"a1": at_s, "a2": at_s}) for name, at_s in (
+        ("1", 0.0), ("2", 10.0), ("3", 30.0))]
+    found = judge(runs, [run("t", {"a1": 10.0, "a2": 10.0})], by=[])
+    assert found.between_runs == Distance(20.0, 30.0)
+    assert found.widest_runs == Distance(30.0, 30.0)
+    assert found.to_twin == Distance(10.0, 20.0)
+    assert found.starts_pass
+
+
+def test_jobs_that_are_left_out_on_purpose_are_not_said_to_be_missing() -> None:
+    found = judge(REAL, REAL[:1], by=[], without={"b1"})
+    assert (found.jobs, found.left_out) == (2, ())
 
 
 def test_jobs_that_did_not_start_everywhere_are_named_and_counted_nowhere() -> None:

@@ -165,6 +165,45 @@ def test_a_cap_that_falls_while_jobs_run_is_no_mistake_of_theirs() -> None:
     assert verify(under(fallen, keeps_cap=True)).sentences == []
 
 
+def test_power_that_rises_over_the_cap_at_the_end_of_a_job_is_reported() -> None:
+    """Job 1 draws 100 W on its two nodes, which draw 200 W idle. With the 500 W of job 2 it is
+    600 W until 40 s, and 700 W from then on. Both began at 0 s, and might draw what might be drawn
+    at any time since."""
+    jobs = JobTable.build(submit_s=[0, 0], run_s=[40, 60], requested_s=[40, 60], procs=[2, 2],
+                          power_w=[100.0, 500.0])
+    run = fcfs_run(jobs, nodes=4)
+
+    def found(*steps: tuple[float, float]) -> list[str]:
+        return verify(under(capped(run, *steps), keeps_cap=True)).sentences
+
+    (sentence,) = found((0.0, 650.0))
+    assert sentence.startswith("the power rises over the cap at 1 events, first at row ")
+    assert "700.0 W, and since the jobs of then began at most 650.0 W were allowed" in sentence
+    assert found((0.0, 700.0)) == []
+    assert found((0.0, 700.0), (20.0, 650.0)) == []
+
+
+def test_a_change_of_speed_that_leaves_the_power_as_it_is_may_be_above_a_cap_that_fell() -> None:
+    """At 50 s job 2 has another speed at its 500 W; the cap of 1,000 W has fallen to 600 W before.
+    With 600 W of it the machine would draw 100 W more, by a decision."""
+    run = three_jobs()
+    at = int(np.searchsorted(run.events.time_s, 50.0))
+
+    def having(watts: float) -> Run:
+        row = {"time_s": 50.0, "kind": int(EventKind.RATE), "job": 1, "value": watts,
+               "power_w": 200.0 + watts}
+        columns = {name: np.insert(values, at, row.get(name, values[at - 1]))
+                   for name, values in vars(run.events).items()}
+        after = slice(at + 1, int(np.searchsorted(columns["time_s"], 60.0)))
+        columns["power_w"][after] = 200.0 + watts
+        fallen = capped(changed(run, "events", **columns), (0.0, 1000.0), (45.0, 600.0),
+                        (60.0, 1000.0))
+        return under(fallen, keeps_cap=True)
+
+    assert sentences(having(500.0), "speed up over the cap") == []
+    assert len(sentences(having(600.0), "speed up over the cap")) == 1
+
+
 def test_a_window_known_beforehand_that_is_not_kept_is_reported() -> None:
     fallen = capped(three_jobs(), (0.0, 1000.0), (40.0, 600.0), (60.0, 1000.0))
     found = sentences(under(fallen, windows=((40.0, 60.0),)), "window known beforehand")

@@ -86,6 +86,10 @@ BROKEN: dict[str, tuple[Callable[[Run], Run], str]] = {
     "queue off by one": (
         lambda run: changed(run, "events", queued=_set(run.events.queued, 77, 99)),
         "queue length differs"),
+    "a queue that is told too short": (
+        lambda run: changed(run, "events", queued=_set(
+            run.events.queued, int(run.events.queued.argmax()), 0)),
+        "queue length differs"),
     "energy a little off": (
         lambda run: replace(run, energy_j=run.energy_j * (1 + 1e-8)), "the integral of power"),
     "class energies do not add up": (
@@ -132,6 +136,11 @@ BROKEN: dict[str, tuple[Callable[[Run], Run], str]] = {
     "a dependency is ignored": (
         lambda run: replace(run, jobs=run.jobs.with_columns(
             after_job=np.where(np.arange(300) > 0, np.arange(300) - 1, -1))),
+        "before the job they depend on has ended"),
+    "a start within the think time": (
+        lambda run: replace(run, jobs=run.jobs.with_columns(
+            after_job=_set(run.jobs.after_job, 299, 0), think_s=_set(
+                run.jobs.think_s, 299, run.schedule.start_s[299] - run.schedule.end_s[0] + 1))),
         "before the job they depend on has ended"),
     "killed in time": (
         lambda run: changed(run, "schedule", outcome=np.full(300, int(Outcome.KILLED))),

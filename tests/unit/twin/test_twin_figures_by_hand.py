@@ -1,0 +1,43 @@
+"""Averages of waits, CPUs in use and the complete stretch of a log, worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wattline.twin.complete import complete_stretch
+from wattline.twin.figures import cpu_seconds, series_of
+
+
+def test_jobs_at_both_ends_of_a_window_count_in_its_average() -> None:
+    """Over a log of 100 s a window is 10 s long. Around 0 s it has the jobs of 0 and 5 s, around
+    100 s those of 95 and 100 s."""
+    series = series_of(np.array([0.0, 5.0, 95.0, 100.0]), np.array([10.0, 20.0, 30.0, 50.0]), None)
+    assert series.window_s == 10.0
+    assert (series.simulated_s[0], series.simulated_s[-1]) == (15.0, 40.0)
+
+
+@pytest.mark.parametrize(("start_s", "end_s", "suspended_s", "used"), [
+    (0.0, 100.0, 0.0, 0.5), (0.0, 100.0, 50.0, 0.25), (50.0, 150.0, 0.0, 0.25),
+    (50.0, 150.0, 25.0, 0.1875), (-100.0, 20.0, 0.0, 0.1), (150.0, 200.0, 0.0, 0.0)])
+def test_cpus_are_in_use_within_the_time_that_is_looked_at_and_not_while_a_job_is_suspended(
+    start_s: float, end_s: float, suspended_s: float, used: float
+) -> None:
+    """A job has 4 of 8 CPUs; the time is from 0 to 100 s. Of a job with 25 s of 100 s suspended
+    three quarters of the 50 s inside count."""
+    columns = [np.array([value]) for value in (start_s, end_s, suspended_s, 4.0)]
+    assert cpu_seconds(*columns, 8, 0.0, 100.0) == pytest.approx(used)
+
+
+def test_a_short_job_among_long_ones_does_not_tell_that_the_log_begins_at_its_first_end() -> None:
+    """120 jobs of a CPU start every 100 s and run 1,000 s, one of them 500 s. Of the ten that start
+    before the first end, at 1,000 s, five would have had the time of the short one: of 120, that
+    says nothing. A tenth of what is in use is missing until 119 x (1,000 - d) = 119,500 / 10."""
+    start_s = 100.0 * np.arange(120)
+    run_s = np.full(120, 1000.0)
+    run_s[60] = 500.0
+    found = complete_stretch(start_s, start_s, start_s + run_s, np.ones(120), None)
+    assert found is not None
+    lag_s = 1000.0 - 11950.0 / 119
+    assert found.first_s == pytest.approx(lag_s)
+    assert found.last_s == pytest.approx(11900.0 + 1000.0 - lag_s)
