@@ -13,6 +13,7 @@ from wattline.model.machine import Machine, NodeClass
 from wattline.model.signal import Signal
 from wattline.physics.budget import EnergyBudget, Offer, has_room
 from wattline.physics.budget_terms import ALLOW, CARRIES, CHARGE_NOW, EXPIRE, KEEP
+from wattline.physics.configurations import Configuration, ConfigurationTable
 from wattline.physics.core_power import CorePower, FrequencyRange, parse_cpu_freq
 from wattline.physics.powercap import (
     CapChange,
@@ -21,7 +22,7 @@ from wattline.physics.powercap import (
     PowerStatus,
     WattReservation,
 )
-from wattline.physics.scaling import Scaling
+from wattline.physics.scaling import BestTimes, Scaling, fit_scaling
 from wattline.physics.variability import node_slowdown
 
 FORBID = CARRIES.index("forbid")
@@ -153,3 +154,25 @@ def test_a_cap_slows_a_node_down_only_where_it_is_below_its_demand() -> None:
     """100 W times the node's factor, under 100 W: 1.1 times too much, just enough, and to spare."""
     found = node_slowdown(100.0, np.full(3, 100.0), np.array([1.1, 1.0, 0.9]), throttle=1.0)
     assert found.tolist() == pytest.approx([1.1, 1.0, 1.0])
+
+
+def test_time_grows_as_the_demand_over_the_cap_to_the_power_of_the_throttle() -> None:
+    """A node that needs 150 W has 100 W."""
+    for throttle in (1.0, 0.9, 0.5):
+        found = node_slowdown(150.0, np.array([100.0]), np.array([1.0]), throttle=throttle)
+        assert found.tolist() == pytest.approx([1.5**throttle])
+
+
+def test_a_line_is_as_far_from_the_best_times_as_from_the_one_that_it_is_furthest_from() -> None:
+    """Through 10, 16 and 10 s goes 12 s: a fifth above the first, a quarter below the second."""
+    drawn = fit_scaling([Configuration(nodes, {}, time_s, 100.0)
+                         for nodes, time_s in ((1, 10.0), (2, 16.0), (3, 10.0))])
+    assert (drawn.scaling.slope_s, drawn.scaling.intercept_s) == pytest.approx((0.0, 12.0))
+    assert (drawn.deviation, drawn.deviation_nodes) == (pytest.approx(0.25), 2)
+
+
+def test_budgets_at_which_times_change_have_the_idle_power_of_nodes_that_are_not_used() -> None:
+    """Of 8 nodes those that a configuration of 4 leaves draw 40 W; one of 8 or 16 leaves none."""
+    table = ConfigurationTable.build("made", [4, 8, 16], [8] * 3, [50.0] * 3, [16.0, 8.0, 4.0],
+                                     [200.0, 400.0, 800.0])
+    assert BestTimes(table, 1600.0, 10.0).steps_w(8).tolist() == [200.0, 240.0, 400.0, 800.0]

@@ -30,6 +30,22 @@ def test_factors_are_the_middle_of_the_ratios_at_the_highest_cap(tmp_path):
     assert np.allclose(found.factor, 1 + 0.01 * (np.arange(9) - 4))
 
 
+def factors_of_runs(path, *runs):
+    """Of eight nodes: the cap of each run, and what n0 draws where the others draw 100 W."""
+    rows = [f"n{node},{run},8,{watts if node == 0 else 100.0},0.0001,{cap_w}"
+            for run, (cap_w, watts) in enumerate(runs) for node in range(8)]
+    path.write_text(HEADER + "\n".join(rows) + "\n")
+    return read_node_factors(path).factor
+
+
+def test_a_factor_is_the_median_over_the_runs_at_the_highest_cap(tmp_path):
+    """A run of 130 W at the highest cap moves the mean of three, and runs under a cap that binds,
+    in which all nodes draw the same, would move both."""
+    found = factors_of_runs(tmp_path / "nodes.csv", (95, 110.0), (95, 90.0), (95, 130.0),
+                            *[(51, 100.0)] * 4)
+    assert found == pytest.approx([1.1, *[1.0] * 7], abs=1e-5)
+
+
 def test_factors_of_the_measured_cluster():
     found = read_node_factors(shared("rapl/rzmerl_per_node_rapl.csv.xz"))
     assert len(found.factor) == 138

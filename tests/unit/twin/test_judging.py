@@ -33,6 +33,8 @@ def test_a_mean_outside_the_range_passes_only_within_five_percent() -> None:
     b_near, b_far = near.waits[2], far.waits[2]
     assert b_near.error == pytest.approx(14 / 110)
     assert not b_near.passes  # 124 is above 120, and more than 5 % above 110
+    assert near.starts_pass  # 0, 0, 2, 2, 4 and 24 s from the runs, which are 0, 4 and 20 s apart
+    assert not near.passes
     close = judge(REAL, [run("t", {"a1": 12.0, "a2": 20.0, "b1": 115.0})], by=["account"])
     assert close.waits[2].passes
     assert not b_far.passes

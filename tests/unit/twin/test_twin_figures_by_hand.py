@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from wattline.twin.check import MANY_JOBS, PHASES, phase_shifts, phases_of
 from wattline.twin.complete import complete_stretch
 from wattline.twin.figures import cpu_seconds, series_of
 
@@ -41,3 +44,20 @@ def test_a_short_job_among_long_ones_does_not_tell_that_the_log_begins_at_its_fi
     lag_s = 1000.0 - 11950.0 / 119
     assert found.first_s == pytest.approx(lag_s)
     assert found.last_s == pytest.approx(11900.0 + 1000.0 - lag_s)
+
+
+@pytest.mark.parametrize(("backfill_s", "main_s", "shifts_s"), [
+    (30.0, 60.0, [5.0, 25.0, 45.0]), (90.0, 60.0, [5.0, 35.0, 65.0]),
+    (0.0, 0.0, [5.0, 5.0 + 1 / 3, 5.0 + 2 / 3])])
+def test_phases_are_spread_over_the_longer_of_the_two_loops(
+    backfill_s: float, main_s: float, shifts_s: list[float]
+) -> None:
+    """From the scenario's own phase of 5 s on, in thirds, of a second at least."""
+    ready = SimpleNamespace(slurm=SimpleNamespace(bf_interval_s=backfill_s, sched_interval_s=main_s),
+                            scenario=SimpleNamespace(twin=SimpleNamespace(phase_s=5.0)))
+    assert phase_shifts(ready, 3) == pytest.approx(shifts_s)
+
+
+def test_a_log_of_very_many_jobs_is_simulated_at_one_phase_unless_more_are_asked_for() -> None:
+    assert [phases_of(None, jobs) for jobs in (1, MANY_JOBS, MANY_JOBS + 1)] == [PHASES, PHASES, 1]
+    assert phases_of(3, MANY_JOBS + 1) == 3
