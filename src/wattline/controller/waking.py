@@ -17,6 +17,7 @@ from wattline.controller.status import policy_of
 from wattline.controller.where import busy_nodes, of_partition
 from wattline.live.slurm.commands import SlurmError
 from wattline.model.units import fold_hosts
+from wattline.policies.state import RUNNING
 
 if TYPE_CHECKING:
     from wattline.controller.controller import Controller, Cycle
@@ -81,14 +82,16 @@ class Waker:
         ready |= watcher.numbers_of(watcher.sleeping.booting - watcher.sleeping.with_job)
         found: list[str] = []
         rows = queued_rows(state)[: 1 if policy_of(books).get("backfill") == "none" else FIRST]
-        for row in rows:
+        turned_back = self._turned_back()
+        room_w += sum(added_w(state, row) for row in turned_back)  # which the books count still
+        for row in (*turned_back, *rows):
             told = watcher.told.get(str(books.roll.key(row)))
             if told is None or told.row is None:
                 continue
             units, added = int(state.live[row].units), added_w(state, row)
             has, lacks = self._nodes_for(told.row, units, ready, off)
             ready -= has
-            first = row == rows[0] and units > on
+            first = row in rows[:1] and units > on
             names = watcher.node_names(sorted(lacks))
             fits = len(has) + len(lacks) == units and self._up_w(names) + added <= room_w
             # The policy keeps nothing free for a job that asks for more nodes than are on.
@@ -98,6 +101,15 @@ class Waker:
                 found += wakes
                 off -= watcher.numbers_of(names)
         return found
+
+    def _turned_back(self) -> list[int]:
+        """Rows of jobs that the books have just started on whatever is free, and that did not start
+        as a node that they ask for is off."""
+        books, watcher = self.controller.books, self.controller.watcher
+        rows = [books.roll.row(name) for name, told in watcher.told.items()
+                if told.why_not and not told.running and told.row is not None
+                and not watcher.sleeping.off.isdisjoint(told.row.required_nodes)]
+        return [row for row in rows if books.state.live[row].state == RUNNING]
 
     def _nodes_for(
         self, job: SlurmJob, units: int, ready: set[int], off: set[int]
