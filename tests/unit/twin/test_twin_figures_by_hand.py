@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from wattline.twin.check import MANY_JOBS, PHASES, phase_shifts, phases_of
-from wattline.twin.complete import complete_stretch
+from wattline.twin.complete import Stretch, complete_stretch
 from wattline.twin.figures import cpu_seconds, series_of
 
 
@@ -32,6 +32,11 @@ def test_cpus_are_in_use_within_the_time_that_is_looked_at_and_not_while_a_job_i
     assert cpu_seconds(*columns, 8, 0.0, 100.0) == pytest.approx(used)
 
 
+def test_the_first_and_the_last_second_of_a_stretch_belong_to_it() -> None:
+    found = Stretch(10.0, 20.0).has(np.array([9.9, 10.0, 15.0, 20.0, 20.1]))
+    assert found.tolist() == [False, True, True, True, False]
+
+
 def test_a_short_job_among_long_ones_does_not_tell_that_the_log_begins_at_its_first_end() -> None:
     """120 jobs of a CPU start every 100 s and run 1,000 s, one of them 500 s. Of the ten that start
     before the first end, at 1,000 s, five would have had the time of the short one: of 120, that
@@ -53,7 +58,8 @@ def test_phases_are_spread_over_the_longer_of_the_two_loops(
     backfill_s: float, main_s: float, shifts_s: list[float]
 ) -> None:
     """From the scenario's own phase of 5 s on, in thirds, of a second at least."""
-    ready = SimpleNamespace(slurm=SimpleNamespace(bf_interval_s=backfill_s, sched_interval_s=main_s),
+    loops = SimpleNamespace(bf_interval_s=backfill_s, sched_interval_s=main_s)
+    ready = SimpleNamespace(slurm=loops,
                             scenario=SimpleNamespace(twin=SimpleNamespace(phase_s=5.0)))
     assert phase_shifts(ready, 3) == pytest.approx(shifts_s)
 

@@ -154,6 +154,8 @@ def test_the_folder_of_a_run_lets_limits_be_checked(twin: Path, tmp_path: Path) 
     assert "n[1-2] draws 310 W at 0 s, and its limit is 300 W" in wl.verify(wider).sentences
     twice = replace(run, node_stays=replace(held, node=np.zeros_like(held.node)))
     assert any("gives 16 of 8 CPUs" in line for line in wl.verify(twice).sentences)
+    assert any("gives 16 CPUs at a time, and has 8" in line
+               for line in wl.verify(replace(twice, slurm=None)).sentences)
     less = replace(run, node_stays=replace(held, watts_w=held.watts_w - 30.0))
     assert any("draws 180 W from" in line and "and 150 W on its nodes" in line
                for line in wl.verify(less).sentences)

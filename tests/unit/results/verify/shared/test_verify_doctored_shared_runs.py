@@ -18,10 +18,10 @@ from tests.support.shared_judged import coded
 
 from wattline.model.run import PowerBound
 from wattline.model.signal import Signal
-from wattline.shared_nodes.machine import Reservations
+from wattline.shared_nodes.machine import SUSPEND, Reservations
 from wattline.shared_nodes.outages import Outages
 from wattline.shared_nodes.outcome import KILLED
-from wattline.shared_nodes.requests import AFTERANY, AFTEROK
+from wattline.shared_nodes.requests import AFTER, AFTERANY, AFTEROK
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.simulate import simulate_shared
 
@@ -87,6 +87,24 @@ def test_a_job_killed_at_half_its_limit_is_found() -> None:
     assert said["shared.time-limits"] == "job 1 was killed before its time limit"
 
 
+def test_suspensions_of_a_job_that_overlap_are_found() -> None:
+    """Jobs 2 and 3, of a higher tier, have the node of job 1 from 103 to 703 s and from 803 to
+    1,403 s. The first of the suspensions is said to end at 900 s."""
+    on = machine(1, partitions=[[0], [0]])
+    on = replace(on, partitions=replace(on.partitions, tier=np.array([1, 2]),
+                                        preempt_mode=np.array([SUSPEND, 0])))
+    whole = {"tasks": 4, "min_nodes": 1}
+    asked = requests(on, {**whole, "limit_s": 1200.0}, *(
+        {**whole, "submit_s": at_s, "partition": 1} for at_s in (103.0, 803.0)))
+    rules = replace(PROMPT, preempt="partition")
+    found = simulate_shared(on, asked, rules)
+    assert found.gap_from_s.tolist() == [103.0, 803.0]
+    assert coded(on, asked, rules, found) == []
+    longer = with_column(found, "gap_to_s", 0, 900.0)
+    assert ("shared.suspensions", "job 1 has suspensions that overlap") in coded(
+        on, asked, rules, longer)
+
+
 def judged(**changed: Any) -> set[str]:
     """The rules that the run breaks on another site, or with other requests."""
     on, asked, found = site()
@@ -103,9 +121,9 @@ def kept(start_s: float) -> Reservations:
                         flag, flag)
 
 
-def after(kind: int, awaited: int) -> Any:
+def after(kind: int, awaited: int, delay_s: float = 0.0) -> Any:
     on, _, _ = site()
-    return requests(on, {}, {}, {}, {"after": [(kind, [awaited])]}).dependencies
+    return requests(on, {}, {}, {}, {"after": [(kind, [awaited], delay_s)]}).dependencies
 
 
 def outage(start_s: float, drain: bool) -> Outages:
@@ -138,6 +156,9 @@ SITES: dict[str, tuple[Changes, Changes, str]] = {
     "a job that waits for another": (
         {"asked": {"dependencies": after(AFTERANY, 0)}},
         {"asked": {"dependencies": after(AFTERANY, 2)}}, "shared.dependencies"),
+    "a job that waits a while after the start of another": (
+        {"asked": {"dependencies": after(AFTER, 0, 600.0)}},
+        {"asked": {"dependencies": after(AFTER, 0, 660.0)}}, "shared.dependencies"),
     "a job that waits for a good end": (
         {"asked": {"dependencies": after(AFTEROK, 0)}},
         {"asked": {"dependencies": after(AFTEROK, 0), "exit_ok": np.zeros(4, bool)}},
