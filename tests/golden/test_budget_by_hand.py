@@ -173,3 +173,37 @@ def test_a_dear_slot_is_left_to_who_finds_no_other(
     cost = Signal.from_steps([(0, costs[0]), (500, costs[1])], "EUR")
     run = simulate(jobs, FOUR, compose(admission=budget_of(100_000.0, jobs, cost=cost)))
     assert starts(run)[1] == start_s
+
+
+THIRDS = Signal.from_steps([(0, 1.0), (300, 2.0), (600, 3.0)], "EUR")
+"""Three slots, of 300, 300 and 400 s, the cheapest first: each may have what it can draw."""
+
+
+@pytest.mark.parametrize("events", [(), (350,), (300, 350, 400)])
+def test_a_slot_is_planned_as_it_was_when_it_began(events: tuple[float, ...]) -> None:
+    """Nothing is drawn of 120,000 J by 300 s: 400 W for 300 s. At 450 s that would be 800 W for
+    the other half of the slot, enough for four nodes; they wait for the third slot, the last that
+    could have them, whatever else was asked for in the second."""
+    jobs = table((0, 1, 0), *((submit_s, 1, 0) for submit_s in events), (450, 4, 140))
+    run = simulate(jobs, FOUR, compose(admission=budget_of(120_000.0, jobs, cost=THIRDS)))
+    assert starts(run)[-1] == 600
+
+
+def test_what_was_drawn_since_a_slot_began_is_not_missing_in_its_plan() -> None:
+    """A node draws 60,000 J until 300 s and 30,000 J more until 450 s, when it ends early. Of
+    180,000 J the second slot began with 120,000: 400 W, in which B's two nodes start at 450 s.
+    By 450 s 90,000 J were left for 150 s, 600 W, in which three would: C waits."""
+    jobs = JobTable.build(submit_s=[0, 450, 451], run_s=[450, 100, 10], procs=[1, 2, 1],
+                          requested_s=[450, 100, 10])
+    run = simulate(jobs, FOUR, compose(admission=budget_of(180_000.0, jobs, cost=THIRDS)))
+    assert starts(run) == [0, 450, 550]
+
+
+def test_a_slot_at_full_power_holds_no_job_back_that_draws_more_than_its_nodes_are_made_for(
+) -> None:
+    """Four busy nodes draw 800 W above idle, for which both slots have their 400,000 J. A job that
+    was measured at 1,600 W finds 160,000 J for its 100 s, and does not wait for the cheap slot."""
+    jobs = JobTable.build(submit_s=[0], run_s=[100], procs=[4], power_w=[2000.0])
+    cost = Signal.from_steps([(0, 2.0), (500, 1.0)], "EUR")
+    run = simulate(jobs, FOUR, compose(admission=budget_of(900_000.0, jobs, cost=cost)))
+    assert starts(run) == [0]

@@ -204,6 +204,21 @@ def test_a_slot_has_its_watts_for_as_many_jobs_as_they_are_enough_for() -> None:
     assert found.start_s.tolist() == [0.0, 0.0, 600.0]
 
 
+@pytest.mark.parametrize("events", [(), (350.0,), (300.0, 350.0, 400.0)])
+def test_a_slot_is_planned_as_it_was_when_it_began(events: tuple[float, ...]) -> None:
+    """The cheapest of three slots, of 300, 300 and 400 s, comes first. Nothing but 40 J is drawn of
+    24,000 J by 300 s: 80 W for 300 s. At 450 s that would be 160 W for the other half of the slot,
+    enough for four nodes; they wait for the third slot, the last that could have them."""
+    on = machine(4)
+    cost = Signal(np.array([0.0, 300.0, 600.0]), np.array([1.0, 2.0, 3.0]))
+    short = {"tasks": 1, "run_s": 1.0, "limit_s": 60.0}
+    found = schedule(on, joules(on, 24_040.0, 1000.0, cost=cost), short,
+                     *({**short, "submit_s": submit_s} for submit_s in events),
+                     {"tasks": 16, "min_nodes": 4, "submit_s": 450.0, "run_s": 100.0,
+                      "limit_s": 120.0})
+    assert found.start_s[-1] == 600.0
+
+
 def test_unspent_joules_expire_or_are_carried_on() -> None:
     """A job of 80 W for 900 s, 72,000 J, with 40,000 J in a period: two have to be saved up."""
     on = machine(2)

@@ -2,8 +2,8 @@
 
 Not a rule of Slurm's: it is the budget of whole nodes (policies/admission/budget.py) with the watts
 of shared ones. Each period has its joules; all nodes count with their idle power until its end,
-also those that sleep. When a slot begins, what is left is planned anew, the cheapest slots first
-(physics/budget.py), and the queue is looked at at once where a job found no joules before.
+also those that sleep. Slots are planned as for whole nodes (physics/budget_periods.py); when one
+begins, the queue is looked at at once where a job found no joules before.
 
 Slots are waited for where such a job is in the queue; not for ever where nothing else happens.
 """
@@ -11,21 +11,41 @@ Slots are waited for where such a job is in the queue; not for ever where nothin
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
-from wattline.physics.budget import Offer, Slots, has_room, planned_power
-from wattline.physics.budget_terms import CHARGE_NOW, KEEP, MOST_PERIODS
+from wattline.physics.budget import Offer, has_room
+from wattline.physics.budget_periods import (
+    Periods,
+    Used,
+    begin_s,
+    last_slot,
+    left_over_j,
+    slot_begin_s,
+    slot_edge_s,
+    slot_of,
+    slot_power_w,
+    template,
+)
+from wattline.physics.budget_periods import gives_j as period_gives_j
+from wattline.physics.budget_terms import KEEP, MOST_PERIODS
 from wattline.shared_nodes.state import NEVER_S, Books
 from wattline.shared_nodes.waking import something_changed
 
 
 @kernel_part
+def periods_of(st: Books) -> Periods:
+    book = st.book[0]
+    return Periods(st.slot_edge_s, st.slot_order, st.slot_first, book.start_s, book.length_s,
+                   book.energy_j, book.min_w, book.max_w, book.carry, book.unspent)
+
+
+@kernel_part
 def begin_of(st: Books, period: int) -> float:
-    return float(st.book[0].start_s + period * st.book[0].length_s)
+    return begin_s(periods_of(st), period)
 
 
 @kernel_part
 def gives_j(st: Books) -> float:
     """What a period has above idle power."""
-    return float(st.book[0].energy_j - st.book[0].min_w * st.book[0].length_s)
+    return period_gives_j(periods_of(st))
 
 
 @kernel_part
@@ -40,16 +60,15 @@ def draw_until(st: Books, time_s: float) -> None:
         from_s = edge_s
         _close_period(st)
     book.drawn_j += power_w * (time_s - from_s)
+    book.drew_w = power_w
+    book.drew_booting_w = st.clock[0].booting_w
 
 
 @kernel_part
 def _close_period(st: Books) -> None:
     book = st.book[0]
-    counted_j = book.drawn_j
-    if book.carry == CHARGE_NOW:
-        counted_j = book.min_w * book.length_s + book.charged_j
-    if book.unspent == KEEP:
-        book.saved_j = max(book.energy_j + book.saved_j - counted_j, 0.0)
+    used = Used(book.saved_j, book.drawn_j, book.charged_j, st.clock[0].power_w)
+    book.saved_j = left_over_j(periods_of(st), used)
     book.drawn_j = 0.0
     book.charged_j = 0.0
     book.period += 1
@@ -97,43 +116,19 @@ def begin_slot(st: Books) -> None:
 
 @kernel_part
 def _plan_slot(st: Books) -> None:
+    """Plan the slot that holds now as it was when it began."""
     book = st.book[0]
-    begun_s = begin_of(st, book.period)
-    planned = _template(st)
-    begin, end = st.slot_first[planned], st.slot_first[planned + 1]
-    edges = st.slot_edge_s[begin + planned : end + planned + 1]
-    slot = _slot_of_now(st)
-    since_s = max(st.clock[0].now_s - begun_s, edges[slot])
-    free_w = book.min_w
-    left_j = book.energy_j + book.saved_j - book.drawn_j
-    if book.carry == CHARGE_NOW:
-        # What runs is paid for; the plan is of what may be added to it.
-        free_w = max(st.clock[0].power_w + st.clock[0].booting_w, book.min_w)
-        left_j = gives_j(st) + book.saved_j - book.charged_j
-        left_j += book.min_w * (book.length_s - since_s)
-    given_w = planned_power(Slots(edges, st.slot_order[begin:end]), since_s, left_j, book.min_w,
-                            book.max_w)
-    book.plan_w = free_w + given_w - book.min_w if given_w < book.max_w else NEVER_S
-    book.slot_end_s = begun_s + edges[slot + 1]
-    if slot + 1 == end - begin:
-        book.slot_end_s = begin_of(st, book.period + 1)
-
-
-@kernel_part
-def _template(st: Books) -> int:
-    """The planned period whose slots this one has."""
-    return int(min(st.book[0].period, len(st.slot_first) - 2))
-
-
-@kernel_part
-def _slot_of_now(st: Books) -> int:
-    planned = _template(st)
-    begun_s = begin_of(st, st.book[0].period)
-    first = st.slot_first[planned] + planned
-    slot = st.slot_first[planned + 1] - st.slot_first[planned] - 1
-    while slot > 0 and begun_s + st.slot_edge_s[first + slot] > st.clock[0].now_s:
-        slot -= 1
-    return int(slot)
+    clock = st.clock[0]
+    periods = periods_of(st)
+    slot = slot_of(periods, book.period, clock.now_s)
+    from_s = slot_begin_s(periods, book.period, slot)
+    power_w = clock.power_w + clock.booting_w
+    if from_s < clock.now_s:
+        power_w = book.drew_w + book.drew_booting_w
+    drawn_j = book.drawn_j - book.drew_w * max(clock.now_s - from_s, 0.0)
+    used = Used(book.saved_j, drawn_j, book.charged_j, power_w)
+    book.plan_w = slot_power_w(periods, book.period, slot, from_s, used)
+    book.slot_end_s = slot_begin_s(periods, book.period, slot + 1)
 
 
 # ---- a job that would be alone ------------------------------------------------------------------
@@ -145,7 +140,7 @@ def _fits_alone(
 ) -> bool:
     """Whether an otherwise idle machine has the joules for a job at the beginning of a slot."""
     book = st.book[0]
-    left_s = book.length_s - st.slot_edge_s[st.slot_first[planned] + planned + slot]
+    left_s = book.length_s - slot_edge_s(periods_of(st), planned, slot)
     each_j = gives_j(st)
     offer = Offer(each_j + saved_j, each_j, left_s, book.length_s, book.carry, book.unspent)
     return bool(left_s > 0.0 and has_room(offer, watts, time_s))
@@ -159,7 +154,7 @@ def no_period_has_room(st: Books, watts: float, time_s: float) -> bool:
     """
     planned = len(st.slot_first) - 2
     saved_j = MOST_PERIODS * gives_j(st) if st.book[0].unspent == KEEP else 0.0
-    for slot in range(st.slot_first[planned + 1] - st.slot_first[planned] - 1, -1, -1):
+    for slot in range(last_slot(periods_of(st), planned), -1, -1):
         if _fits_alone(st, planned, slot, saved_j, watts, time_s):
             return False
     return True
@@ -171,9 +166,11 @@ def is_last_call(st: Books, watts: float, time_s: float) -> bool:
 
     Then the slot's price does not hold it back: it would wait for ever.
     """
-    planned = _template(st)
-    last = st.slot_first[planned + 1] - st.slot_first[planned] - 1
-    for slot in range(last, _slot_of_now(st), -1):
+    periods = periods_of(st)
+    period = st.book[0].period
+    planned = template(periods, period)
+    slot_now = slot_of(periods, period, st.clock[0].now_s)
+    for slot in range(last_slot(periods, planned), slot_now, -1):
         if _fits_alone(st, planned, slot, st.book[0].saved_j, watts, time_s):
             return False
     return True

@@ -18,6 +18,8 @@ class JouleBook(Record):
     patience_s: float  # for so long slots are waited for while nothing else happens
     period: int
     drawn_j: float  # by the machine since the period began
+    drew_w: float  # by the machine until the last event...
+    drew_booting_w: float  # ...and what nodes that booted then were to add
     saved_j: float  # carried over from the periods before
     charged_j: float  # to this period, for jobs that started in it
     plan_w: float  # the power that the slot is planned with

@@ -18,19 +18,15 @@ from typing import Any, Literal, NamedTuple
 
 from wattline.model.cap_slack import fits
 from wattline.model.kernel import implement, kernel
-from wattline.physics.budget import Slots, planned_power
-from wattline.physics.budget_terms import ALLOW, CHARGE_NOW, KEEP, MOST_PERIODS
+from wattline.physics.budget_terms import ALLOW, KEEP, MOST_PERIODS
 from wattline.policies.admission.adaptive import Adaptive, admit_at, start_level
 from wattline.policies.admission.budget_book import (
     BudgetMemory,
-    begin_s,
     has_joules,
     last_call,
     no_room,
     settle_pending,
-    slot_now,
     sum_up,
-    template,
     time_at,
     turn_page,
 )
@@ -77,16 +73,12 @@ from wattline.policies.state import State
 
 
 class Budget(NamedTuple):
-    """Periods one after the other, each with `energy_j`; after the planned ones the last repeats.
-    """
+    """Levels of jobs, and the fields of `physics.budget_periods.Periods`."""
 
     adaptive: Adaptive
     edge_s: Any
-    """Edges of the slots of each planned period, from its beginning, its end included."""
     order: Any
-    """Slots of each period by cost, numbered within the period."""
     first: Any
-    """First slot of each period, and one past the last slot of all."""
     start_s: float
     length_s: float
     energy_j: float
@@ -118,42 +110,16 @@ def plan_w(st: State, budget: Budget) -> float:
 @implement(before_queue, Budget)
 @kernel
 def _before_queue(st: State, admission: Budget, policy: Composition) -> bool:
-    """Keep the book up to date, and make the plan anew when a slot has begun."""
+    """Keep the book up to date, and try the whole queue when a slot has begun."""
     clock = st.clock[0]
     plan = admission.memory.plan[0]
+    slot_end_s = plan.slot_end_s
     turn_page(st, admission)
     plan.summed = -1
-    if plan.slot_end_s == 0.0 or clock.now_s >= plan.slot_end_s:
-        _replan(st, admission)
+    if plan.slot_end_s != slot_end_s:
         clock.examined = 0
         clock.stopped = 0
     return True
-
-
-@kernel
-def _replan(st: State, budget: Budget) -> None:
-    clock = st.clock[0]
-    plan = budget.memory.plan[0]
-    planned = template(budget, plan.period)
-    begin, end = budget.first[planned], budget.first[planned + 1]
-    edges = budget.edge_s[begin + planned : end + planned + 1]
-    slot = slot_now(st, budget)
-    since_s = max(clock.now_s - begin_s(budget, plan.period), edges[slot])
-    free_w = budget.min_w
-    left_j = budget.energy_j + plan.saved_j
-    if budget.carry == CHARGE_NOW:
-        # What runs is paid for; the plan is of what may be added to it.
-        sum_up(st, budget)
-        free_w = max(clock.power_w, budget.min_w)
-        left_j = plan.here_j + budget.min_w * (budget.length_s - since_s)
-    else:
-        left_j -= clock.energy_j - plan.begun_j
-    slots = Slots(edges, budget.order[begin:end])
-    given_w = planned_power(slots, since_s, left_j, budget.min_w, budget.max_w)
-    plan.plan_w = free_w + given_w - budget.min_w
-    plan.slot_end_s = begin_s(budget, plan.period) + edges[slot + 1]
-    if slot + 1 == end - begin:
-        plan.slot_end_s = begin_s(budget, plan.period + 1)
 
 
 @kernel
@@ -325,11 +291,9 @@ def _watts_available(st: State, admission: Budget) -> float:
 @implement(watts_at, Budget)
 @kernel
 def _watts_at(st: State, admission: Budget, time_s: float) -> float:
-    """In a later slot as much as the machine can draw: what the plan then gives is not known."""
-    clock = st.clock[0]
-    if time_s <= clock.now_s:
-        return float(plan_w(st, admission) - committed_w(st))
-    return float(min(clock.cap_w, admission.max_w) - committed_w(st))
+    """In a later slot as much as the cap has: what the plan then gives is not known."""
+    limit_w = plan_w(st, admission) if time_s <= st.clock[0].now_s else st.clock[0].cap_w
+    return float(limit_w - committed_w(st))
 
 
 @implement(watts_of, Budget)

@@ -16,6 +16,18 @@ import numpy as np
 
 from wattline.model.kernel import kernel
 from wattline.physics.budget import Offer, has_room
+from wattline.physics.budget_periods import (
+    Used,
+    begin_s,
+    gives_j,
+    last_slot,
+    left_over_j,
+    slot_begin_s,
+    slot_edge_s,
+    slot_of,
+    slot_power_w,
+    template,
+)
 from wattline.physics.budget_terms import ALLOW, CHARGE_NOW, KEEP, MOST_PERIODS
 from wattline.policies.admission.levels import fits_alone_at, held_rise_w, highest, lowest
 from wattline.policies.admission.power import idle_machine_w
@@ -56,11 +68,6 @@ class BudgetMemory(Memory):
 
 
 @kernel
-def begin_s(budget: Any, period: int) -> float:
-    return float(budget.start_s + period * budget.length_s)
-
-
-@kernel
 def period_at(budget: Any, time_s: float) -> int:
     """The period that holds at a time; the first one before it begins."""
     period = max(int((time_s - budget.start_s) // budget.length_s), 0)
@@ -72,20 +79,11 @@ def period_at(budget: Any, time_s: float) -> int:
 
 
 @kernel
-def template(budget: Any, period: int) -> int:
-    """The planned period whose slots a period has."""
-    return int(min(period, budget.first.size - 2))
-
-
-@kernel
-def gives_j(budget: Any) -> float:
-    """What a period has above idle."""
-    return float(budget.energy_j - budget.min_w * budget.length_s)
-
-
-@kernel
 def turn_page(st: State, budget: Any) -> None:
-    """Close the periods that are over. Power was the same since the last decision."""
+    """Close the periods that are over, and plan the slot that has begun since the last decision.
+
+    Power was the same since then.
+    """
     clock = st.clock[0]
     plan = budget.memory.plan[0]
     period = period_at(budget, clock.now_s)
@@ -93,21 +91,45 @@ def turn_page(st: State, budget: Any) -> None:
         plan.period = period
         plan.begun_j = clock.energy_j
         plan.pending = -1
-    since_s = clock.now_s - plan.seen_s
+        plan.seen_s = clock.now_s
+        plan.seen_j = clock.energy_j
     while plan.period < period:
-        edge_s = begin_s(budget, plan.period + 1)
-        part = (edge_s - plan.seen_s) / since_s if since_s > 0.0 else 1.0
-        edge_j = plan.seen_j + min(max(part, 0.0), 1.0) * (clock.energy_j - plan.seen_j)
-        drawn_j = edge_j - plan.begun_j
-        if budget.carry == CHARGE_NOW:
-            drawn_j = budget.min_w * budget.length_s + plan.charged_j
-        if budget.unspent == KEEP:
-            plan.saved_j = max(budget.energy_j + plan.saved_j - drawn_j, 0.0)
+        edge_j = _energy_at_j(st, budget, begin_s(budget, plan.period + 1))
+        used = Used(plan.saved_j, edge_j - plan.begun_j, plan.charged_j, clock.power_w)
+        plan.saved_j = left_over_j(budget, used)
         plan.begun_j = edge_j
         plan.charged_j = 0.0
         plan.period += 1
+    if clock.now_s >= plan.slot_end_s:
+        _plan_slot(st, budget)
     plan.seen_s = clock.now_s
     plan.seen_j = clock.energy_j
+
+
+@kernel
+def _energy_at_j(st: State, budget: Any, time_s: float) -> float:
+    """What the machine had drawn by a time since the last decision."""
+    clock = st.clock[0]
+    plan = budget.memory.plan[0]
+    since_s = clock.now_s - plan.seen_s
+    part = (time_s - plan.seen_s) / since_s if since_s > 0.0 else 1.0
+    return float(plan.seen_j + min(max(part, 0.0), 1.0) * (clock.energy_j - plan.seen_j))
+
+
+@kernel
+def _plan_slot(st: State, budget: Any) -> None:
+    """Plan the slot that holds now as it was when it began, or when all of this did."""
+    clock = st.clock[0]
+    plan = budget.memory.plan[0]
+    slot = slot_of(budget, plan.period, clock.now_s)
+    from_s = max(slot_begin_s(budget, plan.period, slot), plan.seen_s)
+    power_w = clock.power_w
+    if from_s < clock.now_s:
+        power_w = (clock.energy_j - plan.seen_j) / (clock.now_s - plan.seen_s)
+    drawn_j = _energy_at_j(st, budget, from_s) - plan.begun_j
+    used = Used(plan.saved_j, drawn_j, plan.charged_j, power_w)
+    plan.plan_w = slot_power_w(budget, plan.period, slot, from_s, used)
+    plan.slot_end_s = slot_begin_s(budget, plan.period, slot + 1)
 
 
 # ---- what is promised -------------------------------------------------------------------------
@@ -140,11 +162,28 @@ def promised_j(st: State, budget: Any, from_s: float, until_s: float) -> float:
             ends_s = expected_s if expected_s >= clock.now_s else until_s
             above_w += live.power_w - live.idle_w
             jobs_j += rise_w * max(min(ends_s, until_s) - from_s, 0.0)
+    return jobs_j + promised_beside_j(st, budget, above_w, until_s - from_s)
+
+
+@kernel
+def promised_beside_j(st: State, budget: Any, above_w: float, time_s: float) -> float:
+    """What units without jobs may draw in so much time, where jobs draw `above_w` above idle."""
+    clock = st.clock[0]
     # Units that are off, or on the way there, may be wanted again: then they boot and idle.
     base_w = clock.power_w - above_w + clock.off * (clock.idle_w - clock.off_w)
     base_w += max(clock.changing * clock.idle_w - clock.changing_w, 0.0)
     booting_j = (clock.off + clock.changing) * max(clock.boot_w - clock.idle_w, 0.0) * clock.boot_s
-    return float(max(base_w, budget.min_w) * (until_s - from_s) + jobs_j + booting_j)
+    return float(max(base_w, budget.min_w) * time_s + booting_j)
+
+
+@kernel
+def left_here_j(st: State, budget: Any, still_j: float) -> float:
+    """What this period has left, where so much of it is promised."""
+    plan = budget.memory.plan[0]
+    given_j = budget.energy_j + plan.saved_j
+    if budget.carry == CHARGE_NOW:
+        return float(given_j - budget.min_w * budget.length_s - plan.charged_j)
+    return float(given_j - (st.clock[0].energy_j - plan.begun_j) - still_j)
 
 
 @kernel
@@ -156,14 +195,12 @@ def sum_up(st: State, budget: Any) -> None:
     if plan.summed == clock.running:
         return
     plan.summed = clock.running
-    given_j = budget.energy_j + plan.saved_j
     if budget.carry == CHARGE_NOW:
-        plan.here_j = given_j - budget.min_w * budget.length_s - plan.charged_j
+        plan.here_j = left_here_j(st, budget, 0.0)
         plan.next_j = gives_j(budget)
         return
     end_s = begin_s(budget, plan.period + 1)
-    drawn_j = clock.energy_j - plan.begun_j
-    plan.here_j = given_j - drawn_j - promised_j(st, budget, clock.now_s, end_s)
+    plan.here_j = left_here_j(st, budget, promised_j(st, budget, clock.now_s, end_s))
     plan.next_j = budget.energy_j - promised_j(st, budget, end_s, end_s + budget.length_s)
 
 
@@ -222,8 +259,7 @@ def fits_alone(
 
     And a little later, when units that were off are on again.
     """
-    edge_s = budget.edge_s[budget.first[planned] + planned + slot]
-    left_s = budget.length_s - edge_s
+    left_s = budget.length_s - slot_edge_s(budget, planned, slot)
     gives = gives_j(budget) - budget.switching_j
     at_once = Offer(gives + saved_j, gives, left_s, budget.length_s, budget.carry, budget.unspent)
     later = Offer(gives + saved_j, gives, left_s - budget.switching_s, budget.length_s,
@@ -248,7 +284,7 @@ def no_room(st: State, budget: Any, job: int) -> bool:
     """
     planned = budget.first.size - 2
     saved_j = MOST_PERIODS * gives_j(budget) if budget.unspent == KEEP else 0.0
-    for slot in range(budget.first[planned + 1] - budget.first[planned] - 1, -1, -1):
+    for slot in range(last_slot(budget, planned), -1, -1):
         if fits_alone(st, budget, job, planned, slot, saved_j):
             return False
     return True
@@ -262,21 +298,8 @@ def last_call(st: State, budget: Any, job: int) -> bool:
     """
     plan = budget.memory.plan[0]
     planned = template(budget, plan.period)
-    last = budget.first[planned + 1] - budget.first[planned] - 1
-    for slot in range(last, slot_now(st, budget), -1):
+    slot_now = slot_of(budget, plan.period, st.clock[0].now_s)
+    for slot in range(last_slot(budget, planned), slot_now, -1):
         if fits_alone(st, budget, job, planned, slot, plan.saved_j):
             return False
     return True
-
-
-@kernel
-def slot_now(st: State, budget: Any) -> int:
-    """The slot of this period that holds now."""
-    plan = budget.memory.plan[0]
-    planned = template(budget, plan.period)
-    begun_s = begin_s(budget, plan.period)
-    first = budget.first[planned] + planned
-    slot = budget.first[planned + 1] - budget.first[planned] - 1
-    while slot > 0 and begun_s + budget.edge_s[first + slot] > st.clock[0].now_s:
-        slot -= 1
-    return int(slot)
