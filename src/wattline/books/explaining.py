@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wattline.books.energy_budget import budget_now
 from wattline.books.events import Cancelled, CapChanged, Ended, Event, Key, ReservationRemoved
 from wattline.books.stuck import is_set_aside, stuck
 from wattline.books.waiting import (
@@ -23,7 +24,6 @@ from wattline.books.waiting import (
     alone_w,
     before_of,
     eligible_s,
-    joules_left,
     left_w,
     needed_j,
     reserving,
@@ -164,11 +164,11 @@ def _queued(books: Books, job: Key, row: int, counted: Mapping[str, int]) -> Exp
     for reason, events in _tries(books, row):
         if events and _starts(books, job, events):
             return Explanation(job, reason, _SENTENCES[reason](books, row), figures)
-    left_j = joules_left(books)
-    if left_j is not None:
+    budget = budget_now(books)
+    if budget is not None:
         return Explanation(job, "energy", "it waits for joules: the energy budget has "
-                           f"{max(left_j, 0.0):,.0f} J of this period that nobody was promised",
-                           figures | {"left_j": left_j})
+                           f"{max(budget.left_j, 0.0):,.0f} J of this period that nobody was "
+                           "promised", figures | {"left_j": budget.left_j})
     return Explanation(job, "policy", "the policy keeps it waiting: neither nodes, watts, "
                        "reservations nor the jobs before it are in its way", figures)
 
@@ -253,10 +253,15 @@ def expected_start_s(books: Books, job: Key, *, now_s: float = -math.inf) -> flo
     return None
 
 
-def reasons_in_short(books: Books, rows: Sequence[int]) -> list[str]:
-    """The likely reasons by the figures of the books alone, without trying: for long lists."""
+def reasons_in_short(
+    books: Books, rows: Sequence[int], now_s: float = -math.inf
+) -> list[str]:
+    """The likely reasons by the figures of the books alone, without trying: for long lists.
+
+    Those of an energy budget are of `now_s`, or of the last step if that is later.
+    """
     state = books.state
-    free, room_w, left_j = int(state.clock[0].free), left_w(state), joules_left(books)
+    free, room_w, budget = int(state.clock[0].free), left_w(state), budget_now(books, now_s)
 
     def reason(row: int, stage: int, units: int, adds_w: float) -> str:
         if stage == HELD:
@@ -268,7 +273,7 @@ def reasons_in_short(books: Books, rows: Sequence[int]) -> list[str]:
                 return "nodes"
             if adds_w > room_w:
                 return "watts"
-            if left_j is not None and needed_j(books, row) > left_j:
+            if budget is not None and needed_j(books, row, budget) > budget.left_j:
                 return "energy"
         return "paused" if stage == PAUSED else "priority"
 

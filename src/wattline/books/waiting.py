@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from wattline.policies.state import ASIDE, CANCELLED, DONE, HELD, OVER, QUEUED, 
 
 if TYPE_CHECKING:
     from wattline.books.books import Books
+    from wattline.books.energy_budget import BudgetNow
 
 
 def waiting_rows(books: Books) -> list[int]:
@@ -97,20 +97,7 @@ def reserving(books: Books) -> list[str]:
             if int(books.state.windows[row].stage) != OVER]
 
 
-def needed_j(books: Books, row: int) -> float:
+def needed_j(books: Books, row: int, now: BudgetNow) -> float:
     """What a job would draw above idle in this period of an energy budget, if it started now."""
-    budget: Any = books.policy.admission
-    if joules_left(books) is None:
-        return 0.0
-    period = int(budget.memory.plan[0].period)
-    left_s = float(budget.start_s + (period + 1) * budget.length_s) - books.now_s
-    return added_w(books.state, row) * min(float(books.state.live[row].requested_s), left_s)
-
-
-def joules_left(books: Books) -> float | None:
-    """What an energy budget has left of this period and promised nobody; None without a budget."""
-    plan = getattr(getattr(books.policy.admission, "memory", None), "plan", None)
-    if plan is None or "here_j" not in (plan.dtype.names or ()):
-        return None
-    left_j = float(plan[0].here_j)
-    return left_j if math.isfinite(left_j) else None
+    left_s = min(float(books.state.live[row].requested_s), now.end_s - now.at_s)
+    return added_w(books.state, row) * left_s

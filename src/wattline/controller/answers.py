@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wattline.books import Books, Explanation, explain
+from wattline.books.energy_budget import BudgetNow, budget_now
 from wattline.books.explaining import reasons_in_short
-from wattline.books.waiting import joules_left, needed_j, queued_rows, waiting_rows
+from wattline.books.waiting import needed_j, queued_rows, waiting_rows
 from wattline.controller.asking import LONGEST_S, claims_too_little
 from wattline.controller.orders import OrderOutcome
 from wattline.controller.priorities import factors_of, summed_j, used_until_j
@@ -212,30 +213,28 @@ def energy(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) 
         drawn_j = float(live.energy_j + live.power_w * max(now_s - live.updated_s, 0.0))
         jobs.append({"job": books.roll.key(row), "power_w": float(live.power_w),
                      "energy_j": drawn_j})
+    budget = budget_now(books, now_s)
     result = {"now_s": now_s, "power_w": books.power_w, "drawn_j": machine_j,
-              "running": jobs, "budget": _budget(books), "waiting": _waiting(books),
+              "running": jobs, "budget": _budget(budget),
+              "waiting": _waiting(books, budget, now_s),
               "remarks": ["joules of the machine are those that the books expect; of jobs they are "
                           "measured where their nodes report"]}
     return OrderOutcome(True, f"{machine_j:,.0f} J since the books were opened", result)
 
 
-def _budget(books: Books) -> dict[str, float] | None:
-    left_j = joules_left(books)
-    if left_j is None:
-        return None
-    budget: Any = books.policy.admission
-    plan = budget.memory.plan[0]
-    start_s = float(budget.start_s + plan.period * budget.length_s)
-    return {"energy_j": float(budget.energy_j), "period": int(plan.period) + 1,
-            "start_s": start_s, "end_s": start_s + float(budget.length_s),
-            "saved_j": float(plan.saved_j), "left_j": left_j, "slot_w": float(plan.plan_w)}
+def _budget(now: BudgetNow | None) -> dict[str, float] | None:
+    return None if now is None else {
+        "at_s": now.at_s, "energy_j": now.energy_j, "period": now.number,
+        "start_s": now.start_s, "end_s": now.end_s, "saved_j": now.saved_j,
+        "left_j": now.left_j, "slot_w": now.slot_w}
 
 
-def _waiting(books: Books) -> list[dict[str, Any]]:
+def _waiting(books: Books, now: BudgetNow | None, now_s: float) -> list[dict[str, Any]]:
     """The first in the queue, with what they would draw in this period of a budget."""
     first = queued_rows(books.state)[:20]
-    return [{"job": books.roll.key(row), "why": why, "needs_j": needed_j(books, row)}
-            for row, why in zip(first, reasons_in_short(books, first), strict=True)]
+    return [{"job": books.roll.key(row), "why": why,
+             "needs_j": 0.0 if now is None else needed_j(books, row, now)}
+            for row, why in zip(first, reasons_in_short(books, first, now_s), strict=True)]
 
 
 def fairshare(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> OrderOutcome:

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wattline.books import Decision
+from wattline.books.energy_budget import budget_now
 from wattline.books.explaining import reasons_in_short
-from wattline.books.waiting import joules_left, waiting_rows
+from wattline.books.waiting import waiting_rows
 from wattline.controller.priorities import usage_j
 from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, SlurmJob
 from wattline.model.errors import InputError
@@ -81,11 +82,11 @@ class MachineWriter:
         self._last_s = self.monotonic()
         said = json.dumps({
             "time_s": cycle.time_s, "nodes": self._nodes(cycle.time_s),
-            "decisions": list(self.decided), "budget": budget_of(self.controller),
+            "decisions": list(self.decided), "budget": budget_of(self.controller, cycle.time_s),
             "fairshare": self._factors(cycle.time_s)})
         try:
             write_whole(self.folder / FILE,
-                        f'{said[:-1]}, "jobs": [{", ".join(self._jobs())}]}}\n')
+                        f'{said[:-1]}, "jobs": [{", ".join(self._jobs(cycle.time_s))}]}}\n')
         except InputError as error:  # a full disk must not stop a controller
             self.controller.notes.append(str(error))
 
@@ -127,11 +128,11 @@ class MachineWriter:
         return {"name": list(watcher.names), "state": state, "power_w": watts,
                 "job": [job_of.get(name) for name in watcher.names]}
 
-    def _jobs(self) -> list[str]:
+    def _jobs(self, now_s: float) -> list[str]:
         """All jobs, each as JSON: most are as they were a second ago, and are not written anew."""
         books, watcher = self.controller.books, self.controller.watcher
         first = waiting_rows(books)[:MOST_REASONS]
-        why = dict(zip(first, reasons_in_short(books, first), strict=True))
+        why = dict(zip(first, reasons_in_short(books, first, now_s), strict=True))
         power_w, added_w = self._figures()
         find, named, obstacles = books.roll.find, watcher.named, watcher.obstacles
         before, self._written = self._written, {}
@@ -172,17 +173,12 @@ def _shown(
         "power_w": power_w, "adds_w": adds_w, "why": why}
 
 
-def budget_of(controller: Controller) -> dict[str, float] | None:
-    """The period of an energy budget that holds now; None where there is none."""
-    books = controller.books
-    left_j = joules_left(books)
-    if left_j is None:
-        return None
-    budget: Any = books.policy.admission
-    period = int(budget.memory.plan[0].period)
-    start_s = float(budget.start_s + period * budget.length_s)
-    return {"start_s": start_s, "end_s": start_s + float(budget.length_s),
-            "budget_j": float(budget.energy_j), "left_j": left_j}
+def budget_of(controller: Controller, now_s: float) -> dict[str, float] | None:
+    """The period of an energy budget that holds at a time; None where there is none."""
+    now = budget_now(controller.books, now_s)
+    return None if now is None else {
+        "at_s": now.at_s, "start_s": now.start_s, "end_s": now.end_s,
+        "budget_j": now.energy_j + now.saved_j, "left_j": now.left_j}
 
 
 def read_machine(folder: Path) -> dict[str, Any] | None:

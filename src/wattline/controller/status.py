@@ -97,7 +97,7 @@ def pictured(controller: Controller, now_s: float) -> dict[str, Any]:
         "waiting": {"count": len(waiting) + len(controller.watcher.obstacles), "jobs": [
             {"job": books.roll.key(row), "nodes": int(state.live["units"][row]),
              "submit_s": float(state.jobs["submit_s"][row]), "why": why}
-            for row, why in zip(first, reasons_in_short(books, first), strict=True)
+            for row, why in zip(first, reasons_in_short(books, first, now_s), strict=True)
         ] + _kept(controller.watcher)[:max(SHOWN - len(waiting), 0)]},
         "refused": {"count": len(refused), "jobs": refused[:SHOWN]},
     }

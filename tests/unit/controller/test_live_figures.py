@@ -71,7 +71,8 @@ def test_an_energy_budget_is_told_with_what_is_left_of_its_period(
 ) -> None:
     """1 kWh for each hour of the clock, of which one begins now. In it eight idle nodes draw 720 W,
     and a job of one node 210 W above that for the 600 s that it asks for: 930 W of the 1,000 W
-    that are planned for each moment where all cost the same."""
+    that are planned for each moment where all cost the same. The second has 70 W, those of 1.2 of
+    2.6 GHz, for 1,300 s. It is asked for 20 s after the last decision."""
     begin_s = 500_000 * 3600.0
     monkeypatch.setattr(test_desk, "time", SimpleNamespace(time=lambda: begin_s))
     site = made(tmp_path, '[policy]\npower = { name = "budget", energy = "1kWh", period = "1h" }\n')
@@ -83,12 +84,14 @@ def test_an_energy_budget_is_told_with_what_is_left_of_its_period(
     site.slurm.jobs["7"] = pending("7", 1, state="RUNNING", start_s=begin_s, node_list=("n1",))
     site.controller.cycle()
     now[0] += 10.0
-    site.slurm.jobs["8"] = pending("8", 1)  # the next decision, before which all is summed up
+    site.slurm.jobs["8"] = pending("8", 1)
     site.controller.cycle()
+    now[0] += 20.0
     found = asked(site, "energy").result["budget"]
     assert (found["energy_j"], found["period"]) == (3.6e6, 500_001)
     assert (found["start_s"], found["end_s"]) == (begin_s, begin_s + 3600.0)
-    assert found["left_j"] == pytest.approx(3.6e6 - idle_j - 210.0 * 600.0)
+    assert found["at_s"] == begin_s + 30.0
+    assert found["left_j"] == pytest.approx(3.6e6 - idle_j - 210.0 * 600.0 - 70.0 * 1300.0)
     assert found["saved_j"] == 0.0
     assert found["slot_w"] == pytest.approx(1000.0)
 

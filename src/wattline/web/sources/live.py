@@ -179,7 +179,7 @@ class LiveSource:
                                     self.seen().machine.get("fairshare"))
 
     def budget(self) -> BudgetTable:
-        return live_joules.budget(self.seen().machine.get("budget"), self.epoch_s, self.clock())
+        return live_joules.budget(self.seen().machine.get("budget"), self.epoch_s)
 
     def bill(self, by: str, owner: str | None) -> BillTable:
         return live_joules.bill(self.ledger, by, owner, self.rates, self.epoch_s, self.clock())

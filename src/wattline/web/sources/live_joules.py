@@ -84,18 +84,18 @@ def bill(ledger: LedgerPages, by: str, owner: str | None, rates: Rates, epoch_s:
                      lines, *added_up(lines, rates), said)
 
 
-def budget(said: Mapping[str, Any] | None, epoch_s: float, now_s: float) -> BudgetTable:
+def budget(said: Mapping[str, Any] | None, epoch_s: float) -> BudgetTable:
     """The period that holds now, where the power policy keeps an energy budget."""
     if said is None:
         return BudgetTable([], ["the controller keeps no energy budget: write power = { name = "
                                 "\"budget\", ... } under [policy] in the site's file"])
     used_j = float(said["budget_j"]) - float(said["left_j"])
-    start_s, end_s = float(said["start_s"]) - epoch_s, float(said["end_s"]) - epoch_s
+    start_s, end_s, at_s = (float(said[name]) - epoch_s for name in ("start_s", "end_s", "at_s"))
     return BudgetTable(
         [BudgetPeriod(start_s, end_s, float(said["budget_j"]), used_j,
-                      [start_s, min(now_s - epoch_s, end_s)], [0.0, used_j])],
-        ["used are the joules of the books, promises to running jobs included; their course "
-         "within the period is drawn as a line"])
+                      [start_s, at_s], [0.0, used_j])],
+        ["used are the joules of the books when the controller wrote last, promises to idle nodes "
+         "and running jobs included; their course within the period is drawn as a line"])
 
 
 class _Spent:
