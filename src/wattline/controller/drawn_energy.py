@@ -8,13 +8,14 @@ So the books are told the energy when a job ends, and of jobs that run now and t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from wattline.books import Ended, Event, Measured
 from wattline.controller.told import Told
 from wattline.controller.watching import Watcher
+from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING
 
 EVERY_S = 60.0
 """So often it is told of a job that runs, where it has changed."""
@@ -23,6 +24,8 @@ NEWS = 0.03
 BEGUN_S = 10.0
 """A job that is first looked at later has begun under another controller: the books know what it
 has drawn until then."""
+WHOLE_S = 1.0
+"""Slurm's times are whole seconds: a job ends up to this much later than it says."""
 
 
 class _Drawn(NamedTuple):
@@ -72,12 +75,32 @@ class DrawnEnergy:
 
     def ended(self, events: list[Event], now_s: float) -> list[Event]:
         """The same events, with what jobs have drawn that are over."""
-        found = [self._ended(each, now_s) if isinstance(each, Ended) else each for each in events]
+        over = {str(each.job) for each in events if isinstance(each, Ended)} & self._drawn.keys()
+        ends_s = self._ends_s(over)
+        found = [self._ended(each, now_s, ends_s) if isinstance(each, Ended) else each
+                 for each in events]
         for name in self._drawn.keys() - self.watcher.told.keys():
             self._drawn.pop(name)
             self._told_s.pop(name, None)
         return found
 
-    def _ended(self, event: Ended, now_s: float) -> Ended:
-        drawn = self._drawn.get(str(event.job))
-        return event if drawn is None else replace(event, energy_j=max(drawn.at_j(now_s), 0.0))
+    def _ends_s(self, names: Collection[str]) -> dict[str, float]:
+        """Latest moments at which these jobs can have ended, where Slurm still shows their ends.
+
+        A look may come long after the end of a job, on a slow Slurm or machine: until then its
+        nodes draw for others.
+        """
+        if not names:
+            return {}
+        here = (*WAITING, *STARTING, *ACTIVE, *ENDING)
+        return {name: job.end_s + WHOLE_S for job in self.watcher.seen
+                if job.state not in here and not math.isnan(job.end_s)
+                and (name := self.watcher.named.get(job.label, "")) in names}
+
+    def _ended(self, event: Ended, now_s: float, ends_s: Mapping[str, float]) -> Ended:
+        name = str(event.job)
+        drawn = self._drawn.get(name)
+        if drawn is None:
+            return event
+        until_s = min(now_s, ends_s.get(name, now_s))
+        return replace(event, energy_j=max(drawn.at_j(until_s), 0.0))
