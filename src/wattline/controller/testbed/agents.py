@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from wattline.controller.testbed.emulator import OFF
+from wattline.controller.testbed.emulator import OFF, go_first
 from wattline.controller.testbed.layout import Bed
 from wattline.live.agent.agent import Agent, Clocks
 from wattline.live.agent.caps import Caps
@@ -158,6 +158,7 @@ def _master(bed: Bed) -> bytes:
 
 def run(folder: Path) -> None:
     """Run the agents of a bed until told to stop."""
+    go_first()  # each has a node to itself, and does not wait for what this machine is busy with
     bed = Bed.open(folder)
     resource.setrlimit(resource.RLIMIT_NOFILE, (4 * bed.nodes + 256,) * 2)
     stopped: list[int] = []
