@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import shutil
@@ -41,12 +42,15 @@ class Faults:
         self.slow = bed.folder / "slow"
         write_wrappers(self.slow)
         controller.path = str(self.slow)
-        self._next_s = time.monotonic() + self.random.uniform(*BETWEEN_S)
+        self._next_s = math.nan
+        """Not before the run begins: a controller may take long to start."""
         self._undo: Undo | None = None
         self._deck: list[str] = []
 
     def tick(self, now_s: float) -> None:
         """Begin the next fault or end the last one, where it is time; times are of the run."""
+        if math.isnan(self._next_s):
+            self._next_s = time.monotonic() + self.random.uniform(*BETWEEN_S)
         if time.monotonic() < self._next_s:
             return
         if self._undo is not None:
