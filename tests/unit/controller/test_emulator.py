@@ -103,6 +103,40 @@ def test_a_job_whose_process_is_gone_ends_undone(bed) -> None:
     assert not (bed.work / "7.0").exists()
 
 
+def test_a_job_that_is_started_again_under_its_name_leaves_its_first_node(bed) -> None:
+    """Slurm forgot the first start, after 2 s of 60; the second works for 3 s on another node."""
+    begin(bed, "7.0", 60.0, "250", "n0001")
+
+    def at_second(second: int) -> None:
+        if second == 2:
+            (bed.work / "7.0").unlink()  # as `job.sh` does
+            begin(bed, "7.0", 3.0, "250", "n0002")
+
+    _, said = played(bed, 7.0, at_second)
+    first, again = [each for each in said if "job" in each]
+    assert (first["nodes"], first["done"]) == (["n0001"], False)
+    assert (again["nodes"], again["done"]) == (["n0002"], True)
+    assert again["energy_j"] == pytest.approx(250.0 * 3.0)
+    assert said[-1]["power_w"] == 400.0, "both nodes idle again"
+
+
+def test_a_job_that_comes_again_while_its_first_start_still_ends_has_its_own_pipe(bed) -> None:
+    """The first has done its work and its process is still there when Slurm starts it again."""
+    begin(bed, "7.0", 1.0, "250", "n0001")
+
+    def at_second(second: int) -> None:
+        if second == 2:
+            (bed.work / "7.0").unlink()
+            begin(bed, "7.0", 3.0, "250", "n0001")
+            assert (bed.work / "7.0.done").exists()
+        if second == 3:
+            assert (bed.work / "7.0").exists()
+            assert not (bed.work / "7.0.done").exists()
+
+    _, said = played(bed, 7.0, at_second)
+    assert [each["done"] for each in said if "job" in each] == [True, True]
+
+
 def test_a_file_that_cannot_be_read_is_said_and_stops_nothing(bed) -> None:
     (bed.work / "8.0.job").write_text("three words only\n")
     (bed.work / "9.0.job").write_text("5 100 1 n0099\n")

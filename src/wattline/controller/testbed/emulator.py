@@ -217,11 +217,21 @@ class Emulator:
                 file.unlink(missing_ok=True)
                 continue
             file.unlink()
+            self._give_way(work.name)
             self.works[work.name] = work
             for number in work.nodes:
                 self.nodes[number].jobs.append(work)
                 # Slurm runs no prolog for a job that was queued again and came back soon.
                 self._hold(work.name.partition(".")[0], self.bed.names[number], work.start_s)
+
+    def _give_way(self, name: str) -> None:
+        """End what ran under a name that comes again, with a pipe of its own: a slurmctld that was
+        killed forgets that it had started a job, and starts it again under the same number."""
+        if name in self.works:
+            self._end(self.works[name], done=False, again=True)
+        if name in self.pipes:
+            os.close(self.pipes.pop(name)[0])
+            (self.bed.work / f"{name}.done").unlink(missing_ok=True)
 
     def _read(self, file: Path, now_s: float) -> Work:
         seconds, watts, pid, hosts = file.read_text(encoding="ascii").split()
@@ -245,11 +255,11 @@ class Emulator:
                 (self.bed.work / f"{name}.done").unlink(missing_ok=True)
                 del self.pipes[name]
 
-    def _end(self, work: Work, *, done: bool) -> None:
+    def _end(self, work: Work, *, done: bool, again: bool = False) -> None:
         del self.works[work.name]
         for number in work.nodes:
             self.nodes[number].jobs.remove(work)
-        if not done:
+        if not done and not again:
             (self.bed.work / work.name).unlink(missing_ok=True)
         self._say({"job": work.name, "start_s": work.start_s, "end_s": self.now_s, "done": done,
                    "energy_j": work.energy_j, "nodes": [self.bed.names[n] for n in work.nodes]})
