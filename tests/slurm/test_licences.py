@@ -16,6 +16,14 @@ from wattline.controller.speaking import live_order, live_status
 from wattline.controller.testbed.layout import Bed
 from wattline.live.slurm.commands import Commands
 from wattline.model.errors import WattlineError
+from wattline.results.verify.journal.rules import verify_journal
+
+
+def journal_keeps(folder: str) -> None:
+    """Nothing is broken in the journal of a controller that is over, its licences among it."""
+    found = verify_journal(max(Path(folder).glob("*.journal")))
+    assert found.sentences == []
+    assert "journal.licences" in {each.rule for each in found.judged}
 
 
 def test_licences_follow_the_cap(bed: Bed, tmp_path: Path) -> None:
@@ -109,6 +117,7 @@ def test_what_guard_mode_leaves_at_its_stop_keeps_the_cap_whoever_comes_and_goes
         until(lambda: slurm(bed, "squeue", "-h", "-j", waiting, "-o", "%r") == "Licenses")
         until(lambda: drawn_w(bed) >= 380.0 + 5 * 90.0)
         assert drawn_w(bed) <= 1000.0
+        journal_keeps(here.folder)
     finally:
         net.lift()
 
@@ -125,6 +134,7 @@ def test_a_job_without_watts_holds_them_as_licences_when_it_is_started(
             held = {job: slurm(bed, "squeue", "-h", "-j", job, "-O", "Licenses:40")
                     for job in (bare, says)}
             assert held == {bare: "watts:600", says: "watts:260"}
+        journal_keeps(here.folder)
     finally:
         LicenceNet(Commands(here.environment)).lift()
 
@@ -142,5 +152,6 @@ def test_a_job_that_fits_because_jobs_are_slowed_starts_beside_licences(
             said = cycles(controller, lambda: runs(bed, third))
             assert not any("did not" in each for each in said)
             cycles(controller, lambda: drawn_w(bed) <= 1300.0, 10.0)
+        journal_keeps(here.folder)
     finally:
         LicenceNet(Commands(here.environment)).lift()

@@ -311,9 +311,12 @@ class Books:
     def turn_page(self, journal: JournalWriter, about: Mapping[str, Any], begin: str) -> None:
         """From now on write into this journal instead; what it begins with is saved as `begin`.
 
-        `about` is the first line of the one before.
+        `about` is the first line of the one before; the cap is that of now, less nothing.
         """
-        journal.head({**about, "start_s": self.now_s, BEGIN: begin})
+        kept = {name: value for name, value in about.items() if name != "cap_w"}
+        cap_w = float(self.record.meter[0].told_cap_w)
+        cap = {"cap_w": cap_w} if cap_w < np.inf else {}
+        journal.head({**kept, **cap, "start_s": self.now_s, BEGIN: begin})
         self.journal = journal
 
     def with_policy(

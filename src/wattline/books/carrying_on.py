@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from wattline.books.books import Books
-from wattline.books.journal import Journal, JournalEntry, JournalWriter
+from wattline.books.journal import MARK, Journal, JournalEntry, JournalWriter
 from wattline.books.replay import MakePolicy, replay
 from wattline.model.errors import InputError
 
@@ -28,7 +28,8 @@ def carry_on(
         raise InputError(f"{journal.source}: these books decide otherwise than the journal says "
                          f"from {rest[0].time_s:g} s on: they were kept under other rules")
     caught_up = found.books or copy
-    caught_up.journal = JournalWriter(write, keeps_work=keeps_work, position=journal.position)
+    caught_up.journal = JournalWriter(write, keeps_work=keeps_work, position=journal.position,
+                                      version=journal.head[MARK])
     return caught_up
 
 

@@ -26,7 +26,9 @@ from wattline.books.events import Event, Refused, Submitted
 from wattline.model.errors import InputError
 
 MARK = "wattline journal"
-VERSION = 1
+VERSION = 2
+READABLE = (1, VERSION)
+"""Version 1 has no lines about licences."""
 BEGIN = "books"
 """In the head of a journal that goes on from another: the file, beside it, of saved books."""
 ENTRIES = "entries"
@@ -47,6 +49,8 @@ class JournalEntry:
     """Where another policy decides from here on: its `axes`, and its `scenario` if it has one."""
     refused: tuple[str, ...] = ()
     """What the books were told as well and did not take, and why."""
+    licences: dict[str, Any] = field(default_factory=dict)
+    """Slurm's licences of watts as a controller saw them; the books hear nothing of them."""
 
 
 class JournalLines:
@@ -82,6 +86,11 @@ class JournalLines:
         self._entries += 1
         return self._line([time_s, {"policy": dict(policy)}])
 
+    def licences(self, time_s: float, seen: Mapping[str, Any]) -> str:
+        """Licences of watts that Slurm's jobs hold and may hold."""
+        self._entries += 1
+        return self._line([time_s, {"licences": dict(seen)}])
+
     def end(self) -> str:
         """The last line of a journal that is complete."""
         return self._line({ENTRIES: self._entries})
@@ -100,9 +109,10 @@ class JournalWriter:
 
     def __init__(
         self, write: Callable[[str], object], *, keeps_work: bool = True,
-        position: Position = (0, 0),
+        position: Position = (0, 0), version: int = VERSION,
     ) -> None:
         self._lines = JournalLines(position)
+        self._has_licences = version >= VERSION
         self._write = write
         self._keeps_work = keeps_work
         """Whether the work of jobs is written: a simulation knows it, and no machine does."""
@@ -124,6 +134,11 @@ class JournalWriter:
 
     def policy(self, time_s: float, policy: Mapping[str, Any]) -> None:
         self._write(self._lines.policy(time_s, policy))
+
+    def licences(self, time_s: float, seen: Mapping[str, Any]) -> None:
+        """Write down Slurm's licences of watts; a file that an earlier version began has none."""
+        if self._has_licences:
+            self._write(self._lines.licences(time_s, seen))
 
     def end(self) -> None:
         self._write(self._lines.end())
@@ -202,7 +217,7 @@ def read_journal(text: str, source: str) -> Journal:
     head, summed, whole = _read(lines[0], 0, f"{source}, line 1")
     if not isinstance(head, dict) or MARK not in head:
         raise InputError(f"{source}: this is no journal; `wattline simulate --journal` writes one")
-    if head[MARK] != VERSION:
+    if head[MARK] not in READABLE:
         raise InputError(f"{source}: a journal of version {head[MARK]}; this is {VERSION}")
     torn = lines.pop() if len(lines) > 1 and not lines[-1].endswith("\n") else ""
     damaged = ([] if whole else [1]) + ([len(lines) + 1] if torn else [])
@@ -227,6 +242,8 @@ def _entry(value: Any, place: str) -> JournalEntry:
         time_s = float(value[0])
         if not math.isfinite(time_s):
             raise ValueError(f"the time {time_s}")
+        if isinstance(value[1], dict) and "licences" in value[1]:
+            return JournalEntry(time_s, (), None, licences=dict(value[1]["licences"]))
         if isinstance(value[1], dict):
             return JournalEntry(time_s, (), None, dict(value[1]["policy"]))
         events = tuple(event_from(each) for each in value[1])

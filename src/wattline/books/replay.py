@@ -60,6 +60,8 @@ def replay(
         if entry.policy:
             found.books = books = _changed(books, entry, make_policy)
             continue
+        if entry.licences:
+            continue
         if entry.decisions is None:
             books.apply(entry.time_s, entry.events)
             found.refused += books.refused

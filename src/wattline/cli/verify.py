@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from wattline.cli.needs import given, option
 from wattline.cli.output import json_option, print_json
 from wattline.model.units import counted
 
@@ -15,24 +16,32 @@ from wattline.model.units import counted
 @click.command("verify")
 @click.argument("folders", metavar="RUN|JOURNAL...", nargs=-1, required=True,
                 type=click.Path(path_type=Path))
+@click.option("--store", default="", metavar="URL|FILE",
+              help="Of journals: the controller's ledger, whose joules are compared.")
+@option("-M", "--clusters", default="", metavar="NAME,...", help="Only these clusters of it.",
+        needs=given("store"))
 @json_option
-def command(folders: tuple[Path, ...], as_json: bool) -> None:
+def command(folders: tuple[Path, ...], store: str, clusters: str, as_json: bool) -> None:
     """Verify run folders and journals by their own records, with none of the code that made them.
 
     Every promise that a policy or a scenario made is worked out again at every event. Each broken
     one is a sentence, and the exit status is then 1. The last lines say what was judged, and what
     could not be judged and why. Where a folder has a contract, its bill is worked out anew from
-    power.csv too. Of a journal (of a controller, or of `simulate --journal`) orders, nodes, watts
-    and meters are judged by its lines.
+    power.csv too. Of a journal (of a controller, or of `simulate --journal`) orders, nodes, watts,
+    meters and Slurm's licences are judged by its lines, and joules of jobs by a ledger
+    (--store).
     """
+    from wattline.account.measured.journal_jobs import ended_jobs
     from wattline.analysis.result import verify
+    from wattline.cli.account.show import names
     from wattline.demand_response.folder import bill_differs
     from wattline.results.verify.journal.rules import is_journal, verify_journal
 
     told: list[dict[str, Any]] = []
     for folder in folders:
         if is_journal(folder):
-            told.append({"run": str(folder), **verify_journal(folder).to_dict()})
+            jobs = ended_jobs(store, names(clusters, "-M")) if store else None
+            told.append({"run": str(folder), **verify_journal(folder, jobs).to_dict()})
             continue
         found = verify(folder)
         bill = [{"rule": "contract.bill", "sentence": sentence, "job": None, "time_s": None}

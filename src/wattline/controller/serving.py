@@ -34,6 +34,7 @@ from wattline.controller.keeping_cap import CapKeeper
 from wattline.controller.keeping_licences import keep_licences
 from wattline.controller.lease import renew, renewing
 from wattline.controller.lent_licences import LentLicences
+from wattline.controller.licence_entries import LicenceEntries
 from wattline.controller.licences import LicenceNet
 from wattline.controller.metering import Meters
 from wattline.controller.modes import ModeKeeper, mode_at_start, open_modes
@@ -266,6 +267,7 @@ def _starting(
         bare = BareJobs(controller.notes, site.partitions)
         lent = LentLicences(controller)
         found.append(lambda cycle: keep_licences(net, bare, controller, modes, lent, cycle))
+        found.append(LicenceEntries(controller, net))
     if controller.act:
         found.append(lambda cycle: take_back(controller, modes)
                      if modes.now.taking_back and cycle.looked else None)

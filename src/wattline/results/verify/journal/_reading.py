@@ -42,6 +42,7 @@ class Step:
     orders: tuple[Order, ...]
     decided: bool
     policy: Mapping[str, Any] = field(default_factory=dict)
+    licences: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -99,12 +100,16 @@ def _values(text: str, path: Path | str) -> Iterator[tuple[int, Any, bool]]:
 def _step(line: int, value: list[Any], path: Path | str) -> Step:
     try:
         time_s = float(value[0])
+        if isinstance(value[1], dict) and "licences" in value[1]:
+            licences = dict(value[1]["licences"])
+            licences["held"] = {str(job): int(count) for job, count in licences["held"].items()}
+            return Step(line, time_s, (), (), False, licences=licences)
         if isinstance(value[1], dict):
             return Step(line, time_s, (), (), False, value[1]["policy"])
         events = tuple(Told(str(kind), dict(given)) for kind, given in value[1])
         decided = value[2] if len(value) > 2 else None
         orders = tuple(Order(str(kind), None if job is None else str(job), float(power_w), control)
                        for kind, job, _, power_w, control in decided or ())
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}, line {line}: this is no step of a journal") from error
     return Step(line, time_s, events, orders, decided is not None)

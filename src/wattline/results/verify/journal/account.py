@@ -7,12 +7,13 @@ an event is believed; what is judged is that orders fit what had been told by th
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from wattline.results.verify._base import Finding, Skipped, Verdicts
-from wattline.results.verify.journal._reading import Lines, Order, Step, Told
+from wattline.results.verify.journal._reading import MARK, Lines, Order, Step, Told
+from wattline.results.verify.journal.licences import RESTING, Licences
 
 REACTION_S = 60.0
 """So long may pass from an order to what came of it, and from a lower cap to what keeps it."""
@@ -21,6 +22,8 @@ LATE_S = 5.0
 """Meters of a job are read up to so much before its start or after its end is seen..."""
 ROUGH = 0.1
 """...and may be off by this part."""
+LEAST = 0.5
+"""Nodes with a job draw no less than this part of their idle power."""
 KEEP_CAP = ("watts", "lending", "adaptive", "budget", "block")
 """Power policies under which no start takes the machine above its cap."""
 WAITING, RUNNING, PAUSED, OVER = "waits", "runs", "is paused", "is over"
@@ -38,12 +41,26 @@ class Job:
     power_w: float = 0.0
     energy_j: float = 0.0
     """The last that its meters showed."""
+    is_metered: bool = False
     most_w: float = 0.0
     """The most that was expected or measured of it."""
     held_s: float = 0.0
     """Time for which it had nodes, up to `since_s`."""
     since_s: float = math.nan
     after: str | None = None
+    seen_s: float = math.nan
+    """When it was seen to run; NaN also once it was paused."""
+
+
+@dataclass(frozen=True)
+class Over:
+    """A job that ended with joules by its meters."""
+
+    line: int
+    job: str
+    time_s: float
+    energy_j: float
+    most_w: float
 
 
 @dataclass
@@ -64,6 +81,8 @@ class Account:
     found: dict[str, list[Finding]] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     above_since_s: float = math.nan
+    over: list[Over] = field(default_factory=list)
+    licences: Licences = field(default_factory=lambda: Licences(REACTION_S))
     is_live: bool = False
     """Somebody said what came of orders: a controller did, a simulation does not."""
 
@@ -72,7 +91,9 @@ class Account:
         scenario = head.get("scenario") or {}
         machine = scenario.get("machine") or {}
         self.begins_anew = "books" not in head
-        self.cap_w = float(head.get("cap_w", math.inf))
+        # The first version goes on in another file with the cap that the first one began with.
+        knows_cap = self.begins_anew or int(head[MARK]) > 1
+        self.cap_w = float(head.get("cap_w", math.inf)) if knows_cap else math.inf
         classes = machine.get("classes") or [{
             "count": machine.get("nodes"), "idle_w": machine.get("node_idle_w"),
             "active_w": machine.get("node_active_w")}]
@@ -83,6 +104,7 @@ class Account:
         self.active_w = max((float(each.get("active_w") or 0.0) for each in classes), default=0.0)
         self.nodes = len(self.idle_w)
         plain = self.nodes > 0 and machine.get("granularity", "node") == "node"
+        self.has_whole_nodes = plain
         power = scenario.get("power") or {}
         policy = _name((scenario.get("policy") or {}).get("power"))
         self.counts_jobs = power.get("cap_counts") == "jobs"
@@ -127,7 +149,13 @@ class Account:
             if step.orders or step.events:
                 self._look_at_units(step)
             self._late_orders(step)
+            self.licences.cap(step.time_s, self._cap_now_w(step.time_s, RESTING))
+            for job, sentence in self.licences.look(step) if step.licences else ():
+                self._broken("licences", step, sentence, job)
             last = step
+        if not self.licences.lines:
+            self._skip(("licences",), "it has no lines about them: no controller with "
+                                      "licences = true wrote it, or one of an earlier version")
 
     def _hear(self, step: Step, event: Told) -> None:
         given = event.fields
@@ -166,6 +194,7 @@ class Account:
             self._broken("carried-out", step, f"job {name} was ordered to start on other nodes "
                                               "than it runs on", name)
         self.ordered.pop(name, None)
+        job.seen_s = step.time_s
 
     def _hear_notstarted(self, step: Step, name: str, given: Mapping[str, Any]) -> None:
         job = self._known(step, name, RUNNING)
@@ -178,6 +207,7 @@ class Account:
         if job is None:
             return
         self._meter(step, name, job, given)
+        self._is_enough(step, name, job)
         self._leave(name, job)
         job.state = OVER
 
@@ -242,8 +272,9 @@ class Account:
         if order.kind in ("start", "resume"):
             self._start(step, order, job)
         elif order.kind == "pause":
+            self._count_time(step, job)
             self._leave(order.job, job)
-            job.state = PAUSED
+            job.state, job.seen_s = PAUSED, math.nan
         elif order.kind == "speed":
             job.power_w = order.power_w
         elif order.kind == "refuse":
@@ -293,9 +324,10 @@ class Account:
         free = self.nodes - sum(job.units for job in self.running.values())
         return sum(sorted(self.idle_w)[:max(free, 0)])
 
-    def _cap_now_w(self, time_s: float) -> float:
-        return self.cap_w - sum(watts for begin_s, end_s, watts in self.reserved.values()
-                                if begin_s <= time_s < end_s)
+    def _cap_now_w(self, time_s: float, without: Collection[str] = ()) -> float:
+        """The cap less what reservations take, some of which may be left out."""
+        return self.cap_w - sum(watts for name, (begin_s, end_s, watts) in self.reserved.items()
+                                if begin_s <= time_s < end_s and name not in without)
 
     def _look_at_cap(self, step: Step) -> None:
         """With what was just started the machine, or its jobs, draw no more than the cap."""
@@ -324,9 +356,7 @@ class Account:
     def _meter(self, step: Step, name: str, job: Job, given: Mapping[str, Any]) -> None:
         """Joules of a job by its meters never become less."""
         energy_j = float(given.get("energy_j", math.nan))
-        if not math.isnan(job.since_s):
-            job.held_s += step.time_s - job.since_s
-            job.since_s = step.time_s
+        self._count_time(step, job)
         most_j = max(job.most_w, self.active_w * job.units) * (job.held_s + LATE_S)
         if energy_j > most_j * (1 + ROUGH):
             self._broken("energy", step, f"the meters of job {name} show {energy_j:.10g} J, and "
@@ -335,7 +365,27 @@ class Account:
             self._broken("energy", step, f"the meters of job {name} show {energy_j:.10g} J, and "
                                          f"showed {job.energy_j:.10g} J before", name)
         if not math.isnan(energy_j):
-            job.energy_j = energy_j
+            job.energy_j, job.is_metered = energy_j, True
+
+    def _count_time(self, step: Step, job: Job) -> None:
+        """Add up for how long a job has had its nodes."""
+        if not math.isnan(job.since_s):
+            job.held_s += step.time_s - job.since_s
+            job.since_s = step.time_s
+
+    def _is_enough(self, step: Step, name: str, job: Job) -> None:
+        """A job that is over has drawn what its nodes draw idle, or most of it."""
+        if not job.is_metered:
+            return
+        most_w = max(job.most_w, self.active_w * job.units)
+        self.over.append(Over(step.line, name, step.time_s, job.energy_j, most_w))
+        if self.has_whole_nodes and job.nodes and not math.isnan(job.seen_s):
+            idle_w = sum(self.idle_w[node] for node in job.nodes)
+            least_j = LEAST * idle_w * max(step.time_s - job.seen_s - LATE_S, 0.0)
+            if job.energy_j < least_j:
+                self._broken("energy", step, f"the meters of job {name} show {job.energy_j:.10g} "
+                             f"J, and its nodes draw {least_j / LEAST:.10g} J idle in its time",
+                             name)
 
     def _look_at_units(self, step: Step) -> None:
         if not self.nodes:

@@ -49,7 +49,7 @@ def test_nothing_is_found_in_the_journal_of_a_real_run() -> None:
     assert [each.rule for each in found.judged] == [
         f"journal.{rule}" for rule in ("lines", "time", "events", "orders", "nodes", "units", "cap",
                                        "measured", "carried-out", "energy")]
-    assert [each.rule for each in found.skipped] == ["journal.licences"]
+    assert [each.rule for each in found.skipped] == ["journal.licences", "journal.ledger"]
 
 
 def later(values: list[Any], line: int, **changed: Any) -> None:
@@ -99,6 +99,10 @@ def _fewer_joules(values: list[Any]) -> None:
     values[8][1] = [["measured", {"job": "1", "watts": 480.0, "energy_j": 7_700.0}]]
 
 
+def _meters_that_stood_still(values: list[Any]) -> None:
+    later(values, 10, energy_j=200.0)  # 10.338 s less 5 s at 90 W idle are 480.4 J, half is 240
+
+
 def _time_goes_back(values: list[Any]) -> None:
     values[4][0] -= 100.0
 
@@ -123,6 +127,8 @@ CASES: dict[str, tuple[Change, str, str]] = {
     "more nodes than there are": (_more_than_nodes, "units", "jobs hold 5 nodes of 4"),
     "joules of many nodes": (_too_many_joules, "energy", "J at most in its time"),
     "joules that become less": (_fewer_joules, "energy", "showed 7700 J before"),
+    "joules of less than idle nodes": (_meters_that_stood_still, "energy",
+                                       "its nodes draw 480.4"),
     "time that goes back": (_time_goes_back, "time", "time goes back"),
     "measured above the cap": (_above_for_long, "measured", "950 W, above its cap of 900 W"),
 }
