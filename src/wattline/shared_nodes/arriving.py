@@ -255,6 +255,7 @@ def _write_stays(st: Books, job: int) -> None:
     """Write down what it had on each node, before another start takes the place of that."""
     clock = st.clock[0]
     live = st.live[job]
+    kinds = st.rules[0].kinds
     first = st.ask[job].first_row
     if clock.stays + live.nodes > len(st.stay):  # as for timers
         clock.overfull = 1
@@ -269,6 +270,8 @@ def _write_stays(st: Books, job: int) -> None:
         stay.given_s = live.given_s
         stay.from_s = live.stretch_s
         stay.to_s = clock.now_s
+        for kind in range(kinds):
+            st.stay_gres[clock.stays * kinds + kind] = st.row_gres[row * kinds + kind]
         clock.stays += 1
 
 

@@ -37,6 +37,7 @@ def working_lists(
         "avail", "near", "kept_node", "open_nodes", "chosen", "pick", "pick_cpus", "set_start",
         "set_end", "set_cpus", "set_nodes", "set_weight", "set_most")}
     kinds = len(machine.nodes.gres_kinds)
+    stays = 4 * int(machine.nodes.cpus.sum()) if may_lose else 0
     return ints | {
         "used": np.zeros(kinds, np.int64),
         "with_cpus": np.zeros(int(machine.nodes.cpus.max(initial=0)) + 1, np.int64),
@@ -53,7 +54,7 @@ def working_lists(
         "failed": np.zeros(len(machine.partitions.names), np.int64),
         "tried": np.zeros(len(machine.partitions.names), np.int64),
         "gap": Gap.table(4 * (jobs + 1) if may_lose else 0),  # see loop.py
-        "stay": Stay.table(4 * int(machine.nodes.cpus.sum()) if may_lose else 0),
+        "stay": Stay.table(stays), "stay_gres": np.zeros(stays * kinds, np.int64),
         "timers": Timer.table((4 if rules.suspend_time_s >= 0.0 else 2)  # see loop.py
                               * (jobs + nodes + int(ask["waits"].sum())) + LOG_ROWS),
         "held_nodes": np.zeros(nodes, np.int64),

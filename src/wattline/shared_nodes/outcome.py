@@ -84,6 +84,8 @@ class Schedule:
     left_node: IntArray
     left_cpus: IntArray
     left_memory_mb: IntArray
+    left_gres: IntArray
+    """Rows x kinds of GRES."""
     left_w: FloatArray
     left_given_s: FloatArray
     left_from_s: FloatArray

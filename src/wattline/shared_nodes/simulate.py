@@ -87,6 +87,9 @@ def _with_room(books: Books) -> Books:
         if 2 * getattr(books.clock[0], rows) > len(table):
             more = np.zeros(len(table), table.dtype)
             grown[name] = np.concatenate((table, more)).view(np.recarray)
+    if "stay" in grown:
+        devices = np.asarray(books.stay_gres)
+        grown["stay_gres"] = np.concatenate((devices, np.zeros_like(devices)))
     return books.with_arrays(**grown) if grown else books
 
 
@@ -135,7 +138,9 @@ def _collect(books: Books) -> Schedule:
 
 def _stays(books: Books) -> dict[str, Any]:
     stay = np.asarray(books.stay)[: books.clock[0].stays]
-    return {f"left_{name}": stay[of].copy() for name, of in (
+    kinds = int(books.rules[0].kinds)
+    devices = books.stay_gres[: len(stay) * kinds].reshape(len(stay), kinds).copy()
+    return {"left_gres": devices} | {f"left_{name}": stay[of].copy() for name, of in (
         ("job", "job"), ("node", "node"), ("cpus", "cpus"), ("memory_mb", "memory"), ("w", "watts"),
         ("given_s", "given_s"), ("from_s", "from_s"), ("to_s", "to_s"))}
 

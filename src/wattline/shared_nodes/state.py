@@ -413,6 +413,7 @@ class Books(KernelArrays):
     row_cpus: Any
     row_memory: Any
     row_gres: Any
+    stay_gres: Any  # as `stay`, by kind of device
     log_s: Any
     log_w: Any
     log_busy: Any

@@ -31,6 +31,7 @@ _OUTCOME = (
     "lost_run_end_s",
     "allocation_job",
     "allocation_gres",
+    "left_gres",
     "never_up",
     "alone_w",
     "alone_s",

@@ -69,7 +69,8 @@ class Case:
     given_s: FloatArray = field(default_factory=lambda: np.zeros(0))
     """Since when each stay had its node, which may have booted until its `from_s`."""
     devices: IntArray = field(default_factory=lambda: np.zeros((0, 0), np.int64))
-    """Of each stay by kind; -1 in runs that were lost or suspended, of which it is not kept."""
+    """Of each stay by kind; -1 of those that a job had left again, in folders of earlier versions
+    and where there are not as many stays as the record has."""
     is_last: Any = None
     """Stays of the last stretch of each job."""
 
@@ -158,7 +159,9 @@ def case_from(record: SlurmRecord, stays: NodeStays, **columns: Any) -> Case:
     last = len(tables["outcome"].allocation_job)
     earlier = len(stays.job) - last
     devices = tables["outcome"].allocation_gres
-    unknown = np.full((earlier, devices.shape[1]), -1, np.int64)
+    before = tables["outcome"].get("left_gres")
+    if before is None or len(before) != earlier:
+        before = np.full((earlier, devices.shape[1]), -1, np.int64)
     assert stays.memory_mb is not None
     assert stays.given_s is not None
     return Case(
@@ -166,7 +169,7 @@ def case_from(record: SlurmRecord, stays: NodeStays, **columns: Any) -> Case:
         stays=stays,
         memory_mb=stays.memory_mb,
         given_s=stays.given_s,
-        devices=np.concatenate((unknown, devices)),
+        devices=np.concatenate((before, devices)),
         is_last=np.arange(len(stays.job)) >= earlier,
         **columns,
     )

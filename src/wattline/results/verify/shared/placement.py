@@ -134,9 +134,8 @@ def amounts(case: Case) -> Verdicts:
     few = np.zeros(len(case.is_last), bool)
     few[last] = (memory > 0) & (case.memory_mb[last] < memory) & (case.memory_mb[last] > 0)
     yield from of_stay(case, few, "has less memory than it asks for")
-    wanted = np.maximum(asked.gres_per_node, 0).sum(axis=1)[job]
-    few = np.zeros(len(case.is_last), bool)
-    few[last] = case.devices[last].sum(axis=1) < wanted
+    wanted = np.maximum(asked.gres_per_node, 0).sum(axis=1)[case.stays.job]
+    few = (case.devices.sum(axis=1) < wanted) & (case.devices >= 0).all(axis=1)
     yield from of_stay(case, few, "has fewer devices than it asks for")
     yield from _tasks_on_nodes(case, last)
     yield from _devices_in_all(case, last)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from wattline.model.signal import FloatArray
@@ -15,20 +17,23 @@ SLACK_W = 1e-6
 def watts_on_nodes(case: Case) -> Verdicts:
     """On each node a job adds what its CPUs and devices draw, or what was measured or claimed.
 
-    A job with all CPUs of a node may hold devices that it did not ask for, which draw nothing.
+    A job with all CPUs of a node may hold devices that it did not ask for, which draw nothing. It
+    also adds nothing where it left its nodes while they booted.
     """
-    last = np.flatnonzero(case.is_last)
+    rows = np.flatnonzero(case.is_last | _is_known_before(case))
     stays, nodes = case.stays, case.nodes
-    job, node, cpus = stays.job[last], stays.node[last], stays.cpus[last]
+    job, node, cpus = stays.job[rows], stays.node[rows], stays.cpus[rows]
     of_cpus_w = cpus * nodes.cpu_w[node] * case.jobs.cpu_load[job]
     of_kind_w = np.broadcast_to(nodes.gres_w, nodes.gres.shape)[node]
-    most_w = of_cpus_w + (case.devices[last] * of_kind_w).sum(axis=1)
+    most_w = of_cpus_w + (case.devices[rows] * of_kind_w).sum(axis=1)
     least_w = np.where(cpus < nodes.cpus[node], most_w, of_cpus_w)
     measured_w = watts_per_node(case)[job]
     above_w = np.maximum(measured_w - nodes.idle_w[node], 0.0)
     least_w, most_w = (np.where(np.isnan(measured_w), each, above_w) for each in (least_w, most_w))
     least_w = np.where(case.outcome.never_up[job], 0.0, least_w)  # stopped while nodes booted
-    drawn_w = stays.watts_w[last]
+    drawn_w = stays.watts_w[rows]
+    may_boot = ~case.is_last[rows] & (case.rules.suspend_time_s >= 0)
+    least_w = np.where(may_boot & (drawn_w == 0.0), 0.0, least_w)
     apart = (drawn_w < least_w - SLACK_W) | (drawn_w > most_w + SLACK_W)
     for row in np.flatnonzero(apart)[:1].tolist():
         yield Finding(
@@ -36,8 +41,14 @@ def watts_on_nodes(case: Case) -> Verdicts:
             f"{nodes.names[node[row]]}, where its parts draw {least_w[row]:.10g} to "
             f"{most_w[row]:.10g} W",
             int(case.job_id[job[row]]),
-            float(stays.from_s[last][row]),
+            float(stays.from_s[rows][row]),
         )
+
+
+def _is_known_before(case: Case) -> Any:
+    """Earlier stays of which it is known what draws: devices, and by which option the job ran."""
+    known = (case.devices >= 0).all(axis=1)
+    return known & (case.outcome.option[case.stays.job] < 0) if case.has("options") else known
 
 
 def watts_per_node(case: Case) -> FloatArray:

@@ -140,6 +140,31 @@ def test_a_changed_journal_is_found_out(tmp_path: Path, name: str) -> None:
     assert sentence in broken(written(tmp_path, change))[f"journal.{rule}"]
 
 
+def test_the_time_before_a_pause_counts_for_the_joules_of_a_job(tmp_path: Path) -> None:
+    """Job 7 has a node of 300 W for 100 s, pauses for 100 s and has it for 50 s more: with the 5 s
+    that a meter may be late 46.5 kJ, of which it may be off by a tenth."""
+    def paused(energy_j: float) -> Callable[[list[Any]], None]:
+        def change(values: list[Any]) -> None:
+            end_s = values[-2][0]
+
+            def at(late_s: float, events: list[Any], *orders: list[Any]) -> list[Any]:
+                return [end_s + late_s, events, list(orders)]
+
+            asked = {"job": "7", "units": 1, "requested_s": 900.0, "watts": 300.0}
+            values[-1:-1] = [
+                at(1, [["submitted", asked]], ["start", "7", 1.0, 300.0, {"nodes": [0]}]),
+                at(2, [["started", {"job": "7", "nodes": [0]}]]),
+                at(101, [], ["pause", "7", 0.0, 0.0, {}]),
+                at(201, [], ["resume", "7", 1.0, 300.0, {"nodes": [1]}]),
+                at(202, [["started", {"job": "7", "nodes": [1]}]]),
+                at(251, [["ended", {"job": "7", "energy_j": energy_j}]])]
+        return change
+
+    assert broken(written(tmp_path, paused(45_000.0))) == {}
+    said = broken(written(tmp_path, paused(52_000.0)))
+    assert "its nodes draw 46500 J at most" in said["journal.energy"]
+
+
 def test_less_than_a_minute_above_the_cap_is_the_time_to_react(tmp_path: Path) -> None:
     def shorter(values: list[Any]) -> None:
         _above_for_long(values)

@@ -212,3 +212,36 @@ def test_a_run_is_held_to_its_site(name: str) -> None:
     copy: Callable[[Changes], Changes] = dict
     assert judged(**copy(kept_by)) == set()
     assert code in judged(**copy(broken_by))
+
+
+def requeued() -> tuple[Any, Any, Any]:
+    """Job 1 loses n0, with its GPU, to an outage from 100 s on, and runs again on n1."""
+    on = machine(2, gpus=1)
+    asked = requests(on, {"tasks": 2, "gpus": 1, "requeue": True})
+    return on, asked, simulate_shared(on, asked, PROMPT, outages=outage(100.0, False))
+
+
+DEVICES: dict[str, tuple[Changes, list[str]]] = {
+    "as it was": ({}, []),
+    "more than the node has": ({"left_gres": np.array([[2]])}, ["shared.capacity", "shared.watts"]),
+    "fewer than it asks for": ({"left_gres": np.array([[0]])}, ["shared.amounts", "shared.watts"]),
+    "other watts": ({"left_w": np.array([60.0])},  # 20 W of two CPUs and 50 W of the GPU
+                    ["shared.watts", "shared.energy-of-jobs", "shared.power"]),
+}
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_devices_of_a_run_that_was_lost_are_judged_too(name: str) -> None:
+    on, asked, found = requeued()
+    assert found.left_gres.tolist() == [[1]]
+    changes, codes = DEVICES[name]
+    said = coded(on, asked, PROMPT, replace(found, **changes), outages=outage(100.0, False))
+    assert sorted({code for code, _ in said}) == sorted(codes)
+
+
+def test_a_folder_without_devices_of_lost_runs_is_judged_without_them() -> None:
+    on, asked, found = requeued()
+    none = replace(found, left_gres=np.zeros((0, 1), np.int64), left_w=np.array([60.0]))
+    said = coded(on, asked, PROMPT, none, outages=outage(100.0, False))
+    assert "shared.watts" not in {code for code, _ in said}
+    assert said
