@@ -84,7 +84,7 @@ COMMANDS = {
     "study dragonfly": "study dragonfly --quick --workloads 2 --repeats 1 --workers 1",
     "study regulation": "study regulation --part default --hours 1 --rounds 1 --workers 1",
 }
-"""What the documentation shows; each leaves what it compiled."""
+"""Run what the documentation shows; each leaves what it compiled."""
 
 
 def combinations() -> dict[str, list[str]]:
@@ -102,7 +102,7 @@ def combinations() -> dict[str, list[str]]:
 
 
 def programs() -> dict[str, list[str]]:
-    """What is run to compile what it needs, by its name.
+    """Calls that compile what they need, by name.
 
     The reader is asked for by itself: small logs, like that of the examples, are read without it.
     """

@@ -1,4 +1,4 @@
-"""What daily work needs: style, layers, types, and the tests that reach what was changed.
+"""Checks for daily work: style, layers, types, and the tests that reach what was changed.
 
 `make check` compares the working tree, new files among them, with the commit at which the branch
 left its upstream (`main`, where it has none; with the last commit on main itself), or with
@@ -41,7 +41,7 @@ from tests.support.seconds_kept import seconds_by_file
 ALWAYS = ("tests/golden", "tests/unit/policies", "tests/unit/engine", "tests/unit/books",
           "tests/style")
 PROPERTIES, CHEAP_S = "tests/property", 4.0
-"""Those properties are always run that take no longer."""
+"""Properties that take no longer are always run."""
 SECONDS = 100.0
 """Of a processor, for what reaches a change."""
 GUARDED = {
@@ -52,7 +52,7 @@ GUARDED = {
     "pyproject.toml": ("tests/style", "tests/unit/test_wheel.py"),
     "Makefile": ("tests/unit/test_run_tests.py",),
 }
-"""What is no Python, by its folder: tests that look at it without naming it."""
+"""Files that are no Python, by folder: tests that look at it without naming it."""
 LEFT = ("compiled", "both_ways", "servers", "browser")
 
 
@@ -62,9 +62,9 @@ class Choice:
 
     core: tuple[str, ...] = ()
     reaching: tuple[str, ...] = ()
-    """Those that were changed or reach a change, nearest first."""
+    """Tests that were changed or reach a change, nearest first."""
     beyond: tuple[str, ...] = ()
-    """Those that reach it too, and for which there is no time."""
+    """Tests that reach it too, and for which there is no time."""
 
     @property
     def files(self) -> list[str]:
@@ -79,7 +79,8 @@ def changed(base: str = "", root: Path = ROOT) -> list[str]:
 
 
 def _left_at(root: Path) -> str:
-    """Where the branch left what it will come back to; the last commit where there is no such."""
+    """Return where the branch left what it will come back to; the last commit where there is no
+    such."""
     for other in ("@{upstream}", "main"):
         if found := _git(root, "merge-base", "HEAD", other, check=False):
             return found[0]
@@ -95,7 +96,7 @@ def _git(root: Path, *words: str, check: bool = True) -> list[str]:
 
 def choose(files: Iterable[str], reaching: Reaching, took_s: Mapping[str, float],
            seconds: float = SECONDS) -> Choice:
-    """Those of the core, and what there is time for of what reaches these files."""
+    """Return those of the core, and what there is time for of what reaches these files."""
     known = sorted(path for path in reaching.reads if is_test(path)
                    and not path.startswith("tests/slurm/"))
     core = tuple(path for path in known if _below(path, ALWAYS)
@@ -142,7 +143,7 @@ def steps(files: Sequence[str]) -> list[Step]:
 
 
 def said(choice: Choice, count: int) -> str:
-    """What is run for how many changed files, and what is left to `make test`."""
+    """Return what is run for how many changed files, and what is left to `make test`."""
     marks = marks_of_files()
     left = sorted({mark for path in choice.reaching for mark in marks.get(path, ())
                    if mark.removeprefix("mark.") in LEFT or mark == "mark.waits"})

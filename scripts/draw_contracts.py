@@ -52,7 +52,8 @@ def plain_axes(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def events() -> Picture:
-    """What `wattline regulate --events events.json` draws of two hours with an event in them."""
+    """Draw with `wattline regulate --events events.json` a course of two hours with an event in
+    them."""
     file = Path("events.json")
     file.write_text(json.dumps(EVENTS), encoding="utf-8")
     found = wl.regulate(

@@ -38,10 +38,10 @@ from wattline.controller.testbed.curve_plot import draw_curve  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
 RECORDED = ROOT / "scripts" / "recorded"
-"""What only a run of minutes on a real Slurm can tell."""
+"""Figures that only a run of minutes on a real Slurm can tell."""
 WEEK = "examples/week.toml"
 BEGIN_S = 1_790_000_100
-"""When the measured job began."""
+"""Time at which the measured job began."""
 FIXED = {"svg.fonttype": "none", "svg.hashsalt": "wattline"}
 """Letters stay letters, and a picture that is drawn again comes out the same."""
 
@@ -68,7 +68,7 @@ IN_FOLDER: Mapping[str, str] = {
     "regulation.png": "regulation/pictures/power.png",
     "regulation-savings.png": "regulation-savings/regulation-savings.png",
 }
-"""Where in its folder the picture lies."""
+"""Place of the picture in its folder."""
 
 
 def main_power() -> wl.Drawing:
@@ -163,7 +163,7 @@ def gap() -> _Measured:
 
 
 class _Recorded:
-    """What a test bed of 64 nodes drew with the 230 jobs of ESP-2, under 15 kW."""
+    """Draw what a test bed of 64 nodes drew with the 230 jobs of ESP-2, under 15 kW."""
 
     def save(self, path: Path) -> None:
         rows = np.loadtxt(RECORDED / "esp-power.csv", delimiter=",", skiprows=1)

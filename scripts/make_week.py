@@ -22,7 +22,7 @@ ACCOUNTS = ("physics", "chemistry", "climate")
 
 
 class User(NamedTuple):
-    """Who computes what: how often, on how many nodes, for how long, at which power."""
+    """Users and their jobs: how often, on how many nodes, for how long, at which power."""
 
     name: str
     account: str

@@ -43,7 +43,7 @@ AGAIN = ("--reruns", "1", "-rfERs")
 """Some tests wait for processes, sockets and pages of a busy machine: one that fails is run once
 more at once, and the summary names it (RERUN). What is wrong fails twice."""
 NO_TESTS = 5
-"""What pytest says where no test was chosen."""
+"""Exit status of pytest where no test was chosen."""
 PLAIN, COMPILED = {"WATTLINE_PLAIN": "1"}, {"WATTLINE_PLAIN": ""}
 ELSEWHERE = {"TZ": "Australia/Lord_Howe", "PYTHONHASHSEED": "7"}
 """Clocks that are half an hour off and change by half an hour, and another order in sets, though
@@ -59,7 +59,7 @@ CHOSEN = {
     "long": "long and not compiled",
     "long, compiled": "long and (compiled or both_ways)",
 }
-"""Which tests each step of pytest runs, by their marks."""
+"""Tests that each step of pytest runs, by their marks."""
 MARKED = {
     "compiled": ("compiled", "both_ways"), "waiting": ("waits",), "seldom": ("seldom",),
     "servers": ("servers",),
@@ -67,7 +67,7 @@ MARKED = {
 }
 """The marks of which a test of a step has one; they stand in the file itself."""
 SHARED = {"servers": "loadfile", "browser": "loadfile", "seldom": "loadfile"}
-"""What is dear to start is started once: all tests of a file on one worker."""
+"""Dear fixtures are started once: all tests of a file on one worker."""
 WORKING = {"compiled": max(1, CORES // 2), "waiting": 1, "seldom": 1}
 """Of other steps as many as there are cores. Plain and compiled tests run at the same time:
 together they have more workers than cores, as some tests wait for clocks, sockets and other
@@ -75,14 +75,14 @@ processes; and while one worker compiles what only its tests need, no core is id
 little but wait have a worker of their own, which reads only their files. The plain ones give way:
 the compiled ones, which have one worker on two cores, would else be alone at the end."""
 KEPT = {"PYTHONDONTWRITEBYTECODE": ""}
-"""What pytest makes of the tests' sources is kept, also where a shell says that Python keeps
+"""The compiled sources of tests are kept, also where a shell says that Python keeps
 nothing: to make it anew takes every worker of every step a quarter of a minute."""
 READING = ("pytest", "--collect-only", "-qq", f"--ignore={SLURM}")
 """Each plain worker would make the same of the sources at the same time: here it is made once,
 beside steps that read few or none of them."""
 TOGETHER = "core tests"
 CORE = ("style", "types", "layers", "plain", "waiting", "seldom", "compiled")
-"""What a change of the package is tried with, where there is no server, browser or Slurm."""
+"""Steps that a change of the package is tried with, where there is no server, browser or Slurm."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Took:
-    """What became of a step; the processor's time is that of all processes that it started."""
+    """Outcome of a step; the processor's time is that of all processes that it started."""
 
     name: str
     wall_s: float
@@ -164,7 +164,8 @@ def all_steps(some: Sequence[str], changed: Sequence[str] | None = None) -> list
 
 
 def seldom_reached(changed: Sequence[str] | None) -> list[str]:
-    """Those that a change reaches itself or through one other file; all where none is known."""
+    """Return those that a change reaches itself or through one other file; all where none is
+    known."""
     if changed is None:
         return files("seldom")
     sys.path.insert(0, str(ROOT))  # where this is a script
@@ -192,7 +193,8 @@ def read_before() -> bool:
 
 
 def lies_in(name: str, some: Sequence[str]) -> bool:
-    """Whether a step has tests in the files or folders among these arguments, if there are any."""
+    """Return whether a step has tests in the files or folders among these arguments, if there are
+    any."""
     places = [place for word in some if (ROOT / (place := word.split("::")[0])).exists()]
     return not places or any(Path(file).is_relative_to(place)
                              for file in files(name) for place in places)
@@ -207,7 +209,7 @@ def drawing() -> list[str]:
 
 
 def long_steps() -> list[Step]:
-    """What takes too long for every commit, and what is drawn at random, drawn more often and anew
+    """Return steps that take too long for every commit, and random draws, more often and anew
     each time; with the same `WATTLINE_SEED` the same seeds are tried again."""
     new = {"WATTLINE_SEED": str(secrets.randbelow(10**9))}
     drawn = ("pytest", *WORKERS, "worksteal", "-m", "not compiled", "tests/property", *drawing())
@@ -229,7 +231,7 @@ Ran = tuple[int, float]
 
 
 def run(step: Step) -> Ran:
-    """What a step says that runs beside others is heard when it says."""
+    """Output of a step that runs beside others is heard when it comes."""
     before_s = 0.0
     if step.first:
         status, before_s = run(replace(step, command=step.first, first=(), heard=Step.heard))
@@ -275,7 +277,8 @@ def run_together(steps: Sequence[Step], run: Callable[[Step], Ran]) -> Iterator[
 
 
 def table(steps: Sequence[Step], done: Sequence[Took]) -> str:
-    """What each step took, the core of them together, and which failed or were not reached."""
+    """Return what each step took, the core of them together, and which failed or were not
+    reached."""
     lines = [line(took.name, took.wall_s, took.cpu_s, outcome(took)) for took in done]
     lines += [f"{step.name:<16}{'':>9}{'':>9}  not run" for step in steps
               if step.name not in {took.name for took in done}]

@@ -35,13 +35,13 @@ class Shot:
     name: str
     page: str
     ready: str
-    """What stands on the page when it is complete."""
+    """Text that stands on the page when it is complete."""
     size: tuple[int, int] = LARGE
     dark: bool = False
     press: str | None = None
     """A button to press first."""
     slide: bool = False
-    """Whether to move the cap first: then nothing has to be compiled, as for most questions."""
+    """True to move the cap first: then nothing has to be compiled, as for most questions."""
 
 
 PAGES = {"now": '.map canvas >> nth=0', "jobs": "tbody tr >> nth=9", "job/6": ".uplot",

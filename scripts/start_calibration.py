@@ -1,4 +1,4 @@
-"""How often predicted starts come true: `python scripts/start_calibration.py LOG.swf NODES`.
+"""Part of predicted starts that come true: `python scripts/start_calibration.py LOG.swf NODES`.
 
 At instants spread over a log every job that waits is asked about, as `wattline advise start` does,
 and its start in the simulation of the whole log is the truth.

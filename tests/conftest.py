@@ -1,4 +1,4 @@
-"""What tests of several folders share.
+"""Fixtures and options that tests of several folders share.
 
 Tests run what they name: nothing is handed to another process because it is not compiled yet.
 """
@@ -81,7 +81,7 @@ def undrawn(monkeypatch: pytest.MonkeyPatch, unpainted: None) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """What fails is run again where it failed: its worker knows that by itself. The plug-in also
+    """Failed tests are run again where it failed: its worker knows that by itself. The plug-in also
     tells the first process of every test, in case a worker dies, in two small messages of which
     the second waits 40 ms until the first is acknowledged: three minutes for all tests. A test
     that kills its worker has failed at once."""

@@ -52,7 +52,7 @@ def options_table(options: list[click.Option], context: click.Context) -> str:
 
 
 def epilog(command: click.Command, context: click.Context) -> str:
-    """What the help says at its end, such as which options go together, as it is printed."""
+    """Return what the help says at its end, such as which options go together, as it is printed."""
     formatter = click.HelpFormatter(width=96)
     command.format_epilog(context, formatter)
     return "\n".join(f"    {line}" for line in formatter.getvalue().strip("\n").splitlines())

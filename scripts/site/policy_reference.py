@@ -23,7 +23,7 @@ def reference() -> str:
 
 
 def described(about: dict[str, Any]) -> list[str]:
-    """What a policy is, needs and takes, and what it does not go with."""
+    """Return what a policy is, needs and takes, and what it does not go with."""
     said = [about["summary"]]
     if about["needs"]:
         said.append(f"Needs {about['needs']}.")

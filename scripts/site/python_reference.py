@@ -46,7 +46,7 @@ def _kind(thing: object) -> str:
 
 
 def described(name: str, thing: object) -> Iterator[str]:
-    """How it is called, what it says of itself, and what can be asked of it."""
+    """Return how it is called, what it says of itself, and what can be asked of it."""
     yield f"### wl.{name}"
     if not (inspect.isclass(thing) and issubclass(thing, Exception)):
         yield f"```python\nwl.{name}{signature(thing)}\n```"
@@ -56,7 +56,7 @@ def described(name: str, thing: object) -> Iterator[str]:
 
 
 def fields(model: type[BaseModel]) -> str:
-    """What an object that stands for a part of a scenario takes."""
+    """Return what an object that stands for a part of a scenario takes."""
     rows = parameter_rows(model)
     return HEAD + "\n".join(map(row, rows)) if rows else ""
 

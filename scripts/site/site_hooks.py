@@ -1,4 +1,5 @@
-"""What mkdocs asks while it builds the site: pages from beside docs/, and the generated reference.
+"""Hooks that mkdocs calls while it builds the site: pages from beside docs/, and the generated
+reference.
 
 The reference is made when the site is built and is not kept in the repository: so it cannot be
 out of date, and a new option needs no second change. A page says where it goes with a line

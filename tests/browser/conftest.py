@@ -36,7 +36,7 @@ class Looking:
     wrong: list[str] = field(default_factory=list)
 
     def plot(self, chart: str) -> Any:
-        """Where the lines of a chart are drawn, scrolled into view."""
+        """Return where the lines of a chart are drawn, scrolled into view."""
         found = self.page.locator(f'[data-chart="{chart}"] .u-over')
         found.scroll_into_view_if_needed()
         return found.bounding_box()
@@ -60,7 +60,7 @@ class Looking:
                            "() => requestAnimationFrame(() => done())))")
 
     def said(self, chart: str) -> str:
-        """What stands under a chart: the place, and the values there."""
+        """Return what stands under a chart: the place, and the values there."""
         self.settle()
         parts = self.page.locator(f'[data-chart="{chart}"]').locator(".readout, .legend")
         return " ".join(parts.all_inner_texts())

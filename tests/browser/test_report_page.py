@@ -25,7 +25,7 @@ Look = Callable[..., Looking]
 
 
 def peak(run: Run) -> float:
-    """Where the power is highest, as a part of the run: the middle of that step."""
+    """Return where the power is highest, as a part of the run: the middle of that step."""
     steps = series.power_steps(run)
     row = int(np.argmax(steps.value))
     middle_s = (steps.edge_s[row] + steps.edge_s[row + 1]) / 2

@@ -60,7 +60,7 @@ def test_a_sensor_is_told_which_clause_it_breaks(
 
 
 class Device:
-    """What a knob of 100 to 200 W is set to."""
+    """Settings of a knob of 100 to 200 W."""
 
     def __init__(self) -> None:
         self.watts = math.inf

@@ -27,14 +27,14 @@ CARRIED = {
     "power.adaptive, own frequencies", "power.adaptive, window", "configure.requested",
     "placement.counted",
 }
-"""What decides from a view alone; all else says why it does not."""
+"""Policies that decide from a view alone; all else says why it does not."""
 
 REFUSE_MOST = ("power.block, low cap",)
 
 
 def asked(case: str, count: int) -> str:
-    """What is refused of a choice where policies are asked with views; nothing where the run is
-    that of the engine."""
+    """Return what is refused of a choice where policies are asked with views; nothing where the
+    run is that of the engine."""
     made = planned(case, count=max(count, 18) if case in REFUSE_MOST else count)
     try:
         found = simulate(made.jobs, made.machine, OnSnapshots(made.policy), made.rules)

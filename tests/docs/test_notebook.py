@@ -17,7 +17,7 @@ CODE = [cell for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code"]
 
 
 def printed(cell: dict[str, Any]) -> str:
-    """What the notebook shows below a cell, without pictures."""
+    """Return what the notebook shows below a cell, without pictures."""
     return "".join("".join(each["text"]) for each in cell["outputs"]
                    if each["output_type"] == "stream")
 

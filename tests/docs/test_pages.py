@@ -1,4 +1,4 @@
-"""What the pages for beginners show is what happens."""
+"""The pages for beginners show what happens."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_per_is_said_where_it_is_meant(page: Path) -> None:
 
 
 BETWEEN_LINES = re.compile(r"""[\s"'#]*[\s"'#]f?["']?""")
-"""What can stand between two words of a text in a source."""
+"""Characters that can stand between two words of a text in a source."""
 
 
 def said_in(path: Path) -> Iterator[str]:
@@ -60,7 +60,8 @@ def said_in(path: Path) -> Iterator[str]:
 
 
 def may_say(path: Path) -> bool:
-    """Whether it is said at all, in one line or over several; to take all sources apart is slow."""
+    """Return whether it is said at all, in one line or over several; to take all sources apart is
+    slow."""
     return FOR_PER.search(BETWEEN_LINES.sub(" ", path.read_text(encoding="utf-8"))) is not None
 
 

@@ -1,4 +1,4 @@
-"""What the pages show as TOML can be copied into a file."""
+"""TOML on the pages can be copied into a file."""
 
 import re
 import tomllib

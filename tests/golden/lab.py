@@ -1,4 +1,4 @@
-"""What the worked examples share: a machine of four nodes and a way to write jobs down.
+"""Parts of the worked examples: a machine of four nodes and a way to write jobs down.
 
 In the charts a column is a second (or what the chart says), a row a node, a letter a job. Nodes
 draw 100 W idle and 300 W active, so a busy node-second costs 200 J above the idle machine.

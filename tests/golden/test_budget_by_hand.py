@@ -49,7 +49,7 @@ def starts(run: Run) -> list[float]:
 
 
 def above_idle_j(run: Run, periods: int) -> list[float]:
-    """What each period drew above the 400 W of the idle machine."""
+    """Return what each period drew above the 400 W of the idle machine."""
     steps = power_steps(run)
     total_j = np.append(0.0, np.cumsum((steps.value - 400.0) * np.diff(steps.edge_s)))
     edges = PERIOD_S * np.arange(periods + 1)
@@ -111,7 +111,7 @@ def test_a_job_that_finds_no_nodes_is_charged_nothing() -> None:
 
 
 def test_a_period_that_drew_more_than_it_had_leaves_no_debt() -> None:
-    """Where jobs may run on, four nodes busy from 900 s to 2,000 s draw 80,000 J of the first
+    """Four nodes busy from 900 s to 2,000 s draw 80,000 J of the first
     period and 800,000 J of the second. 70,000 J are carried on from the first, and nothing from
     the second: the third has its 150,000 J, enough for E's 120,000 J."""
     run = play(150_000.0, (0, 1, 1), *((900, 1, 1100),) * 4, (1500, 1, 600),

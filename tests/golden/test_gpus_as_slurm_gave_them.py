@@ -1,4 +1,4 @@
-"""What Slurm gave to jobs that ask for GPUs in all or by task, submission by submission.
+"""GPUs that Slurm gave to jobs that ask for GPUs in all or by task, submission by submission.
 
 Recorded on Slurm 22.05.8 with select/cons_tres and CR_Core_Memory: four nodes of 8 CPUs and
 8,000 MB with 2, 2, 4 and 3 GPUs, three of them of one type. Each row was submitted to the empty

@@ -47,7 +47,7 @@ RUN = """\
 34 12 bob 4 all -> 34 n2
 36 4 bob 1 all -> 42 n1
 """
-"""When submitted, how long it ran, user, tasks, QOS; when it started, and its nodes."""
+"""Time of submission, how long it ran, user, tasks, QOS; when it started, and its nodes."""
 ROWS = [row.split() for row in RUN.splitlines()]
 
 

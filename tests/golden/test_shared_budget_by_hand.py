@@ -250,7 +250,7 @@ def test_who_pays_for_a_job_that_runs_on() -> None:
 
 
 def test_a_period_that_drew_more_than_it_had_leaves_no_debt() -> None:
-    """Where jobs may run on, four of them draw 16,000 J of the first period and 160,000 of the
+    """Jobs may run on: four of them draw 16,000 J of the first period and 160,000 of the
     second. Nothing is carried on from that one: the third has its 30,000 J, enough for the last."""
     on = machine(4)
     long = {**FULL, "submit_s": 900.0, "run_s": 1100.0, "limit_s": 1100.0}

@@ -157,7 +157,7 @@ def test_planned_jobs_hold_whole_nodes() -> None:
 
 
 def test_a_dependency_a_begin_time_and_a_hold_keep_jobs_back() -> None:
-    """That job 2 may begin, from 100 s on, is seen by the pass over all jobs at 120 s."""
+    """Job 2 may begin from 100 s on, which is seen by the pass over all jobs at 120 s."""
     on = machine()
     asked = requests(on, {}, {"after_job": 0, "after_kind": 1}, {"begin_s": 100.0},
                      {"held": True}, {"after_job": 0, "after_kind": 2},

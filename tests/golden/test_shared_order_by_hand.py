@@ -1,4 +1,4 @@
-"""Who is looked at first where QOS preempt, and limits on types of GPUs, worked out by hand.
+"""Order of jobs where QOS preempt, and limits on types of GPUs, worked out by hand.
 
 Jobs run 600 s; a node has 4 CPUs.
 """

@@ -195,7 +195,7 @@ def test_backfill_starts_so_many_jobs_of_all_reservations_together(
 
 
 def test_jobs_of_two_reservations_are_of_two_forms_though_their_nodes_are_the_same() -> None:
-    """What a backfill cycle found for a form holds for all of its jobs in that cycle."""
+    """A backfill cycle's finding for a form holds for all of its jobs in that cycle."""
     rows = ([0, 1], 0.0, 900.0), ([0, 1], 1800.0, 2700.0)
     on = reserved(*rows, overlaps=[True, True])
     asked = asked_of(on, *({**WHOLE, "reservation": mine} for mine in (-1, 0, 1, -1, 0, 1)))

@@ -1,4 +1,4 @@
-"""What a job draws while a change of frequency holds it up is its own, worked out by hand."""
+"""A job's power while a change of frequency holds it up is its own, worked out by hand."""
 
 from __future__ import annotations
 

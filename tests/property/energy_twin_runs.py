@@ -131,5 +131,5 @@ RUNS: dict[str, Callable[[int], Run]] = {
 
 
 def results(name: str, seed: int) -> dict[str, np.ndarray]:
-    """What a run says, for the process that compares."""
+    """Return what a run says, for the process that compares."""
     return columns(RUNS[name](seed))

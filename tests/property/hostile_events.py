@@ -187,7 +187,7 @@ def beyond_bounds(job: int, new: int, name: str) -> list[Any]:
 
 
 def idle_units_w(books: Books) -> float:
-    """What units draw that are on and run nothing."""
+    """Return what units draw that are on and run nothing."""
     state, clock = books.state, books.state.clock[0]
     running = state.running[: clock.running]
     if len(state.kinds) == 1:
@@ -200,7 +200,7 @@ def idle_units_w(books: Books) -> float:
 
 
 def bounds_left_w(books: Books, placement: Bounded) -> np.ndarray:
-    """What each bound has left beside the jobs that run, by what these draw now."""
+    """Return what each bound has left beside the jobs that run, by what these draw now."""
     state = books.state
     left_w = np.array(placement.whole_w, dtype=np.float64)
     for row in state.running[: state.clock[0].running]:
@@ -213,7 +213,7 @@ def bounds_left_w(books: Books, placement: Bounded) -> np.ndarray:
 
 
 def wrong(books: Books) -> list[str]:
-    """What does not add up in the books."""
+    """Return what does not add up in the books."""
     state, clock = books.state, books.state.clock[0]
     live = state.live[: len(books.roll)]
     running = state.running[: clock.running]
@@ -262,7 +262,7 @@ def wrong(books: Books) -> list[str]:
 
 
 def hostile(name: str, seeds: int, steps: int) -> dict[str, Any]:
-    """What went wrong, and how many events were taken and refused."""
+    """Return what went wrong, and how many events were taken and refused."""
     problems: list[str] = []
     taken = refused = decisions = 0
     reasons: set[str] = set()

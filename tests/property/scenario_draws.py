@@ -262,7 +262,7 @@ def of_policy(rng: random.Random, fields: dict[str, Any], axis: str, name: str) 
 
 
 def _companions(rng: random.Random, fields: dict[str, Any], axis: str, name: str) -> None:
-    """What a policy needs beside it to be accepted at all."""
+    """Fields that a policy needs beside it to be accepted at all."""
     policy = fields["policy"]
     if axis == "power":
         kept = "watch_cap" if name == "none" else "cap"

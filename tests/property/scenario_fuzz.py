@@ -51,7 +51,7 @@ MOST_NODES, MOST_JOBS, MOST_ROUTERS = 2000, 300, 40
 
 
 OFTEN = 1 if COUNT == FEWEST else 2
-"""How many times each policy and each network runs at least."""
+"""Number of times that each policy and each network runs at least."""
 
 
 class Slow(Exception):

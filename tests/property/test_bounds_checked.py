@@ -24,7 +24,7 @@ pytestmark = pytest.mark.compiled
 
 GROUPS = every_choice_once()
 FIELDS = {"power": "admission", "configure": "configuration"}
-"""What an axis is called in a composition, where it has another name there."""
+"""Name of an axis in a composition, where it has another name there."""
 ASK = "tests.support.checked"
 STRUCTURES = (
     "test_releases_against_a_sorted_list",
@@ -60,7 +60,7 @@ def test_the_combinations_have_every_choice_of_every_axis() -> None:
 
 @pytest.mark.parametrize("cases", [*PACKED, *WORLDS.values()], ids=lambda cases: cases[0])
 def test_a_choice_is_compiled_beside_others_as_it_is_alone(cases: Cases) -> None:
-    """Where jobs are moldable, for one, the cap of `watts` is kept by another type."""
+    """With moldable jobs, for one, the cap of `watts` is kept by another type."""
     for case in cases:
         axis = FIELDS.get(case.split(".")[0], case.split(".")[0])
         both, alone = (getattr(made.policy, axis) for made in map(planned_as, (cases, (case,))))

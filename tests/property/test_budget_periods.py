@@ -83,7 +83,7 @@ def drawn(seed: int, carry: str = "forbid", unspent: str = "expire", **more: str
 
 
 def used_j(found: Drawn) -> np.ndarray:
-    """What each period drew."""
+    """Return what each period drew."""
     steps = power_steps(found.run)
     total_j = np.append(0.0, np.cumsum(steps.value * np.diff(steps.edge_s)))
     edges = np.arange(found.start_s, found.run.end_s + found.length_s, found.length_s)

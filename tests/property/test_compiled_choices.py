@@ -25,7 +25,8 @@ ELSEWHERE = {
     **dict.fromkeys([*ALONE, "placement.rdn"], "tests/property/test_network_twins.py"),
     "power.adaptive": "tests/unit/engine/test_at_once.py",
 }
-"""Where a choice is compiled and held to plain Python before a commit, if not in a group here."""
+"""Places where a choice is compiled and held to plain Python before a commit, if not in a group
+here."""
 
 
 def is_left_for_later(cases: Cases) -> bool:

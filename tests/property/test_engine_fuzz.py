@@ -74,7 +74,7 @@ def test_nothing_is_wrong_with_any_run(name, jobs, held, cap_w, overrun):
 
 
 def assert_reservations_are_kept(run, held, *, moves):
-    """Where jobs are killed in time, a reservation has its units from its start to its end.
+    """Jobs are killed in time: a reservation has its units from its start to its end.
 
     A change of speed stretches running jobs, which nobody could foresee; and a reservation that
     lies behind the first submission is not known before it.

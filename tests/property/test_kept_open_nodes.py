@@ -19,7 +19,7 @@ from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.spans import add_span, clear_spans, hold_picked, mask_free_nodes
 
 SEEDS = range(14) if TIMES > 1 else (3, 4, 6)
-"""Those before a commit keep nodes open, from none to eight of them."""
+"""Cases before a commit keep nodes open, from none to eight of them."""
 
 
 @pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be replaced")

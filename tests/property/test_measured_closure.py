@@ -79,7 +79,7 @@ class Cluster:
         return float(own_w.sum() * STEP_S)
 
     def alone_j(self, node: str) -> float:
-        """What its GPUs drew while no job was there."""
+        """Return what its GPUs drew while no job was there."""
         there = sum(job.draws_w(self.times) for job in self.jobs if node in job.nodes)
         gpus = sum(watts for (name, _), watts in self.gpu_w.items() if name == node)
         return float(np.sum(np.where(there + np.zeros(self.times.size) > 0, 0.0, gpus)) * STEP_S)

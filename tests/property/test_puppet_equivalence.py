@@ -202,7 +202,7 @@ def test_a_change_of_frequency_stops_jobs_for_its_latency() -> None:
 
 
 def changes_within(run: Run, latency_s: float) -> int:
-    """How many changes of frequency came before the standstill of the one before was over."""
+    """Count how many changes of frequency came before the standstill of the one before was over."""
     changed_s = np.unique(run.events.time_s[run.events.kind == RATE])
     return int(np.sum(np.diff(changed_s) < latency_s))
 

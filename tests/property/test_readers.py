@@ -162,7 +162,7 @@ def test_damaged_files(tmp_path: Path, name: str, data: st.DataObject, strict: b
 
 
 def entries_of(content: str) -> int:
-    """How many columns a map names, at least one; 0 where it is refused in one line."""
+    """Count how many columns a map names, at least one; 0 where it is refused in one line."""
     message = ""
     try:
         entries = parse_map(content, "map.toml").entries

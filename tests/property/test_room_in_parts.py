@@ -1,4 +1,4 @@
-"""What saves time under limits of parts: jobs that find no watts in any part are not tried."""
+"""A saving of time under limits of parts: jobs that find no watts in any part are not tried."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def test_plans_go_on_from_that_of_the_job_before(monkeypatch: pytest.MonkeyPatch
 
 class Seen(NamedTuple):
     compared: list[int]
-    """How many plans were held where steps were compared with sums of all that runs."""
+    """Count how many plans were held where steps were compared with sums of all that runs."""
     over_w: list[float]
     """By how much a job drew more on a node than was said."""
 
 
 @pytest.fixture(scope="module")
 def seen() -> Seen:
-    """What is seen in a few runs; where steps and sums differ, they end there."""
+    """A few runs show it; where steps and sums differ, they end there."""
     with pytest.MonkeyPatch.context() as patch:
         found = Seen(_compare_steps(patch), _collect_watts(patch))
         for seed in seeds(4):

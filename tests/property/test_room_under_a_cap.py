@@ -1,4 +1,4 @@
-"""What saves time under a cap: jobs that find no room for their watts are not tried."""
+"""A saving of time under a cap: jobs that find no room for their watts are not tried."""
 
 from __future__ import annotations
 
@@ -122,14 +122,14 @@ def _without_passes(columns: Any, seed: int) -> dict[str, list[Any]]:
 
 class Seen(NamedTuple):
     compared: list[int]
-    """How many plans were held where the room was compared with what the cap leaves."""
+    """Count how many plans were held where the room was compared with what the cap leaves."""
     over_w: list[float]
     """By how much a job drew more than was said."""
 
 
 @pytest.fixture(scope="module")
 def seen() -> Seen:
-    """What is seen in a few runs; where rooms differ, they end there."""
+    """A few runs show it; where rooms differ, they end there."""
     with pytest.MonkeyPatch.context() as patch:
         found = Seen(_compare_rooms(patch), _collect_watts(patch))
         for seed in seeds(4):

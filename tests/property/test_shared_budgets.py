@@ -44,7 +44,7 @@ def edges_of(budget: JouleBudget, found: Schedule) -> Any:
 
 
 def logged_j(found: Schedule, edge_s: Any) -> Any:
-    """What the machine drew in each period by its power after each event."""
+    """Return what the machine drew in each period by its power after each event."""
     until_s = edge_s[-1]
     times = np.append(found.event_time_s, until_s)
     total_j = np.append(0.0, np.cumsum(found.event_power_w * np.diff(times)))

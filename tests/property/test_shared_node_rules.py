@@ -57,7 +57,7 @@ def test_the_checker_sees_a_node_that_gives_too_much() -> None:
 
 
 def _slowly(wanted: Any, *arguments: Any) -> Any:
-    """What comes of it if every node is looked at for every job, and every job planned for."""
+    """Simulate it as if every node is looked at for every job, and every job planned for."""
     with pytest.MonkeyPatch.context() as patch:
         for place, plain_rule in QUICK.items():
             patch.setattr(f"wattline.shared_nodes.{place}", plain_rule)

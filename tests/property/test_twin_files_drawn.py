@@ -88,7 +88,7 @@ def _conf(settings: Sequence[str], first: Sequence[str], second: Sequence[str]) 
 
 
 def _counted(lines: Sequence[str]) -> int:
-    """How many jobs these lines say something of."""
+    """Count how many jobs these lines say something of."""
     return sum(int(re.match(r"[0-9,]+", line)[0].replace(",", ""))  # type: ignore[index]
                for line in lines)
 

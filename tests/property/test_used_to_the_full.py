@@ -51,7 +51,7 @@ CPU_W = 10.0
 
 
 class Held(NamedTuple):
-    """Who is there when: one row per job, in the order in which they are served."""
+    """Jobs by time: one row per job, in the order in which they are served."""
 
     submit_s: FloatArray
     start_s: FloatArray
@@ -141,7 +141,8 @@ def test_the_first_waiting_job_lacks_nodes_or_watts(name: str, jobs: JobTable, r
 
 
 def find_nodes(free: Any, parts: list[tuple[Any, float, float]], units: int, each_w: float) -> bool:
-    """Whether so many free nodes have room in all their parts: as (nodes, watts left, share)."""
+    """Return whether so many free nodes have room in all their parts: as (nodes, watts left,
+    share)."""
     left_w = [watts for _, watts, _ in parts]
     found = 0
     for node in np.flatnonzero(free):
@@ -190,7 +191,7 @@ def fits_periods(
     above_j: float,
     length_s: float,
 ) -> bool:
-    """Whether every period that a job would touch has the joules beside who has started."""
+    """Return True if every period that a job would touch has the joules beside who has started."""
     ends_s = time_s + run_s[head]
     begun = np.flatnonzero(held.start_s <= time_s)
     for period in range(int(time_s // length_s), int(np.ceil(ends_s / length_s))):

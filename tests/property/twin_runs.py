@@ -40,7 +40,8 @@ LEVELS = Dvfs(np.array([0.5, 0.75, 1.0]), np.array([0.5, 0.7, 1.0]), latency_s=0
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What a run is given beside its policy. Powers are per unit, so that they suit any machine."""
+    """Fields that a run is given beside its policy. Powers are per unit, so that they suit any
+    machine."""
 
     jobs: JobTable
     units: int
@@ -117,7 +118,7 @@ RUNS: dict[str, Callable[[Case], Run]] = {
 
 
 def results(name: str, case: Case) -> dict[str, np.ndarray]:
-    """What a run says, for the process that compares."""
+    """Return what a run says, for the process that compares."""
     return columns(RUNS[name](case))
 
 

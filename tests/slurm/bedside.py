@@ -1,4 +1,4 @@
-"""What tests on a bed have in common: submitting, asking, waiting, and the emulator's truth."""
+"""Helpers of tests on a bed: submitting, asking, waiting, and the emulator's truth."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from wattline.controller.testbed.layout import Bed
 
 OURS = ("-H", "--comment=wattline")
-"""How a job is submitted that waits for a controller."""
+"""Options of a job that waits for a controller."""
 
 
 def slurm(bed: Bed, *command: str) -> str:
@@ -68,7 +68,7 @@ def cap_w(bed: Bed, node: str) -> float:
 
 
 def truth(bed: Bed, job: str) -> dict[str, Any]:
-    """What the emulator says of a job that has ended."""
+    """Return what the emulator says of a job that has ended."""
     lines = (bed.logs / "emulator.jsonl").read_text().splitlines()
     found = [said for said in map(json.loads, lines) if said.get("job") == f"{job}.0"]
     return found[0] if found else {}
@@ -81,7 +81,7 @@ def held_j(bed: Bed, job: str) -> list[float]:
 
 
 def held_until_s(bed: Bed, job: str, node: str) -> float:
-    """When the epilog of a job ran on a node, by the emulator."""
+    """Return when the epilog of a job ran on a node, by the emulator."""
     lines = (bed.logs / "emulator.jsonl").read_text().splitlines()
     found, = (said["end_s"] for said in map(json.loads, lines)
               if said.get("held") == job and said["node"] == node)
@@ -89,7 +89,8 @@ def held_until_s(bed: Bed, job: str, node: str) -> float:
 
 
 def under_s(bed: Bed, cap_w: float, since_s: float) -> float:
-    """How long after a moment the machine drew no more than this, by the emulator's own log."""
+    """Return how long after a moment the machine drew no more than this, by the emulator's own
+    log."""
     lines = map(json.loads, (bed.logs / "emulator.jsonl").read_text().splitlines())
     drawn = [(said["time_s"], said["power_w"]) for said in lines if "power_w" in said]
     above_s = [time_s for time_s, watts in drawn if time_s >= since_s and watts > cap_w]

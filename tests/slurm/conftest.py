@@ -82,7 +82,7 @@ def empty(bed: Bed) -> Iterator[None]:
 
 
 def lift_caps(bed: Bed) -> None:
-    """Those that a controller left to its nodes because its jobs needed them."""
+    """Return those that a controller left to its nodes because its jobs needed them."""
     if {cap_w(bed, name) for name in bed.names} == {bed.power.maximum_w}:
         return
     fleet = fleet_of(read_configuration(bed.folder / "site.toml"), act=True)

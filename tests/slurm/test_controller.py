@@ -64,7 +64,8 @@ def test_a_workload_runs_under_the_cap_and_its_journal_replays(bed: Bed, tmp_pat
 
 
 def asked_otherwise(folder: Path, jobs: int) -> None:
-    """What another policy would have done with the same journal, from the beginning and later."""
+    """Another policy is asked what it would have done with the same journal, from the beginning
+    and later."""
     own, other = folder / "own.toml", folder / "other.toml"
     own.write_text('[policy]\npower = "block"\nplacement = "first-fit"\n')
     other.write_text('[policy]\norder = "sjf"\nbackfill = "conservative"\npower = "block"\n'

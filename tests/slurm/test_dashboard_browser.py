@@ -1,4 +1,4 @@
-"""What is changed in a browser is done on a real Slurm: the cap, and who starts jobs."""
+"""Changes in a browser are done on a real Slurm: the cap, and who starts jobs."""
 
 from __future__ import annotations
 

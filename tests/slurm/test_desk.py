@@ -33,7 +33,7 @@ def wattline(*words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """What a command prints; in this process, which has loaded all that it needs."""
+    """Return what a command prints; in this process, which has loaded all that it needs."""
 
     return partial(ok, capsys)
 

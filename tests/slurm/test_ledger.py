@@ -1,4 +1,4 @@
-"""What a real Slurm has recorded enters the ledger: its accounting, and its profiles in HDF5."""
+"""Records of a real Slurm enter the ledger: its accounting, and its profiles in HDF5."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def test_jobs_that_give_a_node_back_or_share_one_have_what_was_drawn_in_their_ti
 
 
 def assert_told_by_accounting(bed: Bed, job: str, folder: Path) -> None:
-    """What a controller that was away meanwhile, or an import, learns of it."""
+    """Learn of it by a controller that was away meanwhile, or by an import."""
     dump, store = folder / "sacct.txt", folder / "told.db"
     asked = ("sacct", "-P", "-D", "-j", job, "-o", "JobID,State,Submit,Start,End,ElapsedRaw,NNodes,"
              "AllocCPUS,NodeList,AllocTRES,ConsumedEnergyRaw")

@@ -66,7 +66,7 @@ class Watched:
     def __init__(self, bed: Bed, here: Controller, site: SiteConfig) -> None:
         self.bed, self.here, self.site = bed, here, site
         self.begun_s: dict[str, float] = {}
-        """When each was first seen to run."""
+        """Return when each was first seen to run."""
         self.together: set[frozenset[str]] = set()
         """All that ran at once, look by look."""
 

@@ -1,4 +1,4 @@
-"""Who starts jobs is changed while a controller runs: nothing is lost, nothing done twice."""
+"""The mode is changed while a controller runs: nothing is lost, nothing done twice."""
 
 from __future__ import annotations
 

@@ -114,7 +114,8 @@ def test_jobs_share_nodes_under_a_cap_and_their_joules_add_up_to_the_meters(
 
 
 def part_j(bed: Bed, job: str, cpus: dict[str, int]) -> float:
-    """What a job answers for of a node that it shares with these: by CPUs of those that hold it.
+    """Return what a job answers for of a node that it shares with these: by CPUs of those that
+    hold it.
 
     They draw from when their work begins; on a busy machine that is seconds after their prolog.
     """
@@ -135,7 +136,7 @@ def part_j(bed: Bed, job: str, cpus: dict[str, int]) -> float:
 
 
 def truth_j(bed: Bed, *jobs: str) -> float:
-    """What nodes drew while any of these jobs held them, by the emulator's own count."""
+    """Return what nodes drew while any of these jobs held them, by the emulator's own count."""
     lines = [json.loads(line) for line in (bed.logs / "emulator.jsonl").read_text().splitlines()]
     held = [each for each in lines if each.get("held") in jobs]
     power = {each["time_s"]: each["power_w"] for each in lines if "power_w" in each}

@@ -1,4 +1,4 @@
-"""What was simulated, on a real Slurm: each mechanism happens, and its journal replays."""
+"""Simulated policies on a real Slurm: each mechanism happens, and its journal replays."""
 
 from __future__ import annotations
 

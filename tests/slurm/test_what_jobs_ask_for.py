@@ -1,4 +1,4 @@
-"""What jobs ask for beside a number of nodes, on a real Slurm: kept, said, and each task its own.
+"""Requests beside a number of nodes, on a real Slurm: kept, said, and each task its own.
 
 One bed and one controller for all of it, since they mostly wait for the same seconds.
 """

@@ -1,4 +1,5 @@
-"""What Slurm keeps jobs from, on a real one: reservations, partitions, holds, shared nodes."""
+"""Things that Slurm keeps jobs from, on a real one: reservations, partitions, holds, shared
+nodes."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ def configured(bed: Bed, folder: Path) -> SiteConfig:
 
 
 def cycles(here: Controller, done: Callable[[], bool]) -> list[str]:
-    """What was said until something was so."""
+    """Return what was said until something was so."""
     said: list[str] = []
     until(lambda: bool(said.extend(here.cycle().remarks)) or done())
     return said

@@ -20,7 +20,7 @@ ONE_OF_EACH = ("View", "Setting", "Outcome", "Row", "Workload", "Plan", "Trackin
 
 @cache
 def classes() -> Counter[str]:
-    """How often each class of the package is defined, policies as objects apart."""
+    """Count how often each class of the package is defined, policies as objects apart."""
     return Counter(name for path in SOURCE.rglob("*.py") if path != ROOM_OF_OBJECTS
                    for name in CLASS.findall(path.read_text(encoding="utf-8")))
 

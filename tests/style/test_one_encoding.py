@@ -10,7 +10,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "wattline"
 PLACE_OF_ENCODING = {"read_text": 0, "write_text": 1}
-"""Which argument it is, where it has no name."""
+"""Place of the argument, where it has no name."""
 
 
 def without_encoding(text: str) -> Iterator[int]:

@@ -68,8 +68,8 @@ def uses(name: str, nodes: list[ast.AST]) -> set[str]:
 
 
 def spoken(text: str) -> set[str]:
-    """What a string may mean as a module: `wattline.a.b`, or `order.fcfs` and `order.x_setup:X`
-    in the registry and the setups."""
+    """Return what a string may mean as a module: `wattline.a.b`, or `order.fcfs` and
+    `order.x_setup:X` in the registry and the setups."""
     text = text.partition(":")[0]
     if not re.fullmatch(r"[a-z_][a-z_0-9.]*", text):
         return set()
@@ -95,8 +95,8 @@ def test_no_module_is_dead() -> None:
 
 
 def unused(texts: Mapping[str, str], asked: set[str]) -> set[str]:
-    """Those that no text uses. To read a text as Python takes long: it is done where one of those
-    that are left may be named, and first where much is imported, which soon leaves few."""
+    """Return those that no text uses. To read a text as Python takes long: it is done where one of
+    those that are left may be named, and first where much is imported, which soon leaves few."""
     left = set(asked)
     for name in sorted(texts, key=lambda name: -texts[name].count("import")):
         if any(all(part in texts[name] for part in each.split(".")[-2:]) for each in left):
@@ -211,7 +211,7 @@ def test_layers() -> None:
 
 CODES = ("policies/state.py", "books/log.py", "books/roll.py", "books/stepping.py",
          "books/timers.py")
-"""Where what stands in the arrays of the books gets its names."""
+"""Modules that name what stands in the arrays of the books."""
 
 
 def test_a_code_of_the_books_has_one_meaning() -> None:

@@ -58,7 +58,7 @@ def free_port() -> int:
 
 
 def until(ready: Callable[[], bool], within_s: float = 20.0) -> float:
-    """How long it took."""
+    """Seconds that it took."""
     began_s = time.monotonic()
     while not ready():
         assert time.monotonic() < began_s + within_s, "it did not happen"

@@ -12,11 +12,12 @@ import pytest
 
 T = TypeVar("T")
 PATIENCE_S = 60.0
-"""How long a page may take on a busy machine; what is wrong is found out no sooner, only surely."""
+"""Time that a page may take on a busy machine; what is wrong is found out no sooner, only
+surely."""
 
 
 def soon(ask: Callable[[], T], right: Callable[[T], object], patience_s: float = PATIENCE_S) -> T:
-    """What is asked of a page, once it is right: pages fetch and draw later than they are told."""
+    """Ask a page until it is right: pages fetch and draw later than they are told."""
     end = time.monotonic() + patience_s
     while not right(found := ask()):
         assert time.monotonic() < end, f"not within {patience_s:g} s; it is {found!r}"

@@ -22,7 +22,7 @@ class Card:
     high_mw: int = 700_000
     lost: bool = False
     locked: bool = False
-    """Whether the driver takes a limit and does nothing."""
+    """True where the driver takes a limit and does nothing."""
 
 
 class FakeNvml:

@@ -61,7 +61,7 @@ class Ready(NamedTuple):
 
 
 def ready(cases: Cases) -> Ready | str:
-    """What a simulation takes, or why these cases do not go together."""
+    """Return what a simulation takes, or why these cases do not go together."""
     if cases[0].startswith(REGULATION):
         name = cases[0].removeprefix(REGULATION)
         return Ready(regulated.typed_jobs(SEED, JOBS[False]), regulated.MACHINE,
@@ -141,7 +141,7 @@ def possible(pairs: list[tuple[str, str]]) -> list[str]:
 
 
 def joins(cases: Cases, case: str) -> bool:
-    """Whether one more case goes beside others, and none of them gives way to another."""
+    """Return whether one more case goes beside others, and none of them gives way to another."""
     given: dict[str, Any] = {}
     for each in cases:
         given |= CASES[each]
@@ -155,7 +155,7 @@ def in_order(cases: Cases) -> Cases:
 
 
 def told_otherwise(cases: Cases, journal: str) -> list[str]:
-    """Where the policy, asked here, decides otherwise."""
+    """Return where the policy, asked here, decides otherwise."""
     made = ready(cases)
     assert not isinstance(made, str), made
     return parts_from(journal, *made)
@@ -174,7 +174,7 @@ def _third(values: Any, place: int) -> float:
 
 
 def read_outside(size: int, place: int) -> str:
-    """What a kernel says that reads there in an array of so many entries."""
+    """Message of a kernel that reads there in an array of so many entries."""
     try:
         _third(np.ones(size), place)
     except IndexError as error:

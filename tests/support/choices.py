@@ -40,7 +40,7 @@ NETWORK = {"machine.nodes": 20, "network.topology": "dragonfly", "network.nodes_
            "network.node_traffic_gbit_s": 8.0, "network.communication_share": 0.5}
 """Few routers, whose pairs take plain Python long, and jobs that hold each other up."""
 SMALL = {"machine.nodes": 16}
-"""Where more nodes would draw, idle, what there is."""
+"""Points at which more nodes would draw all power idle."""
 RACKS = {"name": "bounded", "limits": {"rack0": "1000W", "rack1": 900.0, "site": "4kW"}}
 
 FEEDS = {"name": "bounded", "views": str(Path(__file__).with_name("feeds.toml"))}

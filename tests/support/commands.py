@@ -12,7 +12,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 class Done(NamedTuple):
-    """How a command ended, and what it printed."""
+    """End of a command, and what it printed."""
 
     status: int
     out: str
@@ -20,7 +20,7 @@ class Done(NamedTuple):
 
 
 def status_of(*words: object) -> int:
-    """How a command ends; what it prints is left to whoever captures it."""
+    """Run a command and return its status; what it prints is left to whoever captures it."""
     with pytest.raises(SystemExit) as stopped:
         main([str(word) for word in words])
     return int(stopped.value.code or 0)
@@ -33,7 +33,7 @@ def call(capsys: Capture, *words: object) -> Done:
 
 
 def ok(capsys: Capture, *words: object) -> str:
-    """What a command prints that must end well."""
+    """Return what a command prints that must end well."""
     status, out, err = call(capsys, *words)
     assert status == 0, err
     return out

@@ -31,7 +31,7 @@ def bundles() -> list[Bundle]:
 
 
 def kept() -> list[Cases]:
-    """Those of the file whose choices there still are."""
+    """Return those of the file whose choices there still are."""
     lines = FILE.read_text(encoding="utf-8").splitlines()
     found = [tuple(line.split(BETWEEN)) for line in lines]
     return [cases for cases in found if set(cases) <= set(CASES)]

@@ -1,4 +1,4 @@
-"""How many random examples a property is tried with, from what one of them costs.
+"""Number of random examples that a property is tried with, from what one of them costs.
 
 Before a commit a property has about a second of a processor, and always the same examples, so that
 a commit is judged by what it changes. `make test-long` gives it minutes (`WATTLINE_EXAMPLES` times

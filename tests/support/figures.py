@@ -1,4 +1,4 @@
-"""What the commands print, as the code declares it, and what the tests read of it.
+"""Figures that the commands print, as the code declares them, and what the tests read of it.
 
 A figure is a key of a JSON answer or a column of a printed table. Keys stand in functions that
 answer with a mapping, in calls of `print_json`, and as fields of the classes that are printed
@@ -128,7 +128,7 @@ def _keys(tree: ast.Module, whole: tuple[str, ...]) -> Iterator[str]:
 
 
 def _answers(node: ast.AST) -> bool:
-    """Whether the keys of mappings in it are figures."""
+    """Return whether the keys of mappings in it are figures."""
     if isinstance(node, ast.Call):
         return _called(node) == "print_json"
     return isinstance(node, ast.FunctionDef) and bool(
@@ -146,7 +146,7 @@ def _written_keys(node: ast.AST) -> Iterator[str]:
 
 
 def _prints_itself(node: ast.ClassDef) -> bool:
-    """Whether it has a `to_dict` that takes all of its fields."""
+    """Return whether it has a `to_dict` that takes all of its fields."""
     return any(isinstance(each, ast.Call) and _called(each) in ("asdict", "vars")
                and [_written(given) for given in each.args] == ["self"]
                for part in node.body if isinstance(part, ast.FunctionDef)
@@ -220,7 +220,7 @@ def _compared(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _given(node: ast.AST) -> list[ast.expr]:
-    """What gets a value here."""
+    """Return what gets a value here."""
     if isinstance(node, ast.Assign):
         return node.targets
     return [node.target] if isinstance(node, _GIVING) else []

@@ -31,7 +31,7 @@ def in_shell(*words: str, folder: Path, sent: str = "") -> subprocess.CompletedP
 
 @contextmanager
 def _in_pipe(sent: str) -> Iterator[None]:
-    """What /dev/stdin is: a pipe with this in it, and its end. It has room for 64 KiB."""
+    """Content of /dev/stdin: a pipe with this in it, and its end. It has room for 64 KiB."""
     before = os.dup(0)
     reads, writes = os.pipe()
     os.write(writes, sent.encode())

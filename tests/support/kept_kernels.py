@@ -13,7 +13,7 @@ import wattline as wl
 from wattline.model.kernel_cache import cache_folder
 
 UNFINISHED = shutil.ignore_patterns("*.lock", "*.tmp.*", "compiling*")
-"""What another process is about to write."""
+"""Files that another process is about to write."""
 
 
 def hand_on_parts(home: Path) -> None:

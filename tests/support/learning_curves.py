@@ -1,4 +1,4 @@
-"""How the errors of a model fall with the part of a table that it is trained on."""
+"""Errors of a model, which fall with the part of a table that it is trained on."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _name(row: Any, ready: Plan) -> str:
 
 
 def _live(event: Event, ready: Plan) -> Event | None:
-    """What a controller would be told: no run times, and jobs as Slurm calls them."""
+    """Return what a controller would be told: no run times, and jobs as Slurm calls them."""
     if isinstance(event, CapChanged):  # the site's own
         return None
     if isinstance(event, Submitted):

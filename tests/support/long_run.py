@@ -38,7 +38,7 @@ Work = Sequence[Sequence[Bundle]]
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one pair, or of a composition that is wrong where its pairs are not."""
+    """Outcome of one pair, or of a composition that is wrong where its pairs are not."""
 
     pair: str
     outcome: str
@@ -52,7 +52,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Proved:
-    """What became of a composition, and the processor time that it took."""
+    """Outcome of a composition, and the processor time that it took."""
 
     outcome: str
     cpu_s: float = 0.0
@@ -74,7 +74,7 @@ def share(work: Work, shard: str) -> Work:
 
 
 def read(file: Path) -> dict[str, Result]:
-    """What was done before; a line that was cut off counts for nothing."""
+    """Return what was done before; a line that was cut off counts for nothing."""
     found = {}
     for line in file.read_text().splitlines() if file.exists() else ():
         try:
@@ -158,7 +158,7 @@ def _prove(bundle: Bundle, prove: Prove, notes: Notes) -> None:
 
 
 def paragraph(results: Iterable[Result], of: int) -> str:
-    """What is recorded of a run."""
+    """Return what is recorded of a run."""
     every = list(results)
     found = [each for each in every if each.pair.count(" with ") == 1]
     same = sum(each.outcome == SAME for each in found)

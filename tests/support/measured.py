@@ -1,4 +1,4 @@
-"""What a measured ledger holds, without the numbers that only say what was written first."""
+"""Contents of a measured ledger, without the numbers that only say what was written first."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Bundle:
 
 
 Joins = Callable[[Cases, str], bool]
-"""Whether one more case can be had beside others without a change to them."""
+"""Say whether one more case can be had beside others without a change to them."""
 
 
 def families(pairs: Sequence[Pair], joins: Joins) -> list[list[Bundle]]:
@@ -63,7 +63,7 @@ def pack(pairs: Sequence[Pair], joins: Joins) -> list[Bundle]:
 
 
 def tell_apart(bundle: Bundle, prove: Callable[[Cases], str]) -> Iterator[tuple[Cases, str]]:
-    """What becomes of each pair of a bundle.
+    """Return what becomes of each pair of a bundle.
 
     Where a composition is refused or wrong, its pairs are asked one by one. Where it is wrong and
     none of them is, that is said of the composition.

@@ -28,7 +28,7 @@ def plain_environment() -> dict[str, str]:
 
 
 def in_plain(code: str) -> Any:
-    """What the code assigns to `result`, as JSON carries it."""
+    """Return what the code assigns to `result`, as JSON carries it."""
     if PLAIN:
         names: dict[str, Any] = {"__name__": __name__}
         with chdir(ROOT), _constants_given_back():
@@ -45,7 +45,7 @@ def in_plain(code: str) -> Any:
 
 @contextmanager
 def _constants_given_back() -> Iterator[None]:
-    """What the code sets in capital letters is its own: the next test here finds the package's."""
+    """Constants that the code sets are its own: the next test here finds the package's."""
     before = {module: {name: value for name, value in vars(module).items() if name.isupper()}
               for name, module in list(sys.modules.items()) if name.startswith("wattline.")}
     try:

@@ -56,7 +56,7 @@ class OtherProcess:
 
 
 class PlainProcess(OtherProcess):
-    """Where kernels are plain Python here already, this process answers itself: the work is the
+    """This process, where kernels are plain Python here already, answers itself: the work is the
     same, and a new process would spend two seconds on its imports."""
 
     def __init__(self) -> None:

@@ -98,7 +98,8 @@ def _together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any] | st
 
 
 def prove(ready: Plan) -> list[str]:
-    """What is wrong with a plan's run: by the independent checker, and between the five ways."""
+    """Return what is wrong with a plan's run: by the independent checker, and between the five
+    ways."""
     assert isinstance(ready.policy, Composition)
     run = ready.run()
     found = [f"checker: {problem}" for problem in verify(run).sentences[:3]]
@@ -116,7 +117,7 @@ def some_jobs(cases: Sequence[str], seed: int, many: bool = False) -> int:
 def proved(
     cases: list[tuple[str, str]], seed: int, jobs: int | None = None
 ) -> dict[str, list[str]]:
-    """What is wrong, by pair; called in a process where nothing is compiled."""
+    """Return what is wrong, by pair; called in a process where nothing is compiled."""
     found = {}
     for one, other in cases:
         ready = planned_pair(one, other, seed, jobs or some_jobs((one, other), seed))
@@ -126,7 +127,8 @@ def proved(
 
 
 def proved_together(bundles: list[Bundle], seed: int, many: bool = False) -> dict[str, str]:
-    """What becomes of each pair of some compositions, and of those that are wrong as a whole."""
+    """Return what becomes of each pair of some compositions, and of those that are wrong as a
+    whole."""
     def outcome(cases: Cases) -> str:
         ready = planned_cases(cases, seed, some_jobs(cases, seed, many))
         if isinstance(ready, str):

@@ -1,4 +1,4 @@
-"""What racks drew in a run, worked out from its log and placement alone."""
+"""Power of racks in a run, worked out from its log and placement alone."""
 
 from __future__ import annotations
 

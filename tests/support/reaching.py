@@ -1,4 +1,4 @@
-"""Which files of tests reach which module: what `make check` and the runner of mutants ask.
+"""Files of tests that reach a module: what `make check` and the runner of mutants ask.
 
 `Reaching().tests_of("src/wattline/books/books.py")` has the files of tests that reach a file of the
 repository, nearest first, each with the number of files between: 0 imports it itself. It follows
@@ -31,7 +31,7 @@ FOR_ALL = ("tests/conftest.py",)
 """Every test has it: what it imports would be reached by all."""
 COMMANDS = ("src/wattline/cli/main.py", "src/wattline/cli/start.py")
 CALLED = ("wattline.cli.", "wattline.benchmarks.")
-"""Where what the words of a command name lives."""
+"""Module behind the words of a command."""
 EXACTLY = "="
 """Before what a string may mean as a module: another one with the same beginning is not meant."""
 READ_BY = "3"
@@ -45,12 +45,12 @@ PLACE = re.compile(r"[\w./*-]*\w\.[a-z][a-z0-9]{0,5}")
 
 @dataclass(frozen=True)
 class Read:
-    """What a file of Python says of others."""
+    """Names of others in a file of Python."""
 
     imports: Sequence[str] = ()
     """Dotted names: of modules, or of what is in them."""
     names: tuple[tuple[str, str], ...] = ()
-    """What its own names come from."""
+    """Sources of its own names."""
     words: Sequence[str] = ()
     """Strings that may be commands, or names of files."""
 
@@ -137,7 +137,7 @@ class Reaching:
 
     @cached_property
     def reads(self) -> dict[str, Read]:
-        """What each file of Python says, by its path below the root."""
+        """Return what each file of Python says, by its path below the root."""
         kept_at = self.root / ".cache" / "reaching.json"
         try:
             kept = json.loads(kept_at.read_text(encoding="utf-8"))
@@ -168,7 +168,7 @@ class Reaching:
 
     @cached_property
     def handed(self) -> dict[str, dict[str, str]]:
-        """What the names of a file come from."""
+        """Return what the names of a file come from."""
         return {path: dict(one.names) for path, one in self.reads.items()}
 
     @cached_property
@@ -197,7 +197,7 @@ class Reaching:
         return found
 
     def files_of(self, name: str, depth: int = 5) -> Iterator[str]:
-        """Where a dotted name is defined; packages that hand it on are none of them."""
+        """Return where a dotted name is defined; packages that hand it on are none of them."""
         if name.startswith(EXACTLY):
             name = name.removeprefix(EXACTLY)
             name = name if name in self.places else name.rpartition(".")[0]
@@ -234,7 +234,8 @@ class Reaching:
         return dict(sorted(found.items(), key=lambda item: (item[1], item[0])))
 
     def nearest(self, path: str) -> list[str]:
-        """Those with the fewest files between: that import it themselves, if there are any."""
+        """Return those with the fewest files between: that import it themselves, if there are
+        any."""
         found = self.tests_of(path)
         return [name for name, between in found.items() if between == min(found.values())]
 

@@ -1,4 +1,4 @@
-"""How long each file of tests took when it was last run, kept under `.cache`.
+"""Seconds that each file of tests took when it was last run, kept under `.cache`.
 
 `make check` chooses by it what it has time for. Each test is kept by itself, so that a run of some
 tests of a file changes what is known of these alone.

@@ -122,7 +122,8 @@ def _planned_end_s(st: Any, job: int, start_s: float) -> float:
 
 
 def _least_fits(st: Any, entry: int, start_s: float, held: int) -> bool:
-    """Whether the fewest watts of the job would fit, as far ahead as the room is looked at."""
+    """Return whether the fewest watts of the job would fit, as far ahead as the room is looked
+    at."""
     ask_as_in_partition(st, entry)
     job, least_w = st.entry[entry].job, st.entry[entry].least_w
     return not st.rules[0].capped or _fit(
@@ -140,7 +141,8 @@ def _watts_fit(st: Any, job: int, start_s: float, held: int) -> bool:
 def _fit(
     st: Any, job: int, start_s: float, held: int, watts: float, known_until_s: float
 ) -> bool:
-    """Whether there is room at every time of the job at which there may be less than before."""
+    """Return whether there is room at every time of the job at which there may be less than
+    before."""
     now_s = st.clock[0].now_s
     drawn_w = st.clock[0].power_w + st.clock[0].booting_w
     if start_s <= now_s and drawn_w + watts > _cap_w(st, now_s) + ROUNDING_W:
@@ -161,7 +163,7 @@ def _fit(
 
 
 def _stays_under_cap(st: Any, job: int, start_s: float, watts: float) -> bool:
-    """Whether a job that starts now keeps the cap beside all that may still run then."""
+    """Return whether a job that starts now keeps the cap beside all that may still run then."""
     now_s = st.clock[0].now_s
     if start_s > now_s:
         return True
@@ -236,4 +238,4 @@ QUICK = {
     "within_bounds._parts_may_serve": lambda st, entry, ended, start_s, held: True,
     "within_bounds.is_for_one_on_tree": lambda st, job: False,
 }
-"""What saves time, by its place in `wattline.shared_nodes`, and the plain rule instead."""
+"""Savings of time, by its place in `wattline.shared_nodes`, and the plain rule instead."""

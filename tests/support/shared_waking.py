@@ -79,12 +79,14 @@ def schedule_waking_always(seed: int) -> dict[str, list[Any]]:
 
 
 def _now_is_added(clock: Any) -> bool:
-    """Whether the only pass of this instant is one that nothing but this module asked for."""
+    """Return whether the only pass of this instant is one that nothing but this module asked
+    for."""
     return bool(clock.full_s <= clock.now_s < clock.pass_s and clock.changed == ADDED)
 
 
 def _something_comes(st: Any) -> bool:
-    """Whether anything but passes and cycles is ahead; without it the simulation would not end."""
+    """Return whether anything but passes and cycles is ahead; without it the simulation would not
+    end."""
     clock = st.clock[0]
     return bool(clock.timers > 0 or clock.next_submit < len(st.ask)
                 or clock.next_outage < len(st.out_start) or clock.next_return < len(st.back_s)

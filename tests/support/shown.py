@@ -1,4 +1,4 @@
-"""What a page shows: its blocks of code, and commands with the lines that stand below them."""
+"""Contents of a page: its blocks of code, and commands with the lines that stand below them."""
 
 from __future__ import annotations
 

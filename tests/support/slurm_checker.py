@@ -1,4 +1,4 @@
-"""Whether a schedule could have been: by the site's own files, apart from any simulator."""
+"""Check that a schedule could have been: by the site's own files, apart from any simulator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LATE_S = 31.0
 
 @dataclass(frozen=True)
 class Held:
-    """What a job had of one node."""
+    """Part of one node that a job had."""
 
     job: str
     node: str

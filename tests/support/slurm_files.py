@@ -125,7 +125,7 @@ def seconds(text: str) -> float:
 
 
 def read_submit_limits(script: Path) -> dict[str, int]:
-    """How many jobs of each QOS a user may have in the queue (`MaxSubmitJobsPerUser`)."""
+    """Count how many jobs of each QOS a user may have in the queue (`MaxSubmitJobsPerUser`)."""
     found = {}
     for line in script.read_text().splitlines():
         words = dict(word.lower().split("=", 1) for word in line.split() if "=" in word)

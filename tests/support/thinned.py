@@ -1,4 +1,4 @@
-"""Which cases of a test run before every commit, where all of them together take long.
+"""Cases of a test that run before every commit, where all of them together take long.
 
 Those that between them have every value of every axis stay; all others get the mark that the test
 gives (`pytest.mark.long`), and run in `make test-long`.

@@ -39,7 +39,8 @@ class TooLong(BaseException):
 
 
 def limit_s(marks: set[str], path: str) -> float:
-    """How long a part of a test with these marks may compute: its fixtures, itself, its end."""
+    """Return how long a part of a test with these marks may compute: its fixtures, itself, its
+    end."""
     found = [seconds for mark, seconds in LIMITS_S.items() if mark in marks]
     return max(found, default=SLURM_S if "tests/slurm/" in path else USUALLY_S)
 

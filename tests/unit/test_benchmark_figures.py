@@ -1,4 +1,4 @@
-"""What benchmarks make of what they measured, by hand: nothing here is timed."""
+"""Figures that benchmarks make of measurements, by hand: nothing here is timed."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ NOTHING_OF_THEIR_OWN = {
     ("advise cap", "week.toml"), ("advise start", "week.toml"), ("compare", "small.toml"),
     ("compare", "week.toml"), ("fairshare", "shares.toml"),
 }
-"""What these compile, the combinations of policies and the example that is simulated do."""
+"""The same is compiled as the combinations of policies and the example that is simulated do."""
 
 
 def test_what_the_documentation_does_with_an_example_is_compiled_for_the_wheel():

@@ -1,4 +1,4 @@
-"""What the documentation tells authors of policies to write is run as it stands there."""
+"""Policies that the documentation shows are run as they stand there."""
 
 from __future__ import annotations
 

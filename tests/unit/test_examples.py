@@ -18,7 +18,7 @@ EXAMPLES = ROOT / "examples"
 
 @pytest.fixture(autouse=True)
 def _from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What a scenario names lies beside it, wherever it is run from."""
+    """Files that a scenario names lie beside it, wherever it is run from."""
     monkeypatch.chdir(tmp_path)
 
 

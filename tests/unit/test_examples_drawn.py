@@ -1,4 +1,4 @@
-"""How many examples a property is tried with, and which."""
+"""Number and choice of the examples that a property is tried with."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def answer(tree: ast.Module) -> tuple[Any, ...]:
 
 
 def of_rows(tree: ast.Module) -> list[str]:
-    """Where an entry of an array is asked for a field."""
+    """Return where an entry of an array is asked for a field."""
     return [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)
             and isinstance(node.value, ast.Subscript) and node.attr in ("job", "time_s")
             and not isinstance(node.value.slice, ast.Slice)]

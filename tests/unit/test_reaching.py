@@ -1,4 +1,4 @@
-"""Which tests reach which file, on a package of a few lines."""
+"""Tests that reach a file, on a package of a few lines."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def _sections(annotation: object) -> list[type[BaseModel]]:
 
 
 def listed() -> set[str]:
-    """What stands in backquotes in the first column of the page's tables."""
+    """Return what stands in backquotes in the first column of the page's tables."""
     cells = re.findall(r"^\| ([^|]*) \|", PAGE, re.MULTILINE)
     return {name for cell in cells for name in re.findall(r"`([\w.]+)`", cell)}
 
@@ -48,7 +48,7 @@ def test_the_walk_reaches_sections_in_lists_and_unions() -> None:
 
 
 def test_defaults_are_the_real_ones() -> None:
-    """Those that the page gives as a plain number or a quoted word."""
+    """Return those that the page gives as a plain number or a quoted word."""
     known = fields(Scenario)
     rows = re.findall(r"^\| `([\w.]+)` \| ([^|]*) \|", PAGE, re.MULTILINE)
     checked = 0

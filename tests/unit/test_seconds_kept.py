@@ -1,4 +1,4 @@
-"""What is known of the time that files of tests take."""
+"""The time that files of tests take, as it is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What people type is understood, and nonsense is refused with an example of what is right."""
+"""Quantities that people type are understood, and nonsense is refused with an example of what is
+right."""
 
 import pytest
 

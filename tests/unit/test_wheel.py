@@ -1,4 +1,5 @@
-"""What is built to be installed: complete, without what does not belong, and well described."""
+"""The package as it is built to be installed: complete, without what does not belong, and well
+described."""
 
 from __future__ import annotations
 

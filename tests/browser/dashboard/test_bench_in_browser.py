@@ -1,4 +1,5 @@
-"""What `wattline bench web` reads from a browser, of the demo and of a week of a small machine."""
+"""Figures that `wattline bench web` reads from a browser, of the demo and of a week of a small
+machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a narrow screen shows of wide tables and large figures."""
+"""A narrow screen with wide tables and large figures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TABLES = (("jobs", "Jobs"), ("job/1", "Configurations with their predicted"),
 
 
 def hidden_columns(seen: Looking, name: str) -> dict[str, object]:
-    """Whether a table is wider than its place, what is said of it, and where it stands."""
+    """Return whether a table is wider than its place, what is said of it, and where it stands."""
     found: dict[str, object] = seen.page.get_by_role("region", name=name).evaluate("""place => {
       const box = place.closest('.tablebox'), more = box.querySelector('.more');
       return { wide: place.scrollWidth > place.clientWidth + 1, at: Math.round(place.scrollLeft),

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 
 def asked(seen, path: str):  # type: ignore[no-untyped-def]
-    """What the API says of it, from within the page."""
+    """Return what the API says of it, from within the page."""
     return seen.page.evaluate("path => fetch(path).then(answer => answer.json())", path)
 
 

@@ -56,11 +56,11 @@ class Unlimited:
         return Verdict.START
 
     def claim(self, world: World, job: int) -> Claim:
-        """What the job takes of the plan, if it started now."""
+        """Return what the job takes of the plan, if it started now."""
         return Claim(world.requested_s[job], world.units[job])
 
     reserves = claim
-    """What is reserved for the job that waits."""
+    """Claim that is reserved for the job that waits."""
 
     def start(self, world: World, job: int) -> None:
         world.start(job)
@@ -78,7 +78,8 @@ class Block(Unlimited):
         return alone_w > world.highest_cap_w * (1 + SLACK)
 
     def adds_w(self, world: World, job: int) -> float:
-        """What the cap must have for the job at least, beside the idle power of its units."""
+        """Return what the cap must have for the job at least, beside the idle power of its
+        units."""
         return world.above_idle_w(job)
 
     def alone_w(self, world: World, job: int) -> float:

@@ -1,4 +1,4 @@
-"""Who may start before whom: in order, EASY and conservative, as docs/model.md has them."""
+"""Order of starts: in order, EASY and conservative, as docs/model.md has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the package answers to the same cases: its simulation, and its books told event by event."""
+"""The package's answers to the same cases: its simulation, and its books told event by event."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Plan:
         self.spans += [_Span(max(r.start_s, now_s), r.end_s, r.nodes, 0.0)
                        for r in world.case.reservations if r.nodes and r.end_s > now_s]
         self.planned_s: list[float] = []
-        """When jobs start that wait."""
+        """Starts of jobs that wait."""
 
     def add(self, from_s: float, claim: Claim, waits: bool = False) -> None:
         if waits or claim.lasts_s > 0:

@@ -58,9 +58,9 @@ class Running:
     rate: float
     start_s: float
     end_s: float
-    """When its work is done at this rate."""
+    """Time at which its work is done at this rate."""
     expected_s: float
-    """When its requested time is over at this rate."""
+    """Time at which its requested time is over at this rate."""
 
 
 @dataclass
@@ -142,7 +142,7 @@ class World:
                    for t in times if t >= self.submit_s[0])
 
     def above_idle_w(self, job: int) -> float:
-        """What a cap must have for a job beside the idle power of its units."""
+        """Return what a cap must have for a job beside the idle power of its units."""
         return max(self.watts[job] - self.units[job] * self.idle_w, 0.0)
 
     # What a decision does

@@ -1,4 +1,5 @@
-"""What was tried and what came of it: kept between calls, counted by room, written down."""
+"""Changes that were tried, and what came of them: kept between calls, counted by room, written
+down."""
 
 from __future__ import annotations
 
@@ -17,14 +18,14 @@ FIRST_SAMPLE = {
     "scenario": (3, 4), "shared_nodes": (6, 10), "sweeps": (4, 4), "traces": (4, 5),
     "web": (4, 8), "all": (75, 115),
 }
-"""How many were killed of those that were tried before there were tables, 120 with five that were
-equivalent or undecided."""
+"""Number of changes killed of those that were tried before there were tables, 120 with five that
+were equivalent or undecided."""
 BEGIN, END = "<!-- mutants: begin -->", "<!-- mutants: end -->"
 
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one change."""
+    """Outcome of one change."""
 
     key: str
     room: str
@@ -32,7 +33,7 @@ class Result:
     wrong: str
     outcome: str
     test: str
-    """That failed, or that should have."""
+    """Test that failed, or that should have."""
     took_s: float
     finished: str
 
@@ -63,7 +64,7 @@ class Kept:
 
 
 def read(file: Path) -> dict[str, Result]:
-    """What was done before, by its key; a line that was cut off counts for nothing."""
+    """Return what was done before, by its key; a line that was cut off counts for nothing."""
     found = {}
     for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
         try:
@@ -76,7 +77,7 @@ def read(file: Path) -> dict[str, Result]:
 
 @dataclass(frozen=True)
 class Score:
-    """How many changes of a room were found."""
+    """Numbers of changes of a room, by what came of them."""
 
     room: str
     tried: int

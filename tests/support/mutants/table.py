@@ -99,12 +99,12 @@ def mistakes(mutant: Mutant, root: Path = ROOT) -> Iterator[str]:
 
 
 def differs(text: str, changed: str) -> bool:
-    """Whether Python reads something else: comments and line breaks are no change."""
+    """Return whether Python reads something else: comments and line breaks are no change."""
     return ast.dump(ast.parse(text)) != ast.dump(ast.parse(changed))
 
 
 def is_test(name: str, root: Path = ROOT) -> bool:
-    """Whether a file has this test, in the classes that are named before it."""
+    """Return whether a file has this test, in the classes that are named before it."""
     file, *names = name.partition("[")[0].split("::")
     return bool(names) and "::".join(names) in tests_of(root / file)
 

@@ -48,7 +48,7 @@ WRONG = (SURVIVED, TOLD_APART, FAILS_ANYWAY)
 
 @dataclass(frozen=True)
 class Tried:
-    """What became of a change."""
+    """Outcome of a change."""
 
     outcome: str
     test: str = ""
@@ -57,7 +57,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run of pytest came to."""
+    """Outcome of a run of pytest."""
 
     status: int | None
     """None where it did not end in time."""
@@ -96,7 +96,7 @@ class Copy:
         return self._pytest([*tests, "-x"], limit_s)
 
     def failing(self, tests: Sequence[str], limit_s: float) -> set[str]:
-        """Those of these tests that fail as things are."""
+        """Return those of these tests that fail as things are."""
         if not tests or (ran := self._pytest(list(tests), limit_s)).passed:
             return set()
         if len(tests) == 1:
@@ -175,7 +175,7 @@ def _elsewhere(copy: Copy, mutant: Mutant, files: Sequence[str], limit_s: float)
 
 
 def _is_of(failed: str, test: str) -> bool:
-    """Whether what failed is this test, one of its cases, or its file as a whole."""
+    """Return whether what failed is this test, one of its cases, or its file as a whole."""
     test = test.partition("[")[0]
     return failed == test or failed.startswith(f"{test}::") or failed == test.partition("::")[0]
 

@@ -1,4 +1,4 @@
-"""What a node drew, divided among jobs: by hand, and on random clusters with known truths."""
+"""A node's energy, divided among jobs: by hand, and on random clusters with known truths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job costs is counted for each of its lives, at the price of the time."""
+"""A job's costs are counted for each of its lives, at the price of the time."""
 
 from __future__ import annotations
 

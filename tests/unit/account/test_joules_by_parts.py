@@ -1,4 +1,4 @@
-"""What a shared node drew above idle, by the watts of cores and GPUs in use."""
+"""A shared node's energy above idle, by the watts of cores and GPUs in use."""
 
 from __future__ import annotations
 

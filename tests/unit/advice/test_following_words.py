@@ -1,4 +1,4 @@
-"""What a supervisor says of its figures, its decisions and the time it took."""
+"""A supervisor's words about its figures, its decisions and the time it took."""
 
 from __future__ import annotations
 

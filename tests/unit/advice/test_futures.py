@@ -1,4 +1,4 @@
-"""Which policy for the next hours, and when a job will start."""
+"""The policy for the next hours, and the start of a job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmark of live looks ahead stands on: a controller's folder with jobs in it."""
+"""Ground of the benchmark of live looks ahead: a controller's folder with jobs in it."""
 
 from __future__ import annotations
 

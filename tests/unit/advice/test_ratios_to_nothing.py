@@ -1,4 +1,4 @@
-"""How much more than without a cap: also where there is nothing to compare with."""
+"""Ratios to the run without a cap: also where there is nothing to compare with."""
 
 from __future__ import annotations
 

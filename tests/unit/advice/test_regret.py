@@ -1,4 +1,4 @@
-"""What a supervisor loses against the best fixed policy, and which of those may be the best."""
+"""A supervisor's loss against the best fixed policy, and which of those may be the best."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job that waits will cost: prices and carbon by the hours in which it will run."""
+"""Costs of a job that waits: prices and carbon by the hours in which it will run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a candidate does not change stays as it is, with all that it remembers."""
+"""Parts that a candidate does not change stay as they are, with all that they remember."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an energy budget stands at a time: what is drawn, promised and left, and who waits."""
+"""The state of an energy budget at a time: what is drawn, promised and left, and who waits."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What the charts of a page show: bounded, and true to the run."""
+"""The charts of a page: bounded, and true to the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What books say and keep between two steps, and of jobs that pause in a standstill."""
+"""Words and state of books between two steps, and of jobs that pause in a standstill."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def test_a_job_larger_than_what_is_in_order_holds_up_nobody(backfill: type, chos
 
 @pytest.mark.parametrize("backfill", [Conservative, Easy])
 def test_nobody_waits_for_a_node_that_failed_under_a_job(backfill: type) -> None:
-    """When `a` ends, seven nodes are left: there is no time at which `whole` has its eight."""
+    """Seven nodes are left: there is no time at which `whole` has its eight."""
     books = opened(compose(backfill=backfill(), placement=FirstFit()), nodes=True)
     books.step(0, [Submitted("a", 4, 100.0)])
     books.step(1, [Started("a"), NodesDown(nodes=(0,))])

@@ -172,7 +172,7 @@ def test_values_beyond_all_bounds_are_refused_by_name_and_the_rest_of_the_step_c
 
 
 def test_another_policy_takes_over_in_the_middle() -> None:
-    """What runs goes on; what waits and can never start under the next policy is refused by it."""
+    """Running jobs go on; those that wait and can never start under the next policy are refused."""
     books = opened(cap_w=1500.0, cap_w_max=1500.0)
     books.step(0, [Submitted("a", 8, 100.0), Submitted("wide", 8, 10.0), Submitted("b", 2, 10.0)])
     capped = books.with_policy(compose(admission=Block()))

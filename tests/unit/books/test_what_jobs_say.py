@@ -1,4 +1,4 @@
-"""What a job says of itself at its submission reaches policies alike, from a log or live."""
+"""A job's own words at its submission reach policies alike, from a log or live."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ lammps|cpu=1,gres/gpu=1,gres/gpu:a100=1,node=1
 
 
 class Said(Memory):
-    """What an axis may want to know of each job."""
+    """Facts that an axis may want to know of each job."""
 
     FIELDS = ("account", "application", "gpus")
     PER_JOB: ClassVar[Mapping[str, str]] = {"account": "i8", "application": "i8", "gpus": "f8"}

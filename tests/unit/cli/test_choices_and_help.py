@@ -20,7 +20,7 @@ TINY = Path(__file__).parents[3] / "examples" / "tiny.swf"
 
 
 def words_of(*arguments: str) -> str:
-    """What is printed, in one line: how the help is wrapped does not matter."""
+    """Return what is printed, in one line: how the help is wrapped does not matter."""
     result = CliRunner().invoke(cli, list(arguments), catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return " ".join(result.output.replace("-\n", "-").split()).replace("- ", "-")

@@ -20,7 +20,7 @@ COMMANDS = {
     "trace": (("simulate",), ("--no-folder", "--jobs", "6")),
     "job": (("network", "place"), ()),
 }
-"""Which command takes a file with this at its top, and what makes it quick."""
+"""The command that takes a file with this at its top, and what makes it quick."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What people type first, and what they are told."""
+"""Words that people type first, and what they are told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nobody means and somebody sends: one line, the promised status, no memory spent."""
+"""Input that nobody means and somebody sends: one line, the promised status, no memory spent."""
 
 from __future__ import annotations
 

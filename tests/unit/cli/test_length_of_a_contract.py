@@ -1,4 +1,4 @@
-"""How long a contract is, is said as other durations are."""
+"""The length of a contract is said as other durations are."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ PLAIN = {**os.environ, "WATTLINE_PLAIN": "1"}
 
 
 def at_once(folder: Path, *commands: tuple[str, ...]) -> list[dict]:
-    """What commands print that are started side by side."""
+    """Return what commands print that are started side by side."""
     begun = [subprocess.Popen([sys.executable, "-m", "wattline", *command, "--json"], env=PLAIN,
                               cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
              for command in commands]

@@ -1,4 +1,4 @@
-"""What a command does not need is not loaded: its user would wait for it."""
+"""Modules that a command does not need are not loaded: its user would wait for it."""
 
 from __future__ import annotations
 

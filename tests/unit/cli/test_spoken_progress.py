@@ -1,4 +1,4 @@
-"""What takes minutes says in a pipe from time to time how far it is."""
+"""Work that takes minutes says in a pipe from time to time how far it is."""
 
 from __future__ import annotations
 

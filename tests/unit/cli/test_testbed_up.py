@@ -1,4 +1,4 @@
-"""What `wattline testbed up` makes where nothing is said."""
+"""Defaults of `wattline testbed up`."""
 
 from __future__ import annotations
 

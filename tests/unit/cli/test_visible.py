@@ -1,4 +1,4 @@
-"""What names of others hold reaches no terminal as an order, and hides nothing."""
+"""Names that others gave reach no terminal as an order, and hide nothing."""
 
 from __future__ import annotations
 

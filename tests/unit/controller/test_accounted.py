@@ -1,4 +1,4 @@
-"""What accounting and the emulator's log say of a run."""
+"""A run by accounting and by the emulator's log."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def until(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, look: Callable[[float], tuple[SlurmJob, ...]],
     never: dict[int, float], conditions: Conditions, faults: object = None
 ) -> tuple[float, until_over.RunEnd, list[BedProgress]]:
-    """When and how a run of two jobs of ten minutes ends, whatever Slurm shows."""
+    """Return when and how a run of two jobs of ten minutes ends, whatever Slurm shows."""
     clock = Clock()
     monkeypatch.setattr(until_over, "time", clock)
     jobs = [replace(SMALL, limit_s=600.0), replace(LARGE, limit_s=600.0)]

@@ -1,4 +1,4 @@
-"""What a run on a bed says of jobs that it could not run, or did not see end."""
+"""Remarks of a run on a bed about jobs that it could not run, or did not see end."""
 
 from __future__ import annotations
 

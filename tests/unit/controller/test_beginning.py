@@ -1,4 +1,5 @@
-"""What keeps a held job beside nodes and watts: Slurm does not look at it while a job is held."""
+"""Reasons beside nodes and watts that keep a held job: Slurm does not look at it while a job is
+held."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Changing(OneSlurm):
     stuck: set[str] = field(default_factory=set)
     """Labels of jobs that do not start when they are told to."""
     orders: list[tuple[str, int]] = field(default_factory=list)
-    """Which jobs were told to start, on how many nodes."""
+    """Return which jobs were told to start, on how many nodes."""
 
     def change(self, label: str, **asked: Any) -> None:
         self.jobs[label] = replace(self.jobs[label], **asked)
@@ -133,7 +133,7 @@ def test_a_job_that_waits_starts_with_what_it_asks_for_now(
 
 
 def test_a_job_keeps_its_place_whatever_it_asks_for(wide: SiteConfig, changing: Changing) -> None:
-    """Those that came with it and after it stay behind it; what only the limit changes stays too.
+    """Jobs that came with it and after it stay behind it; what only the limit changes stays too.
     """
     for label in ("1", "2", "3"):
         changing.submit(label, nodes=3, submit_s=10.0)

@@ -1,4 +1,4 @@
-"""What the doctor says of a broker and of agents, at a real mosquitto."""
+"""The doctor's findings about a broker and of agents, at a real mosquitto."""
 
 from __future__ import annotations
 

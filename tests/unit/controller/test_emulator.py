@@ -26,7 +26,7 @@ def bed(tmp_path, monkeypatch) -> Bed:
 
 
 def begin(bed: Bed, name: str, seconds: float, watts: str, hosts: str) -> None:
-    """What `job.sh` does: the process that is looked at is this one."""
+    """Do what `job.sh` does: the process that is looked at is this one."""
     os.mkfifo(bed.work / name)
     (bed.work / f"{name}.job").write_text(f"{seconds} {watts} {os.getpid()} {hosts}\n")
 

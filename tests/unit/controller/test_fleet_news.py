@@ -1,4 +1,4 @@
-"""What the controller says of a broker that does not answer."""
+"""The controller's words about a broker that does not answer."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_frequencies_are_those_of_the_simulator(words: str, ghz: tuple[float, ..
 
 
 def started(here: Controller, slurm: OneSlurm, words: str) -> float:
-    """What a job of one node counts with that claims 300 W and asks for this."""
+    """Return what a job of one node counts with that claims 300 W and asks for this."""
     slurm.submit("1", priority=0, licenses={"watts": 300}, cpu_freq=words)
     here.cycle()
     here.cycle()

@@ -68,7 +68,7 @@ def at_work(site: SiteConfig, slurm: OneSlurm, *, killed: bool = False
 
 
 def slowed(fleet: FakeFleet) -> dict[str, float]:
-    """What nodes were told last."""
+    """Return what nodes were told last."""
     return {node: cap_w for node, cap_w in fleet.caps_w.items() if math.isfinite(cap_w)}
 
 

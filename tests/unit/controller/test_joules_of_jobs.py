@@ -109,7 +109,7 @@ def test_a_short_job_has_what_its_node_drew_between_its_marks(writer, commands) 
 
 
 def account(*rows: str) -> str:
-    """What `sacct` says of jobs with half of a node each, from 10:00:10 on."""
+    """Return what `sacct` says of jobs with half of a node each, from 10:00:10 on."""
     return HEAD + "".join(
         f"{label}|{label}|ann||batch|{state}|2026-10-05T10:00:00|2026-10-05T10:00:10|{end}|{ran}|1|"
         f"16|n1|cpu=16,node=1||{cpu}|00:00:00\n"
@@ -334,7 +334,8 @@ def test_a_job_that_has_the_number_of_one_that_was_forgotten_has_its_own_epilog(
 def test_a_lost_node_is_remembered_over_a_kill_of_the_controller(
     writer, commands, tmp_path: Path, seen: bool, over: list[SlurmJob]
 ) -> None:
-    """Which is killed once it has seen the loss, before anything is entered of it, or before."""
+    """A controller is killed once it has seen the loss, before anything is entered of it, or
+    before."""
     def keeper() -> LedgerKeeper:
         return LedgerKeeper(str(tmp_path / "never.db"), "c", commands, tmp_path, 3600.0, [])
 

@@ -1,4 +1,4 @@
-"""Where a bed lies: ports that nobody takes away while it starts."""
+"""The place of a bed: ports that nobody takes away while it starts."""
 
 from __future__ import annotations
 

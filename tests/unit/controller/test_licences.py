@@ -1,4 +1,4 @@
-"""How many watts Slurm may give away as licences where it starts the jobs."""
+"""The number of watts that Slurm may give away as licences where it starts the jobs."""
 
 from __future__ import annotations
 

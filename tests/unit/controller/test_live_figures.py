@@ -1,4 +1,4 @@
-"""What a running controller says of joules, jobs and caps holds at the moment it is asked."""
+"""A running controller's figures of joules, jobs and caps hold at the moment it is asked."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Machine:
         return found
 
     def rest(self, now_s: float) -> list[Measured]:
-        """What the books count as such from then on."""
+        """Return what the books count as such from then on."""
         found = self.meters.rest(now_s)
         for each in found:
             self.rest_w = max(each.watts - self.expected_w, 0.0)

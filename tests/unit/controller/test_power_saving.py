@@ -178,7 +178,7 @@ def test_an_order_that_slurm_refuses_is_said_once_and_given_again_later(tmp_path
 
 
 def test_the_policys_own_switching_is_not_slurms(tmp_path: Path) -> None:
-    """What it has switched off or on its books count by themselves."""
+    """Its books count by themselves what it has switched off or on."""
     with going(tmp_path, "idle~ idle~ idle idle") as (slurm, here, _):
         here.watcher.off = {"n1"}
         here.watcher.switched(["n2"], on=True)

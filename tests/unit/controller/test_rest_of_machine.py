@@ -1,4 +1,5 @@
-"""What nobody accounts for is told to the books as it is, whatever else happens in that moment."""
+"""Power that nobody accounts for is told to the books as it is, whatever else happens in that
+moment."""
 
 from __future__ import annotations
 

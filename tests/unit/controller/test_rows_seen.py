@@ -111,7 +111,7 @@ def anew(seen: Seen) -> Seen:
 
 
 def act(watchers: tuple[Watcher, Watcher], chance: random.Random, now_s: float) -> None:
-    """What a controller does of itself between two looks, to both."""
+    """Do what a controller does of itself between two looks, to both."""
     names = [name for name, told in watchers[0].told.items() if not told.running]
     if names and chance.random() < 0.5:
         name, refused = chance.choice(names), chance.random() < 0.3

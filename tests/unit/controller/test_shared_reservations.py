@@ -41,7 +41,7 @@ class Reserving(Site):
 
 
 def calls(told: list[tuple]) -> list[tuple]:
-    """What was done, to whom, and on which nodes."""
+    """Return what was done, to whom, and on which nodes."""
     return [each[:3] if each[0] == "start" else each[:2] for each in told]
 
 

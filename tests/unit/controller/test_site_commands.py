@@ -1,4 +1,4 @@
-"""What a command of a site's Slurm says, or that it says nothing in time."""
+"""A command of a site's Slurm answers, or says nothing in time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a replay of a site makes of its files, without any daemon."""
+"""The files of a replay of a site, without any daemon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a controller leaves behind: the net below its cap, and nothing that is held for ever."""
+"""Things that a controller leaves behind: the net below its cap, and nothing that is held for
+ever."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done now and then: one thing per cycle, the one that is due for the longest time."""
+"""Upkeep now and then: one thing per cycle, the one that is due for the longest time."""
 
 from __future__ import annotations
 

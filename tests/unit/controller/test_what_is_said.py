@@ -1,4 +1,4 @@
-"""What a controller says of orders, of jobs that are withdrawn, and of tasks by their numbers."""
+"""A controller's words about orders, of jobs that are withdrawn, and of tasks by their numbers."""
 
 from __future__ import annotations
 

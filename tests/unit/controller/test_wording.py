@@ -1,4 +1,4 @@
-"""What the books say reaches operators and users in Slurm's words."""
+"""Words of the books reach operators and users in Slurm's words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the runs of a case have in common is made once, and no run leaves traces in it."""
+"""The common part of the runs of a case is made once, and no run leaves traces in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who reads the report of a contract's folder learns what came of the contract."""
+"""The report of a contract's folder says what came of the contract."""
 
 from __future__ import annotations
 

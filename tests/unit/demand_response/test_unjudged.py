@@ -1,4 +1,4 @@
-"""Where no job was there to judge, nothing is called met."""
+"""Nothing is called met without a job to judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a run needs next is compiled beside what it needs first, and by one process only."""
+"""Kernels that a run needs next are compiled beside what it needs first, and by one process
+only."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a run ahead is judged by, held to the same worked out column by column."""
+"""The figures that judge a run ahead, held to the same worked out column by column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where nothing can be kept for the next time, runs go on without: compiled in memory, and told."""
+"""Runs without a cache folder go on: compiled in memory, and told."""
 
 import json
 import os

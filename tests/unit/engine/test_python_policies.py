@@ -1,4 +1,4 @@
-"""What a policy written in Python is shown: signals, power states."""
+"""State that a policy written in Python is shown: signals, power states."""
 
 from __future__ import annotations
 

@@ -262,7 +262,7 @@ def test_the_study_refuses_bad_files_before_it_works(tmp_path: Path) -> None:
 
 
 def test_every_option_of_the_study_is_used_or_refused_by_each_part() -> None:
-    """What a part uses is known by its orders; what it does not is refused by name."""
+    """Orders of a part are known; others are refused by name."""
     options = [option for option in study_command.params
                if option.name not in ("part", "as_json")]
     assert {option.name for option in options} == set(USED_BY)

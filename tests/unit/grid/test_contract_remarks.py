@@ -1,4 +1,4 @@
-"""What the commands say of options without effect, of the check's hours and of curtailments."""
+"""Remarks of the commands on options without effect, of the check's hours and of curtailments."""
 
 from __future__ import annotations
 

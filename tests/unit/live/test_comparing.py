@@ -127,7 +127,7 @@ def test_reference_is_chosen_by_rule_and_may_be_several_parts():
 
 
 def test_recorded_averages_of_a_card_lag_behind_its_counter():
-    """What the average is late by on a card that was recorded: some half a second."""
+    """The average of a card that was recorded is late by some half a second."""
     with shared("fixtures/nvml_h200.csv").open(encoding="ascii") as file:
         rows = list(csv.DictReader(file))
     time_s = np.array([float(row["t_s"]) for row in rows])

@@ -1,4 +1,4 @@
-"""What cannot wait is done while commands run, by the thread that waits for them alone."""
+"""Urgent work is done while commands run, by the thread that waits for them alone."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ async def until(true: Any, seconds: float = 15.0) -> None:
 
 
 async def exchange(file: Path) -> tuple[list[str], list[float], list[str]]:
-    """What the server heard of its events, and the caps that were in the file."""
+    """Return what the server heard of its events, and the caps that were in the file."""
     port, answers, stopped = free_port(), [], []
     server = openleadr.OpenADRServer(vtn_id="VTN", http_port=port,
                                      requested_poll_freq=timedelta(seconds=1))
@@ -122,7 +122,7 @@ def ours(folder: Path, name: str = "ven") -> Certificates:
 
 
 async def secured(folder: Path, tmp_path: Path, certificates: Certificates) -> dict[str, Any]:
-    """What a server behind TLS, which wants certificates, heard of us and of our power."""
+    """Return what a server behind TLS, which wants certificates, heard of us and of our power."""
     port, stopped = free_port(), []
     told: dict[str, Any] = {"answers": [], "watts": [], "registered": 0}
     of = {name: str(folder / f"vtn.{name}") for name in ("pem", "key")}

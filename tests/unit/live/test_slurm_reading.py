@@ -1,4 +1,4 @@
-"""What Slurm prints, read: times, durations, host lists, licences, broken output."""
+"""Output of Slurm, read: times, durations, host lists, licences, broken output."""
 
 from __future__ import annotations
 

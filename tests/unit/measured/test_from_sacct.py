@@ -1,4 +1,4 @@
-"""What sacct tells: lives and steps as they were, whatever Slurm and its users write."""
+"""Records of sacct: lives and steps as they were, whatever Slurm and its users write."""
 
 import json
 import math
@@ -293,7 +293,7 @@ IS_OVER = """1|1|CANCELLED by 0|2026-11-18T15:49:03|2026-11-18T15:48:54|2026-11-
 32|n0001|billing=32,cpu=32,energy=2640,node=1|2640|00:00:00
 """
 SHRUNK_S = 1_795_016_934
-"""When it began."""
+"""Time at which it began."""
 
 
 def as_slurm24(text):

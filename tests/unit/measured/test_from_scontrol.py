@@ -1,4 +1,4 @@
-"""What `scontrol show node` says that nodes draw."""
+"""Power of nodes by `scontrol show node`."""
 
 import json
 

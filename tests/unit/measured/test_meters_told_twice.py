@@ -56,7 +56,7 @@ def ledger(tmp_path, capsys):
             return said
 
         def metered(self):
-            """What meters drew by the bill, in Wh."""
+            """Return what meters drew by the bill, in Wh."""
             found = json.loads(ok(capsys, "account", "bill", "--store", self.store,
                                   "--period", "2026", "--json"))
             return round(found["metered_j"] / 3600, 6)

@@ -1,4 +1,4 @@
-"""How joules are divided is kept in the store: given once, it holds for all that was told."""
+"""Rules by which joules are divided, kept in the store: given once, they hold for all."""
 
 import json
 from itertools import permutations

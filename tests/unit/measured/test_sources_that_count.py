@@ -1,4 +1,4 @@
-"""Which of several sources of a job's joules counts, and which joules of Slurm cannot be."""
+"""The source that counts of several of a job's joules, and which joules of Slurm cannot be."""
 
 import json
 from dataclasses import replace

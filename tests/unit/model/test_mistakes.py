@@ -1,4 +1,4 @@
-"""What a scenario has wrong is said in our words: what would be right, and what it is."""
+"""Mistakes in a scenario are said in our words: what would be right, and what it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who has to wait for the compiler is told why code built into the package does not serve."""
+"""Users who wait for the compiler are told why code built into the package does not serve."""
 
 from __future__ import annotations
 

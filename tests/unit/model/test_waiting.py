@@ -1,4 +1,4 @@
-"""How long compiling has lasted is said where nothing moves on a screen."""
+"""The time that compiling has lasted is said where nothing moves on a screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a packet takes its detour, and what that does to the load of a network."""
+"""Detours of packets, and what they do to the load of a network."""
 
 import json
 

@@ -148,7 +148,7 @@ from tests.unit.network.test_allocator import nodes_of, run, some_jobs
 @pytest.mark.long  # half a minute each; test_compiled_choices.py compares one
 @pytest.mark.parametrize("placement", ["level-spread", "nedd"])
 def test_compiled_and_plain_agree(placement):
-    """Where jobs go, how congestion stretches them, and what NeDD reads of their traffic."""
+    """Print where jobs go, how congestion stretches them, and what NeDD reads of their traffic."""
     behaviour = {"node_traffic_gbit_s": 6.0, "sensitive_jobs": 0.7}
     ends, nodes, energy_j = in_plain(START + f"""
 found = run(some_jobs(), {placement!r}, **{behaviour!r})
@@ -191,7 +191,7 @@ def test_no_more_nodes_are_taken_than_are_free():
 
 
 def test_congestion_is_estimated_before_it_is_run_plain():
-    """What takes longer as plain Python than the compiler takes waits for it."""
+    """A kernel that takes longer as plain Python than the compiler takes waits for it."""
     def parts(count, **behaviour):
         jobs = some_jobs(count)
         asked = Behaviour(**behaviour)

@@ -101,7 +101,7 @@ def test_place_says_which_ways_are_left_out(capsys, tmp_path, more, size, nodes,
 
 
 def test_tables_for_people(capsys):
-    """What synchronizes is collectives, waiting and exchanges, and not polling."""
+    """Synchronization is collectives, waiting and exchanges, and not polling."""
     rows = columns(call(capsys, "network", "sensitivity")[1], "application", "MPI", "collectives",
                    "wait", "send/recv", "test", "synchronizing", "sensitive")
     assert rows[:2] == [

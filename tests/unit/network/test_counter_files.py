@@ -36,7 +36,7 @@ def test_rates_are_those_of_routers(tmp_path):
 @pytest.mark.parametrize("beside", [
     "AR_RTR_5_0_INQ_PRF_ROWBUS_STALL_CNT", "N_STALL_5_7", "N_STALL_0_8", "N_STALL_9_9"])
 def test_only_network_tiles_have_network_stalls(tmp_path, beside):
-    """Those of the tiles towards the nodes say the reverse, and there are eight in a row."""
+    """Counters of the tiles towards the nodes say the reverse, and there are eight in a row."""
     path = table(tmp_path, ["0,0,0,0", "10,0,100,0", "0,2,0,0", "10,2,0,9000"],
                  head=f"time,host,N_STALL_4_7,{beside}")
     found = read_counters(path, MACHINE)

@@ -106,7 +106,8 @@ def test_max_min_is_fair_on_random_networks():
 
 
 def ends_on_one_link(sizes, window=0.05):
-    """When flows of these sizes are done that share one link of capacity 1, each its own job."""
+    """Return when flows of these sizes are done that share one link of capacity 1, each its own
+    job."""
     count = len(sizes)
     return finish_times(np.arange(count + 1), np.zeros(count, dtype=np.int32), np.ones(count),
                         np.arange(count), np.asarray(sizes, dtype=float), count, np.ones(1),

@@ -1,4 +1,4 @@
-"""What a load takes is said before it begins, and refused where it is not there."""
+"""The needs of a load are said before it begins, and refused where it is not there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who sends to whom, and what that is worth, on networks small enough to count."""
+"""Pairs of sender and receiver, and what they are worth, on networks small enough to count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a node of a profiled application sends: as was measured, not how long it waits."""
+"""Traffic of a node of a profiled application: as was measured, not how long it waits."""
 
 import pytest
 

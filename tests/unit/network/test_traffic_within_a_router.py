@@ -25,8 +25,8 @@ TWO = torus((2,), 4)
 
 
 def took_s(gbit_s: float, *procs: int) -> list[float]:
-    """How long jobs of 1,000 s take that are placed one after the other, router by router, and
-    spend half of their time with messages."""
+    """Return how long jobs of 1,000 s take that are placed one after the other, router by router,
+    and spend half of their time with messages."""
     jobs = JobTable.build(submit_s=[0.0] * len(procs), run_s=[1000.0] * len(procs), procs=procs)
     asked = Behaviour(congestion=True, node_traffic_gbit_s=gbit_s, communication_share=0.5)
     made = plug_in("simple", fabric_for("simple", TWO, TWO.nodes, asked))

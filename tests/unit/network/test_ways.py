@@ -60,7 +60,7 @@ def test_all_ways_of_a_fat_tree_are_made_and_each_spine_gets_the_same():
 
 
 def test_a_dragonfly_of_few_ways_looks_for_as_many_as_before():
-    """Where its detours go depends on that number, so figures would move with it."""
+    """Its detours depend on that number, so figures would move with it."""
     assert packet_book(dragonfly(2, 2, 5))._ways(100) == 4
 
 

@@ -11,7 +11,7 @@ from wattline.physics.measurements import read_measurements
 from wattline.physics.regression import KINDS, fit
 
 RELATIVE, ABSOLUTE, SIGMAS = 0.15, 0.005, 2.0
-"""How far the mean over seeds may lie above that of any smaller share.
+"""Distance that the mean over seeds may lie above that of any smaller share.
 
 Which cells are drawn matters most where they are few: with seven of them one table's error is 10 to
 60 % by the seed. So two standard errors of the paired difference are allowed, and beside them a
@@ -27,7 +27,8 @@ def kinds_for(table):
 
 
 def rises(curves):
-    """Where errors rise with the share, as (quantity, place of the share, smaller, larger)."""
+    """Return where errors rise with the share, as (quantity, place of the share, smaller,
+    larger)."""
     found = []
     every = np.array(curves)
     for name, errors in zip(Errors._fields, np.moveaxis(every, 2, 0), strict=True):

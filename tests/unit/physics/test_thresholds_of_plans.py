@@ -30,7 +30,7 @@ LIMITS = DrawLimits(min_w=400.0, max_w=1200.0, off_w=40.0)
 
 
 def accepts(make: Callable[[], Any], words: str) -> bool:
-    """Whether nothing is refused; a refusal has these words."""
+    """Return whether nothing is refused; a refusal has these words."""
     try:
         make()
     except InputError as error:

@@ -45,7 +45,7 @@ def ask(*args):
 
 
 def refused(*args):
-    """What a command answers that refuses a table."""
+    """Return what a command answers that refuses a table."""
     found = ask(*args).exception
     assert isinstance(found, InputError)
     return str(found)

@@ -41,7 +41,7 @@ def test_loans_stop_at_the_bounds_of_racks(seed: int) -> None:
 
 @pytest.mark.parametrize("cap_w", [6000.0, 8000.0])
 def test_no_more_is_lent_than_the_cap_leaves(cap_w: float) -> None:
-    """Where racks have room for all, the cap alone holds loans back: they come close to it."""
+    """With racks that have room for all, the cap alone holds loans back: they come close to it."""
     lent, kept = (play(power, "naive", 1, rack_w=90_000.0, cap_w=cap_w)
                   for power in ("lending", "watts"))
     assert lent.power_w_peak >= 0.98 * cap_w

@@ -1,4 +1,4 @@
-"""What a decision asks the machine for, in terms that somebody can set."""
+"""Requests of a decision to the machine, in terms that somebody can set."""
 
 from __future__ import annotations
 

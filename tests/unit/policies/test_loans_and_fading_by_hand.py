@@ -1,4 +1,4 @@
-"""Who is lent watts first, and how used joules fade: by hand."""
+"""Order of loans of watts, and the fading of used joules: by hand."""
 
 from __future__ import annotations
 

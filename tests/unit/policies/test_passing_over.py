@@ -50,7 +50,7 @@ def test_looking_at_every_entry_gives_the_same_run(
         return found
 
     def seen_through(st, policy):
-        """Where the bounds say that no entry has a chance, looking at each says so, too."""
+        """Entries that have no chance by the bounds have none by themselves."""
         none = says(st, policy)
         if none:
             first, last = st.clock[0].queue_first, st.clock[0].queue_last

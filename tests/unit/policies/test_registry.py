@@ -41,13 +41,13 @@ BESIDE: dict[str, dict[str, str]] = {
     "power.lending": {"configure": "naive"}, "placement.varied": {"configure": "naive"},
     "configure.claims": {"placement": "claims"}, "placement.claims": {"configure": "claims"},
     "order.claims": {"configure": "claims", "placement": "claims"}}
-"""What a policy makes no sense without."""
+"""Fields that a policy makes no sense without."""
 USUAL = {"order": "fcfs", "backfill": "easy", "power": "none", "configure": "requested",
          "placement": "counted"}
 
 
 class Readers(Outside):
-    """What tests hand in from the rooms above."""
+    """Arguments that tests hand in from the rooms above."""
 
     def shares(self, file: str, users: Sequence[str]) -> Any:
         return ShareTree.flat(users)
@@ -238,7 +238,7 @@ def test_the_ends_of_optional_numbers_and_of_lists_are_known() -> None:
 @pytest.mark.parametrize("ghz", [0.009, 20.1, 1000.0, 2400.0])
 @pytest.mark.parametrize("name", ["adaptive", "budget"])
 def test_a_frequency_that_no_processor_has_is_refused(name: str, ghz: float) -> None:
-    """Where it was written in MHz, say: 2400 is no number of GHz."""
+    """In MHz, say: 2400 is no number of GHz."""
     given = {"frequency_ghz": [1.0, ghz], "core_w": [2.0, 3.0]}
     energy = {"energy": "9MJ", "period": "1h"} if name == "budget" else {}
     parameters = registry.find("power", name).parameters

@@ -49,7 +49,7 @@ def test_servers_are_shared_out_by_weights_in_the_watts_above_idle() -> None:
 def test_what_the_meter_shows_above_the_model_is_not_shared_out(
     bias_w: float, each: float
 ) -> None:
-    """Where 140 W more are drawn than the model knows, so many less are left for jobs."""
+    """140 W more are drawn than the model knows, and so many less are left for jobs."""
     assert shares(*with_waiting(12, 4), 1440.0, bias_w) == pytest.approx([each, each])
 
 

@@ -1,4 +1,4 @@
-"""What commands answer, as functions: the same figures, with what must be known of them."""
+"""Answers of commands, as functions: the same figures, with what must be known of them."""
 
 from __future__ import annotations
 

@@ -255,7 +255,7 @@ def test_a_replayed_run_in_figures() -> None:
 @pytest.mark.parametrize(("ledger_j", "late_j", "error"), [
     (110.0, 0.0, 0.1), (90.0, 0.0, 0.1), (110.0, 4.0, 0.06), (102.0, 4.0, 0.0)])
 def test_joules_of_a_life_beside_the_truth(ledger_j: float, late_j: float, error: float) -> None:
-    """What the emulator was late to show is no error of the ledger."""
+    """A late reading of the emulator is no error of the ledger."""
     found = LifeJoules("1", 0, 1, "COMPLETED", 100.0, ledger_j, 80.0, "series", 1.0,
                        late_j=late_j).to_dict()
     assert found["error"] == pytest.approx(error)

@@ -1,4 +1,4 @@
-"""What can be asked of a run, of several, and of one that was saved."""
+"""Questions to a run, to several, and of one that was saved."""
 
 from __future__ import annotations
 

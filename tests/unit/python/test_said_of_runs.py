@@ -1,4 +1,4 @@
-"""What runs are called, what is said where one takes another's place, and what is no gain."""
+"""Names of runs, what is said where one takes another's place, and what is no gain."""
 
 from __future__ import annotations
 

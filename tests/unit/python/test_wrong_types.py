@@ -25,11 +25,11 @@ BESIDE = {
     "machine": MACHINE, "node_power_max": 380, "node_power_min": 180, "nodes": 16,
     "power": "3500W", "size": 2, "speed_ratio": 0.27, "start": "2024-01-01",
     "vary": {"cap": ["70%"]}, "watts": "1kW"}
-"""What stands beside a wrong argument where it is needed; anything else leads nowhere."""
+"""Arguments beside a wrong one where they are needed; anything else leads nowhere."""
 
 
 def first_arguments(name: str) -> list[inspect.Parameter]:
-    """Those that stand without their names, and those that are needed."""
+    """Return those that stand without their names, and those that are needed."""
     return [each for each in inspect.signature(getattr(wl, name)).parameters.values()
             if each.kind in (each.POSITIONAL_OR_KEYWORD, each.VAR_POSITIONAL)
             or (each.kind is each.KEYWORD_ONLY and each.default is each.empty)]

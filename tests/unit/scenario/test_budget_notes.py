@@ -113,7 +113,7 @@ def test_a_job_that_two_periods_share_starts_when_both_have_its_joules(tmp_path)
 
 @pytest.mark.usefixtures("unpainted")
 def test_a_period_that_drew_more_is_named_with_the_job_and_by_how_much(tmp_path):
-    """Where carrying over is allowed, job 2 starts an hour before the first period ends, which
+    """Carrying over is allowed: job 2 starts an hour before the first period ends, which
     counts only that hour. The second has its other three: 4 kWh idle and 6 kWh above.
     """
     path = ten(tmp_path, FULL_MACHINE, SIX + ', carry = "allow"')

@@ -27,7 +27,7 @@ BOTH = "node powers are assumed: 90 W idle, 300 W active; give --node-idle-w and
 
 @pytest.fixture
 def assumed(tmp_path: Path):
-    """What is assumed for jobs of these lines and these fields."""
+    """Return what is assumed for jobs of these lines and these fields."""
 
     def found(jobs: str, **sections: object) -> list[str]:
         path = tmp_path / "log.csv"

@@ -1,4 +1,4 @@
-"""What a log counts and how large its machine is: read from the header, or asked for."""
+"""Unit of a log's sizes, and the size of its machine: read from the header, or asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What studies make of the figures of their cases, by hand."""
+"""Figures that studies make of their cases, by hand."""
 
 from __future__ import annotations
 

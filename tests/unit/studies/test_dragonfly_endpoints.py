@@ -1,4 +1,4 @@
-"""Where application and congestor stand in the four settings, and what is said of the runs."""
+"""Places of application and congestor in the four settings, and what is said of the runs."""
 
 import numpy as np
 import pytest

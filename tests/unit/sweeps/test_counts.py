@@ -1,4 +1,4 @@
-"""What becomes of the points of a sweep adds up."""
+"""Counts of the points of a sweep add up."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_fewer_jobs_because_large_ones_are_left_out_are_no_other_workload() -> N
 @pytest.mark.parametrize("lucky", [1.0, 100.0])
 @pytest.mark.parametrize("alone", [3, 9])
 def test_a_setting_with_seeds_of_its_own_is_not_compared(lucky: float, alone: int) -> None:
-    """Whether its draw was small or large; those with the seeds that most have are."""
+    """True where its draw was small or large; those with the seeds that most have are."""
     zipped = found([*GOOD, ("c", alone, lucky, 5.0)])
     assert [each.values["power.cap"] for each in zipped.best()] == ["a", "b"]
     assert [each.values["power.cap"] for each in zipped.pareto()] == ["a"]

@@ -1,4 +1,4 @@
-"""What nobody expects along an axis or in a journal: the sweep ends with its table all the same."""
+"""Odd values along an axis or in a journal: the sweep ends with its table all the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a value of an axis does, by pairs with the same seed."""
+"""Effect of a value of an axis, by pairs with the same seed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wattline.sweeps.paired import against_first
 
 AXES = {"power.cap": ["90%", "80%", "70%"], "policy.order": ["fcfs", "sjf"]}
 LUCK = {1: 0.0, 2: 500.0, 3: -900.0}
-"""What a draw does to all its points alike: far more than any value of an axis."""
+"""Effect of a draw on all its points alike: far more than any value of an axis."""
 
 
 def rows(less: float = 0.0) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What a point is known by: the code that decides in it, also of plug-ins and of own files."""
+"""The key of a point: the code that decides in it, also of plug-ins and of own files."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
 
 @pytest.fixture
 def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """What Optuna hears of jobs that did not run, by trial."""
+    """Return what Optuna hears of jobs that did not run, by trial."""
     found: list[float] = []
     heard = optuna.trial.Trial.set_constraint
 

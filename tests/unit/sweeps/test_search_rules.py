@@ -1,4 +1,4 @@
-"""What a search gives up, how it goes on, and what it refuses."""
+"""A search: what it gives up, how it goes on, and what it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How points are shared out between workers, and what a worker keeps of them."""
+"""Points are shared out between workers, and what a worker keeps of them."""
 
 from __future__ import annotations
 

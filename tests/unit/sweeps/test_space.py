@@ -1,4 +1,4 @@
-"""What a sweep file says, and which points it makes."""
+"""A sweep file, and the points that it makes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How `wattline sweep` ends when nothing came of it, and when it is interrupted."""
+"""The end of `wattline sweep` when nothing came of it, and when it is interrupted."""
 
 from __future__ import annotations
 

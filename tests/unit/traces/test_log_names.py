@@ -1,4 +1,4 @@
-"""What runs of a log are called, and names that stand for no file."""
+"""Names of runs of a log, and names that stand for no file."""
 
 from __future__ import annotations
 

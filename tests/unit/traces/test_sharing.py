@@ -1,4 +1,4 @@
-"""What a log says of shared nodes and GPUs, which a simulation of whole nodes cannot have."""
+"""Shared nodes and GPUs of a log, which a simulation of whole nodes cannot have."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def _site(folder: Path, accounts: str | None, **fields: str) -> Site:
 
 
 def _unknown(found: Site) -> list[str]:
-    """What is said beside the three words that the configuration has for other tests."""
+    """Return what is said beside the three words that the configuration has for other tests."""
     return [line for line in found.lists.unknown if "slurm.conf" not in line]
 
 

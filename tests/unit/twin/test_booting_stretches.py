@@ -37,7 +37,8 @@ def _run(folder: Path, mode: str, log: str) -> wl.Result:
 
 
 def _added_j(run: wl.Result) -> np.ndarray:
-    """What each job drew by its stays: its own watts, and its CPUs' part of the idle power."""
+    """Return what each job drew by its stays: its own watts, and its CPUs' part of the idle
+    power."""
     held = run.node_stays
     assert held is not None
     drawn_w = held.watts_w + held.cpus / 8 * 100.0

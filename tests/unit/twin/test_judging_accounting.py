@@ -198,7 +198,7 @@ def test_unix_times_of_a_run_meet_the_local_times_of_its_log(tmp_path: Path) -> 
 
 @pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
 def test_a_zone_shifts_runs_and_logs_alike(tmp_path: Path) -> None:
-    """Where no clock changes meanwhile, the zone makes no difference."""
+    """The zone makes no difference while no clock changes."""
     site = _real(tmp_path, "qosfs")
     twin = wl.make_twin(site / "slurm.conf", assoc=site / "sacctmgr.script",
                         events=site / "jobs.events", out=tmp_path / "twin.toml",

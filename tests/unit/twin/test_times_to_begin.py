@@ -1,4 +1,4 @@
-"""When it is noticed that a job may begin: a time alone is told to nobody."""
+"""Times at which a job is seen to be free to begin: a time alone is told to nobody."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ WITHIN_S = 4.0
 
 
 def simulated(folder: Path, trial: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """What the twin makes of each job, as the record has it."""
+    """Return what the twin makes of each job, as the record has it."""
     found = site(folder, "\n".join(trial["events"]), "\n".join(trial["slurm_conf"]),
                  "\n".join(trial["sacctmgr"]) or None, reservation=trial.get("reservations", []))
     phase_s = -trial["begin_after_slurmctld_s"] % LOOPS_S

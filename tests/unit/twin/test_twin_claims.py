@@ -158,7 +158,7 @@ def test_a_class_on_which_the_job_would_pass_its_limit_is_passed_over(
 
 
 def test_submissions_and_tables_name_applications(tmp_path: Path) -> None:
-    """Where no log says on which class a job ran, it takes what is claimed."""
+    """A job of which no log says its class takes what is claimed."""
     (tmp_path / "slurm.conf").write_text(CONF)
     (tmp_path / "claims.csv").write_text(CLAIMS)
     (tmp_path / "log.events").write_text(

@@ -1,4 +1,4 @@
-"""What jobs and files ask for in odd ways: taken as Slurm takes it, and said."""
+"""Odd requests of jobs and files: taken as Slurm takes it, and said."""
 
 from __future__ import annotations
 

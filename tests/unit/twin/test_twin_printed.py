@@ -1,4 +1,4 @@
-"""What commands about twins print and write: units that fit, paths that move, ids that are said."""
+"""Output of commands about twins: units that fit, paths that move, ids that are said."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a log or a file says beside what the twin does is told, each in its list."""
+"""Things in a log or a file beside what the twin does are told, each in its list."""
 
 from __future__ import annotations
 

@@ -62,7 +62,8 @@ def asked(
 
 
 def answered_here(task: str, given: Any, **_: Any) -> Any:
-    """What a worker would say, for tests of its words: to start one takes longer than to answer."""
+    """Return what a worker would say, for tests of its words: to start one takes longer than to
+    answer."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WattlineWarning)
         told = process.answer(task, json.loads(json.dumps(given)))

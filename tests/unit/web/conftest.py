@@ -1,4 +1,4 @@
-"""What tests of the web have in common."""
+"""Fixtures of the tests of the web."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def idle(held: ExitStack, port: int, count: int, source: str = "127.0.0.1") -> N
 
 
 def answered(port: int, source: str = "127.0.0.1") -> bool:
-    """Whether a question from this address is answered at once."""
+    """Return whether a question from this address is answered at once."""
     transport = httpx.HTTPTransport(local_address=source)
     try:
         with httpx.Client(transport=transport, timeout=5) as client:

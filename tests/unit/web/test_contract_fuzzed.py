@@ -40,11 +40,11 @@ SCHEMA = schemathesis.openapi.from_dict(APP.openapi())
 OPERATIONS = {f"{found.ok().method.upper()} {found.ok().path}": found.ok()
               for found in SCHEMA.get_all_operations() if found.ok().path not in ENDLESS}
 USUAL = {401, 403, 405, 408, 413, 414, 421, 429}
-"""What the guard may say of any request, whichever route it is for."""
+"""Answers of the guard to any request, whichever route it is for."""
 
 
 def asked(config: pytest.Config, usual: int) -> settings:
-    """How many questions are asked, and whether they are the usual ones."""
+    """Number of questions, and whether they are the usual ones."""
     count, seed = os.environ.get("WATTLINE_FUZZ"), config.getoption("--hypothesis-seed", None)
     return settings(max_examples=int(count or usual), derandomize=count is None and seed is None,
                     deadline=None, database=None, phases=[Phase.generate],

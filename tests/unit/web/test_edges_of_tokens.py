@@ -149,7 +149,7 @@ def still(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("still")
 def test_behind_a_proxy_the_address_that_the_proxy_saw_is_the_client(tmp_path: Path) -> None:
-    """What stands before it in the header was written by the client itself: a new name for each
+    """The part before it in the header was written by the client itself: a new name for each
     request would else pass every limit."""
     path, _ = token_file(tmp_path, ann="viewer")
     behind = Settings(proxy="10.0.0.5", tokens=path)
@@ -187,7 +187,7 @@ def test_a_token_has_256_random_bits_and_its_file_none_of_them(tmp_path: Path) -
 
 
 def test_a_request_that_says_its_length_in_two_ways_is_refused() -> None:
-    """Who stands before this server may end the request elsewhere than it does."""
+    """A proxy before this server may end the request elsewhere than it does."""
     with asked(Settings(rated=False)) as client:
         found = client.post("/api/whatif", content=b"{}", headers={"Transfer-Encoding": "chunked"})
         assert found.status_code == 400

@@ -1,4 +1,4 @@
-"""What a request has wrong is said in words of the API: no file, no library, no shell."""
+"""Mistakes in a request are said in words of the API: no file, no library, no shell."""
 
 from __future__ import annotations
 

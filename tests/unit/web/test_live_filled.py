@@ -1,4 +1,4 @@
-"""What the live pages show of racks, feeds, shares, configurations and prices, and why not."""
+"""The live pages' racks, feeds, shares, configurations and prices, and why not."""
 
 from __future__ import annotations
 

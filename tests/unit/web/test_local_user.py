@@ -1,4 +1,5 @@
-"""Who of this machine asks, over real connections; and what that allows on a live machine."""
+"""The user of this machine who asks, over real connections; and what that allows on a live
+machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an owner sees: the machine, and of jobs and joules the own ones."""
+"""An owner's view: the machine, and of jobs and joules the own ones."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def told(asking: Asking, own_job: str) -> Iterator[tuple[str, str]]:
 
 
 def tells_of(text: str, jobs: set[str], users: set[str]) -> bool:
-    """Whether a text is or names one of them; "7 nodes" is no job 7."""
+    """Return whether a text is or names one of them; "7 nodes" is no job 7."""
     named = {part for whole in re.findall(r"[Jj]obs? ([\d,_]+)", text) for part in whole.split(",")}
     parts = set(text.split(",")) if re.fullmatch(r"[\d,_]+", text) else set()
     return bool((named | parts) & jobs) or any(

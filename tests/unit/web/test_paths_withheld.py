@@ -148,7 +148,7 @@ def test_what_the_controller_refuses_is_said_without_its_files(
 
 
 def _all_said(app: Any, addresses: list[str]) -> list[str]:
-    """What every address of the machine answers, every order, and the stream of events."""
+    """Return what every address of the machine answers, every order, and the stream of events."""
     asking = Asking(app)
     said = [asking.ask("GET", path).text for path in addresses]
     for action, value in ORDERS:

@@ -1,4 +1,4 @@
-"""What running jobs draw and have drawn: by the run's events, and adding up to the machine."""
+"""Power and energy of running jobs: by the run's events, and adding up to the machine."""
 
 from __future__ import annotations
 

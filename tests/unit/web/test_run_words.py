@@ -1,4 +1,4 @@
-"""What a recorded run says in words: what jobs wait for, and parts above their limits."""
+"""A recorded run in words: what jobs wait for, and parts above their limits."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def beats(server: Served, count: int) -> list[tuple[float, int, dict[str, Any]]]:
-    """When each event came, its number and its figures."""
+    """Return when each event came, its number and its figures."""
     found: list[tuple[float, int, dict[str, Any]]] = []
     number = -1
     with httpx.stream("GET", f"{server.url}/api/events", timeout=10) as answer:

@@ -1,4 +1,4 @@
-"""Which readings have come, which are missing."""
+"""Readings that have come, and those that are missing."""
 
 from __future__ import annotations
 

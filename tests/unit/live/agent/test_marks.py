@@ -48,7 +48,7 @@ def test_a_name_that_cannot_be_one_is_refused(tmp_path, job):
 
 
 def prolog(folder, job, context="prolog_slurmd"):
-    """What Slurm's prolog or epilog does on a node."""
+    """Do what Slurm's prolog or epilog does on a node."""
     env = {**os.environ, "SLURM_JOB_ID": job, "SLURM_SCRIPT_CONTEXT": context}
     subprocess.run(["sh", "-c", f'agent="{folder}"\n{SCRIPT}'], env=env, check=True, timeout=10)
 
