@@ -21,10 +21,10 @@ from wattline.results.verify._base import Counted, Finding, Skipped, Verdicts, b
 from wattline.results.verify.idle_power import of_units
 from wattline.results.verify.pace import due_s
 
-MOST_CELLS = 10_000_000
+MOST_CELLS = 100_000_000
 """So many jobs are looked at, over all instants, before instants are left out..."""
 MOST_DECISIONS = 15_000
-"""...and so many instants: two or three seconds."""
+"""...and so many instants: some ten seconds of a processor."""
 _NEAR = 1e-9
 """Relative to the cap: watts that are closer than this count as equal, for or against nobody."""
 Key = Callable[[Run, IntArray, float], FloatArray]
