@@ -1,0 +1,88 @@
+"""Which jobs give way, which set of nodes is taken and when a node is back, worked out by hand.
+
+Nodes have 4 CPUs; jobs run 600 s unless said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.shared import machine, requests
+from wattline.shared_nodes.licence_plan import _held, hold_licences
+from wattline.shared_nodes.machine import CANCEL
+from wattline.shared_nodes.outages import Outages
+from wattline.shared_nodes.outcome import PREEMPTED, RAN
+from wattline.shared_nodes.prepare import make_books
+from wattline.shared_nodes.rules import Rules
+from wattline.shared_nodes.simulate import simulate_shared
+
+BUILTIN = Rules(scheduler="builtin")
+
+
+def whole(nodes: int, **more: Any) -> dict[str, Any]:
+    return {"tasks": 4 * nodes, "min_nodes": nodes, **more}
+
+
+def tiers(nodes: int) -> Any:
+    """Jobs of the first partition are cancelled for those of the second."""
+    every = list(range(nodes))
+    on = machine(nodes, partitions=[every, every])
+    return replace(on, partitions=replace(on.partitions, tier=np.array([1, 2]),
+                                          preempt_mode=np.array([CANCEL, 0])))
+
+
+@pytest.mark.parametrize("sizes", [(2, 1), (1, 2)])
+def test_of_jobs_of_one_rank_the_one_on_fewer_nodes_gives_way(sizes: tuple[int, int]) -> None:
+    """One has two nodes and one has the third; a job of a higher tier comes for a node."""
+    on = tiers(3)
+    asked = requests(on, *(whole(size) for size in sizes), whole(1, submit_s=103.0, partition=1))
+    found = simulate_shared(on, asked, replace(BUILTIN, preempt="partition"))
+    assert found.start_s[2] == 103.0
+    assert list(found.state[:2]) == [RAN if size == 2 else PREEMPTED for size in sizes]
+
+
+def test_a_job_that_started_at_this_instant_does_not_give_way_in_it() -> None:
+    """Both come at 103 s, the one of the lower tier to node 1, which is free; the other may have
+    node 0 or node 1, and needs both. What began at 0 s goes; what begins now goes a second later at
+    the earliest."""
+    on = tiers(2)
+    asked = requests(on, whole(1), whole(1, submit_s=103.0), whole(2, submit_s=103.0, partition=1))
+    found = simulate_shared(on, asked, replace(BUILTIN, preempt="partition"))
+    both = np.isfinite(found.start_s[1]) and found.start_s[1] == found.start_s[2]
+    assert not both
+
+
+@pytest.mark.parametrize(("nodes", "taken"), [(1, [4]), (2, [4, 5]), (3, [0, 1, 2]),
+                                              (4, [0, 1, 2, 4]), (5, [0, 1, 2, 4, 5])])
+def test_the_smallest_set_of_nodes_that_suffices_is_taken_and_else_the_largest_first(
+    nodes: int, taken: list[int]
+) -> None:
+    """Node 3 is in use: nodes 0 to 2 and nodes 4 and 5 are two sets."""
+    on = machine(6)
+    asked = requests(on, whole(1, required=0), whole(nodes, submit_s=1.0),
+                     node_masks=[[node == 3 for node in range(6)]])
+    found = simulate_shared(on, asked, BUILTIN)
+    assert sorted(found.allocation_node[found.allocation_job == 1].tolist()) == taken
+
+
+def test_a_node_is_back_when_the_last_of_its_outages_is_over() -> None:
+    """Down from 100 to 900 s, and drained from 500 to 1,500 s."""
+    on = machine(1)
+    outages = Outages(np.array([0, 0]), np.array([100.0, 500.0]), np.array([900.0, 1500.0]),
+                      np.array([False, True]))
+    found = simulate_shared(on, requests(on, whole(1, submit_s=200.0)), BUILTIN, outages=outages)
+    assert found.start_s[0] == 1500.0
+
+
+@pytest.mark.parametrize(("time_s", "held"), [(599.0, 0), (600.0, 2), (1199.0, 2), (1200.0, 0)])
+def test_a_planned_job_holds_its_licences_from_its_begin_to_before_its_end(
+    time_s: float, held: int
+) -> None:
+    on = machine(1, licence_names=("l",), licences=np.array([3]))
+    st = make_books(on, requests(on, {"licences": [2]}), Rules(bf_licences=True), None, None, 0.0)
+    hold_licences(st, 0, 600.0, 1200.0)
+    assert _held(st, 0, time_s) == held
