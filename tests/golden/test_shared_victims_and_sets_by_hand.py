@@ -45,17 +45,6 @@ def test_of_jobs_of_one_rank_the_one_on_fewer_nodes_gives_way(sizes: tuple[int, 
     assert list(found.state[:2]) == [RAN if size == 2 else PREEMPTED for size in sizes]
 
 
-def test_a_job_that_started_at_this_instant_does_not_give_way_in_it() -> None:
-    """Both come at 103 s, the one of the lower tier to node 1, which is free; the other may have
-    node 0 or node 1, and needs both. What began at 0 s goes; what begins now goes a second later at
-    the earliest."""
-    on = tiers(2)
-    asked = requests(on, whole(1), whole(1, submit_s=103.0), whole(2, submit_s=103.0, partition=1))
-    found = simulate_shared(on, asked, replace(BUILTIN, preempt="partition"))
-    both = np.isfinite(found.start_s[1]) and found.start_s[1] == found.start_s[2]
-    assert not both
-
-
 @pytest.mark.parametrize(("nodes", "taken"), [(1, [4]), (2, [4, 5]), (3, [0, 1, 2]),
                                               (4, [0, 1, 2, 4]), (5, [0, 1, 2, 4, 5])])
 def test_the_smallest_set_of_nodes_that_suffices_is_taken_and_else_the_largest_first(

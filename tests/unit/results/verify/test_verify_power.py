@@ -125,6 +125,18 @@ def test_a_rack_above_its_bound_is_reported(good: Run) -> None:
     assert "draws 1000 W at most" in found[0]
 
 
+def test_of_nodes_on_two_feeds_their_share_counts_on_each(good: Run) -> None:
+    """Four busy nodes of 250 W; half of the first two is on this feed, and the third is not."""
+    share = np.array([0.5, 0.5, 0.0, 1.0])
+
+    def feed(limit_w: float) -> PowerBound:
+        return PowerBound("feed0", limit_w, idle_w=200.0, nodes=np.arange(4), share=share)
+
+    assert verify(replace(good, bounds=(feed(500.0),))).sentences == []
+    (found,) = sentences(replace(good, bounds=(feed(499.0),)), "feed0 is above")
+    assert "draws 500 W at most" in found
+
+
 def test_bounds_without_nodes_by_name_cannot_be_checked_and_that_is_said(good: Run) -> None:
     assert sentences(replace(good, placement=None, bounds=(rack(1e6),)), "does not say which nodes")
 

@@ -13,7 +13,7 @@ from tests.support.run_maker import changed, fcfs_run
 
 from wattline.analysis import rundir
 from wattline.model.jobs import JobTable
-from wattline.model.promises import EnergyPeriods, Frequencies, Promises
+from wattline.model.promises import EnergyPeriods, Frequencies, PowerShares, Promises
 from wattline.model.reservation import Reservation
 from wattline.model.run import EventKind, Run
 from wattline.model.signal import Signal
@@ -105,6 +105,23 @@ def test_a_frequency_that_the_cores_lack_means_the_nearest() -> None:
 def test_a_strategy_that_leaves_jobs_fast_leaves_them_the_highest_that_they_allow() -> None:
     low_hz, high_hz = ladder(high_hz=np.array([1e9, 9e9, 9e9]), least_hz=np.inf).allowed()
     assert low_hz.tolist() == high_hz.tolist() == [1e9, 2e9, 2e9]
+
+
+# ---- shares of the cap ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("weight", "least_w", "found"), [
+    (1.0, 0.0, []), (0.99, 0.0, ["jobs 3 are started with more power than their share of the cap"]),
+    (0.99, 1000.0, [])])
+def test_a_job_above_its_share_of_the_cap_is_reported(
+    weight: float, least_w: float, found: list[str]
+) -> None:
+    """1,000 W for four nodes are 250 W for each, which is what a busy one draws. Job 3 may have
+    less, or draws no less in any case. All of them have a configuration."""
+    run = capped(three_jobs(), (0.0, 1000.0))
+    run = changed(run, "schedule", configuration=np.ones(3, np.int64))
+    shares = PowerShares(np.array([1.0, 1.0, weight]), np.array([0.0, 0.0, least_w]))
+    assert sentences(under(run, shares=shares), "share of the cap") == found
 
 
 # ---- reserved units --------------------------------------------------------------------------
