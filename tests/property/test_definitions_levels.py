@@ -61,7 +61,7 @@ def test_runs_under_caps_and_reservations_are_those_of_the_definition(power, bac
     assert_same(simulated(case, policy), defined(case, definition(), backfill == "easy"))
 
 
-@pytest.mark.parametrize("power", ["wait", "dvfs"])
+@pytest.mark.parametrize("power", list(POWERS))
 @given(case=busy_cases())
 @EXAMPLES
 def test_a_busy_machine_runs_as_the_definition_has_it(power, case):
@@ -80,3 +80,31 @@ def test_a_job_that_stood_aside_does_not_run_into_a_reservation_of_nodes():
     run = simulated(case, compose(admission=wait.Wait(100.0, 2)))
     assert run.schedule.start_s.tolist() == [0, 20]
     assert_same(run, defined(case, Wait(100.0, 2)))
+
+
+NODE = NodeClass(power_w_idle=100.0, power_w_active=300.0)
+
+
+def test_a_job_at_full_speed_leaves_the_first_job_the_watts_of_its_lowest_level():
+    """Five nodes, 500 W idle, under 750 W. The second job lacks a node until 15 s and then needs
+    100 W at its lowest level, so 150 W are left beside it. The third would start at full speed, at
+    200 W until 22 s: it waits, and starts beside the second at a quarter of that."""
+    jobs = JobTable.build(submit_s=[0, 1, 2], procs=[4, 2, 1], run_s=[15, 10, 20],
+                          power_w=[400.0, 600.0, 300.0])
+    case = Case(jobs, Machine.uniform(5, NODE), Signal.constant(750.0, "W"))
+    run = simulated(case, compose(admission=adaptive_of(case)))
+    assert run.schedule.start_s.tolist() == [0, 15, 15]
+    assert_same(run, defined(case, Adaptive(PARTS, PARTS)))
+
+
+def test_the_first_job_is_reserved_its_nodes_for_its_time_at_the_lowest_level():
+    """Two nodes under 300 W, one reserved from 20 s to 25 s. The second job has watts for a quarter
+    of its speed, where it takes 20 s: from 4 s on it would run into the reservation, so it is
+    planned from 25 s on, and the third has its node until 19 s."""
+    jobs = JobTable.build(submit_s=[0, 0, 1], procs=[1, 2, 1], run_s=[4, 5, 18],
+                          power_w=[100.0, 600.0, 100.0])
+    case = Case(jobs, Machine.uniform(2, NODE), Signal.constant(300.0, "W"),
+                (Reservation(20, 5, nodes=1),))
+    run = simulated(case, compose(admission=adaptive_of(case)))
+    assert run.schedule.start_s.tolist() == [0, 25, 1]
+    assert_same(run, defined(case, Adaptive(PARTS, PARTS)))

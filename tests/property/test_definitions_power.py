@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from tests.support.definitions.admissions import Block, Unlimited, Watts
@@ -48,7 +50,7 @@ def defined(case: Case, power, order=fcfs, backfill: bool = True) -> Outcome:
 
 @pytest.mark.parametrize(("power", "order", "backfill"), crossed(
     list(POWERS), list(ORDERS), ["easy", "none"], later=pytest.mark.long))
-@given(case=busy_cases(watts_windows=False))
+@given(case=busy_cases())
 @EXAMPLES
 def test_runs_under_caps_and_reservations_are_those_of_the_definition(
     power, order, backfill, case
@@ -99,12 +101,54 @@ def test_reserved_watts_are_known_to_end_as_the_definition_has_it(case):
     assert_same(simulated(case, policy), defined(case, Watts()))
 
 
-@given(case=busy_cases(told=True, watts_windows=False))
+@pytest.mark.parametrize(("power", "order", "backfill"), crossed(
+    ["watts", "block", "none"], ["fcfs", "sjf"], ["easy", "none"], later=pytest.mark.long))
+@given(case=busy_cases(told=True))
 @EXAMPLES
-def test_measured_power_is_what_a_job_holds(case):
-    expected = defined(case, Watts())
-    assert_same_outcome(
-        ToldBooks(case, compose(admission=watts.Watts())).outcome(), expected)
+def test_books_of_a_busy_machine_that_is_measured_and_breaks_decide_as_the_definition(
+    power, order, backfill, case
+):
+    key, axis = ORDERS[order]
+    policy = compose(order=axis, admission=TOLD[power],
+                     **({} if backfill == "easy" else {"backfill": NoBackfill()}))
+    expected = defined(case, POWERS[power][0](), key, backfill == "easy")
+    assert_same_outcome(ToldBooks(case, policy).outcome(), expected)
+
+
+def test_the_first_job_has_its_watts_when_reserved_ones_are_given_back():
+    """Four nodes under 600 W, from 21 s on 750 W, less 150 W from 14 s to 23 s. The first job adds
+    200 W to 400 W until 25 s. The second needs both other nodes and 150 W, which are there at 23 s;
+    the third, of 3 s on one node, would hold it until 25 s."""
+    jobs = JobTable.build(submit_s=[0, 21, 22], procs=[2, 2, 1], run_s=[25, 10, 3],
+                          power_w=[400.0, 350.0, 100.0])
+    case = Case(jobs, Machine.uniform(4, NODE), Signal([0.0, 21.0], [600.0, 750.0], "W"),
+                (Reservation(14, 9, nodes=0, watts=150.0),))
+    run = simulated(case, compose(admission=watts_of(case)))
+    assert run.schedule.start_s.tolist() == [0, 23, 25]
+    assert_same(run, defined(case, Watts()))
+
+
+def test_a_job_that_lacks_units_in_order_leaves_the_reservation_to_the_next():
+    """Four nodes, two broken from 1 s to 30 s. The second job needs all four; the third both that
+    are left, which it has at 10 s; the fourth, of 20 s on one node, would take one of them."""
+    jobs = JobTable.build(submit_s=[0, 2, 3, 4], procs=[1, 4, 2, 1], run_s=[10, 10, 10, 20])
+    case = Case(jobs, Machine.uniform(4, NODE), told=(Outage(1.0, 2), Outage(30.0, -2)))
+    found = ToldBooks(case, compose()).outcome()
+    assert found.start_s == [0, 40, 10, 20]
+    assert_same_outcome(found, defined(case, Unlimited()))
+
+
+def test_a_job_over_the_cap_on_its_own_nodes_is_set_aside_while_some_are_broken():
+    """Four nodes under 500 W, from 2 s on 350 W; two break at 1 s. The second job runs on four
+    nodes, which draw 400 W idle. The third adds 100 W to 200 W."""
+    jobs = JobTable.build(submit_s=[0, 3, 4], procs=[1, 4, 1], run_s=[10, 10, 10],
+                          power_w=[100.0, 400.0, 200.0])
+    case = Case(jobs, Machine.uniform(4, NODE), Signal([0.0, 2.0], [500.0, 350.0], "W"),
+                told=(Outage(1.0, 2), Outage(30.0, -2)))
+    found = ToldBooks(
+        case, compose(admission=watts.Watts(), backfill=NoBackfill())).outcome()
+    assert found.start_s == pytest.approx([0, math.nan, 4], nan_ok=True)
+    assert_same_outcome(found, defined(case, Watts(), backfill=False))
 
 
 def test_a_first_job_keeps_its_watts_while_units_are_out_of_order():

@@ -13,10 +13,13 @@ from wattline.policies.contract import (
     admit,
     configure,
     planned_s,
+    reserves,
 )
+from wattline.policies.in_order import lacks_units
 from wattline.policies.leaders import sort_rest
 from wattline.policies.node_classes import expect_classes
 from wattline.policies.profile import add_to_profile, earliest, plan_running
+from wattline.policies.queue import move_up
 from wattline.policies.starting import start
 from wattline.policies.state import State
 
@@ -72,10 +75,12 @@ def leaves_queue(verdict: int) -> bool:
 def serve_in_order(st: State, policy: Composition) -> int:
     """Start jobs from the head of the queue while they may start.
 
-    Returns the position of the first job that has to wait, or -1 where no other may start.
+    Returns the position of the first job that has to wait, or -1 where no other may start. Where
+    it gets a reservation, one that needs more units than are in order holds up nobody.
     """
     clock = st.clock[0]
     position = clock.queue_first
+    passed = 0  # entries before `position` that stay
     while position < clock.queue_last:
         sort_rest(st, policy.order, policy, position)
         if position + 1 < clock.queue_last:  # now or later, it is the next to be tried
@@ -85,16 +90,26 @@ def serve_in_order(st: State, policy: Composition) -> int:
         if verdict == STOP:
             clock.stopped = 1
             clock.stopper = -1
-        if not leaves_queue(verdict):
+        if leaves_queue(verdict):
+            if passed > 0:
+                move_up(st, position - passed, position, 1)
+        elif clock.stopped or not _is_passed(st, policy, position):
             break
+        else:
+            passed += 1
         position += 1
-    served = position - clock.queue_first
-    clock.reached = served + 1
-    clock.leaders = max(clock.leaders - served, 0)
-    clock.queue_first = position
+    clock.reached = position - clock.queue_first + 1
+    first = position - passed
+    clock.leaders = max(clock.leaders - (first - clock.queue_first), 0)
+    clock.queue_first = first
     if position == clock.queue_last or clock.stopped:
         return -1
     return int(position)
+
+
+@kernel_part
+def _is_passed(st: State, policy: Composition, position: int) -> bool:
+    return reserves(st, policy.backfill) and lacks_units(st, policy, position)
 
 
 @kernel_part

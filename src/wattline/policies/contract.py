@@ -298,9 +298,9 @@ def reach(st: State, admission: AdmissionPolicy) -> Reach:
 
 
 @slot(1, default=True)
-def not_before_s(st: State, admission: AdmissionPolicy, job: int) -> float:
-    """The earliest time at which admission can let a waiting job start, as far as is known now."""
-    return float(st.clock[0].now_s)
+def not_before_s(st: State, admission: AdmissionPolicy, job: int, from_s: float) -> float:
+    """The earliest time from `from_s` on at which admission can let a waiting job start."""
+    return from_s
 
 
 # ---- configuration --------------------------------------------------------------------------

@@ -98,13 +98,19 @@ def drop_entries(st: State, first: int, end: int) -> None:
     if first < zone_end:
         clock.leaders -= min(end, zone_end) - first
     if first - clock.queue_first < clock.queue_last - end:
-        for index in range(first - 1, clock.queue_first - 1, -1):
-            st.queue[index + gap] = st.queue[index]
+        move_up(st, clock.queue_first, first, gap)
         clock.queue_first += gap
-        bound_moved_up(st, clock.queue_first, end, gap)
     else:
         move_down(st, end, clock.queue_last, gap)
         clock.queue_last -= gap
+
+
+@kernel
+def move_up(st: State, first: int, end: int, gap: int) -> None:
+    """Move the entries [first, end) by `gap` places towards the end."""
+    for index in range(end - 1, first - 1, -1):
+        st.queue[index + gap] = st.queue[index]
+    bound_moved_up(st, first + gap, end + gap, gap)
 
 
 @kernel

@@ -11,7 +11,7 @@ Admissions say with `sets_aside` that they want this; the published BLOCK and WA
 from __future__ import annotations
 
 from wattline.model.kernel import kernel, kernel_part
-from wattline.policies.admission.power import idle_machine_w
+from wattline.policies.admission.power import idle_beneath_w, idle_machine_w
 from wattline.policies.contract import (
     Composition,
     cap_to_come_w,
@@ -41,13 +41,20 @@ def lacks_cap(st: State, policy: Composition, job: int) -> bool:
         cap_w = cap_to_come_w(st, policy.admission)
     idle_w = idle_now_w(st)
     if st.kinds.size < 2:
-        return exceeds(st, policy.admission, job, cap_w, idle_w)
+        return exceeds(st, policy.admission, job, cap_w, idle_alone_w(st, job, idle_w))
     for order in (BY_NUMBER, LEAST_RISE):
         st.live[job].class_order = order
         expect_nodes(st, policy.placement, job, True)
-        if not exceeds(st, policy.admission, job, cap_w, idle_w):
+        if not exceeds(st, policy.admission, job, cap_w, idle_alone_w(st, job, idle_w)):
             return False
     return True
+
+
+@kernel
+def idle_alone_w(st: State, job: int, idle_w: float) -> float:
+    """Return the idle power beneath a job alone on a machine that draws `idle_w` without jobs: one
+    that needs units that are off or out of order runs only when they idle too."""
+    return float(max(idle_w, idle_beneath_w(st, job) + min(st.clock[0].rest_w, 0.0)))
 
 
 @kernel

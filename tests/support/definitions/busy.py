@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from tests.support.definitions.world import Case, Reading
+from tests.support.definitions.world import Case, Outage, Reading
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
 from wattline.model.reservation import Reservation
@@ -17,16 +17,15 @@ WATTS = (50.0, 99.5, 100.0, 100.5, 150.0, 200.0, 200.0, 300.0, 300.0, 300.0, 500
 MOST_JOBS = 24
 
 
-def busy_cases(told: bool = False, watts_windows: bool = True) -> st.SearchStrategy[Case]:
-    """With `told`, power is measured while jobs run.
+def busy_cases(told: bool = False) -> st.SearchStrategy[Case]:
+    """With `told`, power is measured while jobs run, and units break and are repaired.
 
     Figures come from a seed: drawn one by one, they would mostly be small, and nobody would wait.
     """
-    return st.builds(case, st.integers(0, 2**32 - 1), st.integers(1, MOST_JOBS), st.just(told),
-                     st.just(watts_windows))
+    return st.builds(case, st.integers(0, 2**32 - 1), st.integers(1, MOST_JOBS), st.just(told))
 
 
-def case(seed: int, most_jobs: int, told: bool, watts_windows: bool) -> Case:
+def case(seed: int, most_jobs: int, told: bool) -> Case:
     """The first jobs of a seed's machine, and all that happens to it."""
     random = np.random.default_rng(seed)
     scarce_watts = random.random() < 0.5  # else units are what jobs wait for
@@ -43,9 +42,9 @@ def case(seed: int, most_jobs: int, told: bool, watts_windows: bool) -> Case:
     machine = Machine.uniform(units, NodeClass(power_w_idle=IDLE_W, power_w_active=ACTIVE_W))
     jobs = table.take(np.arange(most_jobs))
     return Case(jobs, machine, _cap_w(random, units, scarce_watts),
-                tuple(_windows(random, units, watts_windows)),
+                tuple(_windows(random, units)),
                 str(random.choice(["extend", "kill"])),
-                tuple(_told(random, jobs)) if told else ())
+                tuple(_told(random, jobs, units)) if told else ())
 
 
 def _cap_w(random: np.random.Generator, units: int, scarce: bool) -> Signal:
@@ -58,11 +57,11 @@ def _cap_w(random: np.random.Generator, units: int, scarce: bool) -> Signal:
     return Signal.from_steps([(0.0, first_w), *steps], "W")
 
 
-def _windows(random: np.random.Generator, units: int, of_watts: bool) -> list[Reservation]:
+def _windows(random: np.random.Generator, units: int) -> list[Reservation]:
     """In half of the cases one or two, of units, of watts or of both."""
     found, left = [], units
     for number in range(max(int(random.integers(-1, 3)), 0)):
-        kind = random.integers(3) if of_watts else 0
+        kind = random.integers(3)
         nodes = int(random.integers(0, left + 1)) if kind != 1 else 0
         watts = 50.0 * random.integers(0, 2 * units + 1) if kind != 0 else 0.0
         if nodes or watts:
@@ -72,7 +71,16 @@ def _windows(random: np.random.Generator, units: int, of_watts: bool) -> list[Re
     return found
 
 
-def _told(random: np.random.Generator, jobs: JobTable) -> list[Reading]:
-    return [Reading(float(jobs.submit_s[job]) + float(random.integers(1, 12)), job,
-                    float(jobs.procs[job] * random.choice(WATTS)))
-            for job in random.integers(0, len(jobs), random.integers(0, 20)).tolist()]
+def _told(random: np.random.Generator, jobs: JobTable, units: int) -> list[Outage | Reading]:
+    """Readings and, in half of the cases, units that break; all are repaired in the end."""
+    found: list[Outage | Reading] = [
+        Reading(float(jobs.submit_s[job]) + float(random.integers(1, 12)), job,
+                float(jobs.procs[job] * random.choice(WATTS)))
+        for job in random.integers(0, len(jobs), random.integers(0, 20)).tolist()]
+    broken = 0
+    for time_s in sorted(set(random.integers(0, 60, max(random.integers(-3, 5), 0)).tolist())):
+        change = int(random.integers(-broken, units // 2 - broken + 1))
+        if change:
+            found.append(Outage(float(time_s), change))
+            broken += change
+    return [*found, Outage(80.0, -broken)] if broken else found

@@ -23,18 +23,21 @@ from wattline.policies.admission.levels import (
     exceeds_at_lowest,
     held_watts,
     level_of,
+    lowest,
     never_fits,
     no_room_for_any,
     reach_under,
     rise_of,
     set_level,
     time_at_level,
+    watts_at_level,
 )
 from wattline.policies.admission.ramp import may_rise
 from wattline.policies.admission.switching import settle_under
 from wattline.policies.admission.windows import (
     after_windows_s,
     cap_at,
+    first_end_s,
     held_at,
     level_for_windows,
     windows_known,
@@ -63,6 +66,7 @@ from wattline.policies.contract import (
 from wattline.policies.control import settings
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.memory import Memory
+from wattline.policies.planning import planned_w, reserved_s, rises_s
 from wattline.policies.state import State
 from wattline.policies.traits import JobLevels, job_levels, power_wait
 
@@ -188,6 +192,19 @@ def _planned_s(st: State, admission: Adaptive, job: int, requested_s: float) -> 
                          requested_s)
 
 
+@implement(planned_w, Adaptive)
+@kernel
+def _planned_w(st: State, admission: Adaptive, job: int) -> float:
+    level = start_level(st, admission, job, st.clock[0].cap_w)
+    return watts_at_level(st, admission, job, level)
+
+
+@implement(reserved_s, Adaptive)
+@kernel
+def _reserved_s(st: State, admission: Adaptive, job: int, requested_s: float) -> float:
+    return time_at_level(admission, lowest(admission, job), requested_s)
+
+
 @implement(exhausted, Adaptive)
 @kernel
 def _exhausted(st: State, admission: Adaptive) -> bool:
@@ -223,8 +240,14 @@ def _watts_of(st: State, admission: Adaptive, job: int) -> float:
 
 @implement(not_before_s, Adaptive)
 @kernel
-def _not_before_s(st: State, admission: Adaptive, job: int) -> float:
-    return after_windows_s(st, admission, job)
+def _not_before_s(st: State, admission: Adaptive, job: int, from_s: float) -> float:
+    return after_windows_s(st, admission, job, from_s)
+
+
+@implement(rises_s, Adaptive)
+@kernel
+def _rises_s(st: State, admission: Adaptive, after_s: float) -> float:
+    return first_end_s(st, admission, after_s)
 
 
 @implement(settle, Adaptive)

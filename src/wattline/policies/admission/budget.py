@@ -41,10 +41,16 @@ from wattline.policies.admission.levels import (
     no_room_for_any,
     reach_under,
     time_at_level,
+    watts_at_level,
 )
 from wattline.policies.admission.ramp import wake_up
 from wattline.policies.admission.switching import settle_under
-from wattline.policies.admission.windows import after_windows_s, held_at, keeps_windows
+from wattline.policies.admission.windows import (
+    after_windows_s,
+    first_end_s,
+    held_at,
+    keeps_windows,
+)
 from wattline.policies.committed import committed_w
 from wattline.policies.contract import (
     START,
@@ -69,6 +75,7 @@ from wattline.policies.contract import (
     watts_of,
 )
 from wattline.policies.control import settings
+from wattline.policies.planning import planned_w, reserved_s, rises_s
 from wattline.policies.state import State
 
 
@@ -270,6 +277,19 @@ def _planned_s(st: State, admission: Budget, job: int, requested_s: float) -> fl
     return time_at_level(admission.adaptive, level_now(st, admission, job), requested_s)
 
 
+@implement(planned_w, Budget)
+@kernel
+def _planned_w(st: State, admission: Budget, job: int) -> float:
+    level = level_now(st, admission, job)
+    return watts_at_level(st, admission.adaptive, job, level)
+
+
+@implement(reserved_s, Budget)
+@kernel
+def _reserved_s(st: State, admission: Budget, job: int, requested_s: float) -> float:
+    return time_at_level(admission.adaptive, lowest(admission.adaptive, job), requested_s)
+
+
 @implement(exhausted, Budget)
 @kernel
 def _exhausted(st: State, admission: Budget) -> bool:
@@ -304,14 +324,20 @@ def _watts_of(st: State, admission: Budget, job: int) -> float:
 
 @implement(not_before_s, Budget)
 @kernel
-def _not_before_s(st: State, admission: Budget, job: int) -> float:
+def _not_before_s(st: State, admission: Budget, job: int, from_s: float) -> float:
     """Not while this slot has no watts or no joules for it; then the next slot is hoped for."""
-    start_s = after_windows_s(st, admission.adaptive, job)
+    start_s = after_windows_s(st, admission.adaptive, job, from_s)
     least_w = held_watts(st, admission.adaptive, job)
     lacks_w = st.clock[0].running == 0 and least_w > plan_w(st, admission) - committed_w(st)
     if lacks_w or not _joules_at_any_level(st, admission, job):
         start_s = max(start_s, admission.memory.plan[0].slot_end_s)
     return float(start_s)
+
+
+@implement(rises_s, Budget)
+@kernel
+def _rises_s(st: State, admission: Budget, after_s: float) -> float:
+    return first_end_s(st, admission.adaptive, after_s)
 
 
 @kernel

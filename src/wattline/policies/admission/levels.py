@@ -81,6 +81,14 @@ def held_watts(st: State, admission: Any, job: int) -> float:
 
 
 @kernel
+def watts_at_level(st: State, admission: Any, job: int, level: int) -> float:
+    """Return what a waiting job would hold above idle at a level; at none, the least it needs."""
+    if level == NO_LEVEL:
+        return held_watts(st, admission, job)
+    return held_rise_w(st, job) * float(admission.dynamic[level])
+
+
+@kernel
 def never_fits(st: State, admission: Any, job: int) -> bool:
     """Whether a job alone at its lowest level exceeds the highest cap to come."""
     return exceeds_at_lowest(st, admission, job, st.clock[0].cap_w_max, idle_machine_w(st))

@@ -14,7 +14,7 @@ from wattline.policies.admission.power import (
     raised_w,
     within_cap,
 )
-from wattline.policies.admission.windows import cap_at, held_at, risen_s
+from wattline.policies.admission.windows import cap_at, first_end_s, held_at, risen_s
 from wattline.policies.committed import committed_w, held_above_idle_w
 from wattline.policies.contract import (
     START,
@@ -31,7 +31,8 @@ from wattline.policies.contract import (
     watts_of,
 )
 from wattline.policies.from_view import decides_from_view
-from wattline.policies.set_aside import idle_now_w
+from wattline.policies.planning import rises_s
+from wattline.policies.set_aside import idle_alone_w, idle_now_w
 from wattline.policies.state import RUNNING, State
 from wattline.policies.traits import never_slows, power_wait
 
@@ -95,8 +96,15 @@ def _watts_at(st: State, admission: Watts, time_s: float) -> float:
 
 @implement(not_before_s, Watts)
 @kernel
-def _not_before_s(st: State, admission: Watts, job: int) -> float:
-    return risen_s(st, admission, idle_now_w(st) + added_watts(st, job))
+def _not_before_s(st: State, admission: Watts, job: int, from_s: float) -> float:
+    idle_w = idle_alone_w(st, job, idle_now_w(st))
+    return risen_s(st, admission, idle_w + added_watts(st, job), from_s)
+
+
+@implement(rises_s, Watts)
+@kernel
+def _rises_s(st: State, admission: Watts, after_s: float) -> float:
+    return first_end_s(st, admission, after_s)
 
 
 @implement(sets_aside, Watts)

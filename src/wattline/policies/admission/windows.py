@@ -71,15 +71,27 @@ def cap_at(st: State, admission: Any, time_s: float) -> float:
 
 
 @kernel
-def risen_s(st: State, admission: Any, alone_w: float) -> float:
-    """The first time, now or the end of a window, at which the cap has room for so much."""
+def risen_s(st: State, admission: Any, alone_w: float, from_s: float) -> float:
+    """The first time, `from_s` or the end of a window, at which the cap has room for so much."""
     clock = st.clock[0]
-    if fits(alone_w, clock.cap_w):
-        return float(clock.now_s)
+    cap_w = clock.cap_w if from_s <= clock.now_s else cap_at(st, admission, from_s)
+    if fits(alone_w, cap_w):
+        return float(from_s)
     first_s = float("inf")
     for window in range(windows_known(st, admission)):
         ends_s = window_end_s(st, admission, window)
-        if clock.now_s < ends_s < first_s and fits(alone_w, cap_at(st, admission, ends_s)):
+        if from_s < ends_s < first_s and fits(alone_w, cap_at(st, admission, ends_s)):
+            first_s = ends_s
+    return float(first_s)
+
+
+@kernel
+def first_end_s(st: State, admission: Any, after_s: float) -> float:
+    """The first time after another at which a window ends."""
+    first_s = float("inf")
+    for window in range(windows_known(st, admission)):
+        ends_s = window_end_s(st, admission, window)
+        if after_s < ends_s < first_s:
             first_s = ends_s
     return float(first_s)
 
@@ -131,16 +143,15 @@ def power_at(st: State, time_s: float) -> float:
 
 
 @kernel
-def after_windows_s(st: State, admission: Any, job: int) -> float:
-    """The first time, now or the end of a window, at which no window is in a job's way."""
-    now_s = st.clock[0].now_s
+def after_windows_s(st: State, admission: Any, job: int, from_s: float) -> float:
+    """The first time, `from_s` or the end of a window, at which no window is in a job's way."""
     level = lowest(admission, job)
     count = windows_known(st, admission)
-    if count == 0 or keeps_windows(st, admission, job, now_s, level):
-        return float(now_s)
+    if count == 0 or keeps_windows(st, admission, job, from_s, level):
+        return float(from_s)
     first_s = float("inf")
     for window in range(count):
         ends_s = window_end_s(st, admission, window)
-        if now_s < ends_s < first_s and keeps_windows(st, admission, job, ends_s, level):
+        if from_s < ends_s < first_s and keeps_windows(st, admission, job, ends_s, level):
             first_s = ends_s
     return float(first_s)

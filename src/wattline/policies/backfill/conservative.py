@@ -157,7 +157,7 @@ def _risen_s(st: State, policy: Composition, position: int) -> float:
     clock = st.clock[0]
     if cap_to_come_w(st, policy.admission) <= clock.cap_w:
         return float(clock.now_s)
-    return not_before_s(st, policy.admission, st.queue[position].job)
+    return not_before_s(st, policy.admission, st.queue[position].job, clock.now_s)
 
 
 @kernel_part

@@ -51,6 +51,7 @@ from wattline.policies.contract import (
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.leaders import sort_front, sort_rest, sorted_until
 from wattline.policies.node_classes import expect_classes_alone
+from wattline.policies.planning import planned_w, rises_s
 from wattline.policies.queue import drop_entries, move_down, sort_queue
 from wattline.policies.releases import first_release_s, list_deferred
 from wattline.policies.state import BLOCK, QUEUE_BLOCK, State
@@ -89,23 +90,26 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
     if clock.windows > 0:
         schedule_around_windows(st, policy.scope, policy)
         return
-    position = clock.queue_first + clock.examined
     if clock.examined == 0:
         head = serve_in_order(st, policy)
         if head < 0:
-            clock.examined = clock.queue_last - clock.queue_first
-            if clock.examined == 0:
+            # Who comes next, behind those that lack units in order, has to be looked at.
+            clock.examined = clock.queue_last - clock.queue_first if clock.stopped else 0
+            if clock.queue_first == clock.queue_last:
                 clock.smallest = clock.units + 1
                 clock.shortest_s = float("inf")
             return
         reserve(st, policy, st.queue[head].job)
-        position = head + 1
-        least = least_units(
-            st, policy.configuration, st.queue[head].job, st.queue[head].units
-        )
-        _backfill(st, policy, position, least, st.queue[head].requested_s)
+        least = clock.units
+        shortest_s = float("inf")
+        for position in range(clock.queue_first, head + 1):  # those that lack units in order too
+            entry = st.queue[position]
+            least = min(least, least_units(st, policy.configuration, entry.job, entry.units))
+            shortest_s = min(shortest_s, entry.requested_s)
+        _backfill(st, policy, head + 1, least, shortest_s)
     else:
-        _backfill(st, policy, position, clock.smallest, clock.shortest_s)
+        first = clock.queue_first + clock.examined
+        _backfill(st, policy, first, clock.smallest, clock.shortest_s)
     clock.examined = clock.queue_last - clock.queue_first
 
 
@@ -278,7 +282,7 @@ def in_time_for(st: State, policy: Composition, job: int, requested_s: float) ->
 @kernel_part
 def _uses_extra_only(st: State, policy: Composition, job: int, size: int) -> bool:
     clock = st.clock[0]
-    return bool(size <= clock.extra and watts_of(st, policy.admission, job) <= clock.extra_w)
+    return bool(size <= clock.extra and planned_w(st, policy.admission, job) <= clock.extra_w)
 
 
 @kernel_part
@@ -292,7 +296,7 @@ def reserve(st: State, policy: Composition, job: int) -> None:
     list_deferred(st)
     watts = watts_available(st, policy.admission)
     now_s = st.clock[0].now_s
-    if watts == float("inf") and not_before_s(st, policy.admission, job) <= now_s:
+    if watts == float("inf") and not_before_s(st, policy.admission, job, now_s) <= now_s:
         _reserve_units(st, st.live[job].units, st.live[job].unplaced_s == now_s)
     else:
         _reserve_units_and_watts(st, policy, job)
@@ -327,33 +331,58 @@ def _reserve_units(st: State, need: int, unplaced: bool) -> None:
 
 @kernel_part
 def _reserve_units_and_watts(st: State, policy: Composition, job: int) -> None:
-    """The same when the head job needs units and watts: both must be free at the shadow time."""
+    """The same when the head job needs units and watts: both must be free at the shadow time.
+
+    Watts come back when jobs end, and where they were reserved.
+    """
     clock = st.clock[0]
     need = st.live[job].units
     need_w = watts_of(st, policy.admission, job)
     available = clock.free - clock.down_owed
-    shadow_s = float("inf")
-    first_s = not_before_s(st, policy.admission, job)
-    watts = watts_at(st, policy.admission, first_s)
     unplaced = st.live[job].unplaced_s == clock.now_s
-    if clock.free >= need and watts >= need_w and not unplaced:
-        shadow_s = first_s
-    for place in range(clock.blocks):
-        first = st.blocks[place].order * BLOCK
-        for index in range(first, first + st.blocks[st.blocks[place].order].count):
-            expected_s = max(st.releases[index].expected_s, first_s)
-            if expected_s > shadow_s:
-                clock.shadow_s = shadow_s
-                clock.extra = available - need
-                clock.extra_w = watts - need_w
-                return
+    time_s = not_before_s(st, policy.admission, job, clock.now_s)
+    cap_rises = rises_s(st, policy.admission, clock.now_s) < float("inf")
+    left_w = watts_at(st, policy.admission, time_s)
+    watts = left_w
+    back_w = 0.0
+    place = 0
+    index = -1
+    while True:
+        expected_s, place, index = _next_release(st, place, index)
+        while expected_s <= time_s and place < clock.blocks:
             available += st.releases[index].units
-            watts += watts_of(st, policy.admission, st.releases[index].job)
-            if available >= need and watts >= need_w and shadow_s == float("inf"):
-                shadow_s = expected_s
-    clock.shadow_s = shadow_s
+            job_w = watts_of(st, policy.admission, st.releases[index].job)
+            watts += job_w
+            back_w += job_w
+            unplaced = False
+            expected_s, place, index = _next_release(st, place, index + 1)
+        if (available >= need and watts >= need_w and not unplaced) or time_s == float("inf"):
+            break
+        if cap_rises:
+            expected_s = min(expected_s, rises_s(st, policy.admission, time_s))
+            time_s = not_before_s(st, policy.admission, job, expected_s)
+            if watts_at(st, policy.admission, time_s) != left_w:
+                left_w = watts_at(st, policy.admission, time_s)
+                watts = left_w + back_w
+        else:
+            time_s = expected_s
+    clock.shadow_s = time_s
     clock.extra = available - need
     clock.extra_w = watts - need_w
+
+
+@kernel
+def _next_release(st: State, place: int, index: int) -> tuple[float, int, int]:
+    """Find the release at `index`, or the next one: its time, its block's place, its index."""
+    clock = st.clock[0]
+    while place < clock.blocks:
+        block = st.blocks[place].order
+        index = max(index, block * BLOCK)
+        if index < block * BLOCK + st.blocks[block].count:
+            return st.releases[index].expected_s, place, index
+        place += 1
+        index = -1
+    return float("inf"), place, index
 
 
 @queue_keeps.register

@@ -23,6 +23,8 @@ from wattline.policies.contract import (
     watts_at,
     watts_of,
 )
+from wattline.policies.in_order import lacks_units
+from wattline.policies.planning import planned_w, reserved_s, rises_s
 from wattline.policies.profile import add_to_profile, earliest, plan_running
 from wattline.policies.queue import drop_entries
 from wattline.policies.queue_blocks import lower_bounds
@@ -60,7 +62,7 @@ def _plan_around_windows(st: State, scope: Everything, policy: Composition) -> N
             st, clock.now_s, entry.units, duration_s) <= clock.now_s)
         stays = True
         if may_start and (
-                in_time or watts_of(st, policy.admission, entry.job) <= clock.extra_w):
+                in_time or planned_w(st, policy.admission, entry.job) <= clock.extra_w):
             verdict = attempt_configured(st, policy, position)
             stays = not leaves_queue(verdict)
             if verdict == START:
@@ -69,9 +71,9 @@ def _plan_around_windows(st: State, scope: Everything, policy: Composition) -> N
                     clock.extra_w -= watts_of(st, policy.admission, entry.job)
             if verdict == STOP:
                 clock.stopped = 1
-        if stays and not has_reservation:
+        if stays and not has_reservation and not lacks_units(st, policy, position):
             has_reservation = True
-            _reserve_in_plan(st, policy, entry.job, entry.units, duration_s)
+            _reserve_in_plan(st, policy, position)
         if stays:
             st.queue[kept] = st.queue[position]
             lower_bounds(st, kept)
@@ -82,37 +84,41 @@ def _plan_around_windows(st: State, scope: Everything, policy: Composition) -> N
 
 
 @kernel_part
-def _reserve_in_plan(
-    st: State, policy: Composition, job: int, units: int, duration_s: float
-) -> None:
+def _reserve_in_plan(st: State, policy: Composition, position: int) -> None:
     """Take the first time at which the plan has the units and running jobs have left the watts."""
+    entry = st.queue[position]
+    job = entry.job
     if waits_for_cap(st, policy.configuration, job):
         return  # no end of a job lets it start: all may pass
     clock = st.clock[0]
     list_deferred(st)
     need_w = watts_of(st, policy.admission, job)
-    start_s = earliest(
-        st, max(not_before_s(st, policy.admission, job), clock.now_s), units, duration_s)
-    while start_s < float("inf"):
+    duration_s = reserved_s(st, policy.admission, job, entry.requested_s)
+    time_s = clock.now_s
+    while True:
+        time_s = not_before_s(st, policy.admission, job, time_s)
+        if time_s == float("inf"):
+            return
+        start_s = earliest(st, time_s, entry.units, duration_s)
+        if start_s > time_s:
+            time_s = start_s
+            continue
         left_w, next_s = _watts_left(st, policy, start_s)
         if left_w >= need_w:
             clock.shadow_s = start_s
             clock.extra_w = left_w - need_w
             # A job of no length needs its units for an instant.
             end_s = max(start_s + duration_s, np.nextafter(start_s, float("inf")))
-            add_to_profile(st, start_s, end_s, -units)
+            add_to_profile(st, start_s, end_s, -entry.units)
             return
-        start_s = earliest(st, next_s, units, duration_s) if next_s < float("inf") else next_s
+        time_s = next_s
 
 
 @kernel_part
 def _watts_left(st: State, policy: Composition, time_s: float) -> tuple[float, float]:
     """Watts that nobody holds at a time by the requested times, and when more may be left."""
     watts = watts_at(st, policy.admission, time_s)
-    next_s = float("inf")
-    for window in range(st.windows.size):
-        if st.windows[window].end_s > time_s:
-            next_s = min(next_s, st.windows[window].end_s)
+    next_s = rises_s(st, policy.admission, time_s)
     for place in range(st.clock[0].blocks):
         first = st.blocks[place].order * BLOCK
         for index in range(first, first + st.blocks[st.blocks[place].order].count):
