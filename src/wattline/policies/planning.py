@@ -30,3 +30,12 @@ def reserved_s(st: State, admission: AdmissionPolicy, job: int, requested_s: flo
 def rises_s(st: State, admission: AdmissionPolicy, after_s: float) -> float:
     """The first time after `after_s` at which reserved watts are known to be given back."""
     return float("inf")
+
+
+@slot(1, default=True)
+def spares(st: State, admission: AdmissionPolicy, job: int, head: int) -> bool:
+    """Say whether a job that starts now leaves the head job its watts where they are reserved.
+
+    Asked of one for which the shadow time leaves room.
+    """
+    return True

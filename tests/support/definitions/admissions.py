@@ -219,9 +219,9 @@ class Adaptive(Watts):
         for level in (len(self.speed) - 1, self.optimal(world), 0):
             claim = self.at_level(world, job, level)
             if drawn_w(world) + claim.watts <= world.cap_w * (1 + SLACK):
-                plan = Plan(world)
+                keeps = Plan(world).keeps_windows_with
                 return next((lower for lower in range(level, -1, -1)
-                             if plan.keeps_windows_with(self.at_level(world, job, lower))), None)
+                             if keeps(world.now_s, self.at_level(world, job, lower))), None)
         return None
 
     def admits(self, world: World, job: int) -> Verdict:

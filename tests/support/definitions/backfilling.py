@@ -58,10 +58,11 @@ class Easy:
                 continue
             claim = power.claim(world, job)
             verdict = Verdict.WAIT
+            at_once = claim.lasts_s == 0  # it delays nobody
             if world.units[job] <= world.free and (
-                    claim.lasts_s == 0 or plan.has_units(world.now_s, claim)):
+                    at_once or plan.has_units(world.now_s, claim)):
                 verdict = power.admits(world, job)
-            if verdict is Verdict.START and plan.has_watts(world.now_s, claim):
+            if verdict is Verdict.START and (at_once or plan.has_watts(world.now_s, claim)):
                 power.start(world, job)
                 plan.add(world.now_s, claim)
             elif verdict is Verdict.STOP or (verdict is Verdict.WAIT and not self.backfill):

@@ -62,19 +62,20 @@ class Plan:
         if not self.of_watts:
             return True
         asked_s = {from_s, *(t for t in self.planned_s if from_s <= t < from_s + claim.lasts_s)}
-        if self.keeps_windows:
-            asked_s |= {r.start_s for r in self.world.case.reservations
-                        if r.watts and from_s < r.start_s < from_s + claim.lasts_s}
-        return all(self._power_w(time_s, claim) <= self.world.cap_at(time_s) * (1 + SLACK)
-                   for time_s in asked_s)
+        return (not self.keeps_windows or self.keeps_windows_with(from_s, claim)) and all(
+            self._power_w(time_s, claim) <= self.world.cap_at(time_s) * (1 + SLACK)
+            for time_s in asked_s)
 
-    def keeps_windows_with(self, claim: Claim) -> bool:
-        """May a job start now and leave every reservation of watts under the cap of its time?"""
+    def keeps_windows_with(self, from_s: float, claim: Claim) -> bool:
+        """May a job start and leave every reservation of watts under the cap of its time? For
+        these an overdue job counts as running on."""
         world = self.world
+        overdue_w = sum(max(run.power_w - run.units * world.idle_w, 0.0)
+                        for run in world.running if run.expected_s < world.now_s)
         return all(
-            self._power_w(r.start_s, claim) <= world.cap_at(r.start_s) * (1 + SLACK)
+            self._power_w(r.start_s, claim) + overdue_w <= world.cap_at(r.start_s) * (1 + SLACK)
             for r in world.case.reservations
-            if r.watts and world.now_s < r.start_s < world.now_s + claim.lasts_s)
+            if r.watts and from_s < r.start_s < from_s + claim.lasts_s)
 
     def earliest_s(self, claim: Claim) -> float:
         """The first time with room for it; never where it needs what no time has."""

@@ -40,6 +40,7 @@ from wattline.policies.admission.windows import (
     first_end_s,
     held_at,
     level_for_windows,
+    spares_at,
     windows_known,
 )
 from wattline.policies.committed import committed_w
@@ -66,7 +67,7 @@ from wattline.policies.contract import (
 from wattline.policies.control import settings
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.memory import Memory
-from wattline.policies.planning import planned_w, reserved_s, rises_s
+from wattline.policies.planning import planned_w, reserved_s, rises_s, spares
 from wattline.policies.state import State
 from wattline.policies.traits import JobLevels, job_levels, power_wait
 
@@ -203,6 +204,15 @@ def _planned_w(st: State, admission: Adaptive, job: int) -> float:
 @kernel
 def _reserved_s(st: State, admission: Adaptive, job: int, requested_s: float) -> float:
     return time_at_level(admission, lowest(admission, job), requested_s)
+
+
+@implement(spares, Adaptive)
+@kernel
+def _spares(st: State, admission: Adaptive, job: int, head: int) -> bool:
+    if windows_known(st, admission) == 0:
+        return True
+    level = start_level(st, admission, job, st.clock[0].cap_w)
+    return level == NO_LEVEL or spares_at(st, admission, job, level, head)
 
 
 @implement(exhausted, Adaptive)

@@ -50,6 +50,8 @@ from wattline.policies.admission.windows import (
     first_end_s,
     held_at,
     keeps_windows,
+    spares_at,
+    windows_known,
 )
 from wattline.policies.committed import committed_w
 from wattline.policies.contract import (
@@ -75,7 +77,7 @@ from wattline.policies.contract import (
     watts_of,
 )
 from wattline.policies.control import settings
-from wattline.policies.planning import planned_w, reserved_s, rises_s
+from wattline.policies.planning import planned_w, reserved_s, rises_s, spares
 from wattline.policies.state import State
 
 
@@ -163,7 +165,7 @@ def _may_take(st: State, budget: Budget, job: int, level: int, cap_w: float) -> 
     return (
         has_joules(st, budget, job, level)
         and fits(rise_w, cap_w - committed_w(st))
-        and keeps_windows(st, budget.adaptive, job, clock.now_s, level)
+        and keeps_windows(st, budget.adaptive, job, clock.now_s, level, False)
     )
 
 
@@ -288,6 +290,15 @@ def _planned_w(st: State, admission: Budget, job: int) -> float:
 @kernel
 def _reserved_s(st: State, admission: Budget, job: int, requested_s: float) -> float:
     return time_at_level(admission.adaptive, lowest(admission.adaptive, job), requested_s)
+
+
+@implement(spares, Budget)
+@kernel
+def _spares(st: State, admission: Budget, job: int, head: int) -> bool:
+    if windows_known(st, admission.adaptive) == 0:
+        return True
+    level = level_now(st, admission, job)
+    return level == NO_LEVEL or spares_at(st, admission.adaptive, job, level, head)
 
 
 @implement(exhausted, Budget)

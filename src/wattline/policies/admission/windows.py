@@ -12,8 +12,9 @@ from typing import Any
 from wattline.model.cap_slack import fits
 from wattline.model.kernel import kernel
 from wattline.policies.admission.level_rule import WAIT as NO_LEVEL
-from wattline.policies.admission.levels import held_rise_w, lowest
+from wattline.policies.admission.levels import exceeds_at_lowest, held_rise_w, lowest
 from wattline.policies.committed import committed_w, held_above_idle_w
+from wattline.policies.set_aside import idle_alone_w, idle_now_w
 from wattline.policies.state import BLOCK, State
 
 
@@ -101,21 +102,26 @@ def level_for_windows(st: State, admission: Any, job: int, level: int) -> int:
     """The highest level not above `level` at which all windows can be kept, or NO_LEVEL."""
     now_s = st.clock[0].now_s
     for lower in range(level, lowest(admission, job) - 1, -1):
-        if keeps_windows(st, admission, job, now_s, lower):
+        if keeps_windows(st, admission, job, now_s, lower, False):
             return lower
     return NO_LEVEL
 
 
 @kernel
 def keeps_windows(
-    st: State, admission: Any, job: int, start_s: float, level: int
+    st: State, admission: Any, job: int, start_s: float, level: int, later: bool
 ) -> bool:
-    """Whether a job that starts at this time and level leaves every window under its cap."""
+    """Whether a job that starts at this time and level leaves every window under its cap.
+
+    With `later`, every one that has not begun by then.
+    """
     end_s = start_s + st.live[job].requested_s / admission.speed[level]
     rise_w = held_rise_w(st, job) * admission.dynamic[level]
     for window in range(windows_known(st, admission)):
         begins_s = window_start_s(st, admission, window)
         if begins_s >= end_s or window_end_s(st, admission, window) <= start_s:
+            continue
+        if later and begins_s <= start_s:
             continue
         at_s = max(begins_s, start_s)
         if not fits(power_at(st, at_s) + rise_w, cap_at(st, admission, at_s)):
@@ -145,13 +151,42 @@ def power_at(st: State, time_s: float) -> float:
 @kernel
 def after_windows_s(st: State, admission: Any, job: int, from_s: float) -> float:
     """The first time, `from_s` or the end of a window, at which no window is in a job's way."""
-    level = lowest(admission, job)
     count = windows_known(st, admission)
-    if count == 0 or keeps_windows(st, admission, job, from_s, level):
+    if count == 0 or _clear_of_windows(st, admission, job, from_s):
         return float(from_s)
     first_s = float("inf")
     for window in range(count):
         ends_s = window_end_s(st, admission, window)
-        if from_s < ends_s < first_s and keeps_windows(st, admission, job, ends_s, level):
+        if from_s < ends_s < first_s and _clear_of_windows(st, admission, job, ends_s):
             first_s = ends_s
     return float(first_s)
+
+
+@kernel
+def _clear_of_windows(st: State, admission: Any, job: int, start_s: float) -> bool:
+    """Whether a job that starts then at its lowest level leaves all later windows under their cap,
+    and has room in one that it starts in, if need be alone: others may have ended by then."""
+    level = lowest(admission, job)
+    if not keeps_windows(st, admission, job, start_s, level, True):
+        return False
+    idle_w = idle_alone_w(st, job, idle_now_w(st))
+    return not exceeds_at_lowest(st, admission, job, cap_at(st, admission, start_s), idle_w)
+
+
+@kernel
+def spares_at(st: State, admission: Any, job: int, level: int, head: int) -> bool:
+    """Say whether a job that starts now at a level leaves room for the head job, planned from the
+    shadow time on, in every window that begins while both run."""
+    clock = st.clock[0]
+    end_s = clock.now_s + st.live[job].requested_s / admission.speed[level]
+    least = lowest(admission, head)
+    head_end_s = clock.shadow_s + st.live[head].requested_s / admission.speed[least]
+    both_w = held_rise_w(st, job) * admission.dynamic[level]
+    both_w += held_rise_w(st, head) * admission.dynamic[least]
+    for window in range(windows_known(st, admission)):
+        begins_s = window_start_s(st, admission, window)
+        if clock.shadow_s <= begins_s < min(end_s, head_end_s) and (
+                window_end_s(st, admission, window) > begins_s) and (
+                not fits(power_at(st, begins_s) + both_w, cap_at(st, admission, begins_s))):
+            return False
+    return True

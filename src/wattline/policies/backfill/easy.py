@@ -49,9 +49,10 @@ from wattline.policies.contract import (
     watts_of,
 )
 from wattline.policies.from_view import decides_from_view
+from wattline.policies.in_order import lacks_units
 from wattline.policies.leaders import sort_front, sort_rest, sorted_until
 from wattline.policies.node_classes import expect_classes_alone
-from wattline.policies.planning import planned_w, rises_s
+from wattline.policies.planning import planned_w, rises_s, spares
 from wattline.policies.queue import drop_entries, move_down, sort_queue
 from wattline.policies.releases import first_release_s, list_deferred
 from wattline.policies.state import BLOCK, QUEUE_BLOCK, State
@@ -106,18 +107,21 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
             entry = st.queue[position]
             least = min(least, least_units(st, policy.configuration, entry.job, entry.units))
             shortest_s = min(shortest_s, entry.requested_s)
-        _backfill(st, policy, head + 1, least, shortest_s)
+        _backfill(st, policy, head, head + 1, least, shortest_s)
     else:
+        head = clock.queue_first
+        while lacks_units(st, policy, head):
+            head += 1
         first = clock.queue_first + clock.examined
-        _backfill(st, policy, first, clock.smallest, clock.shortest_s)
+        _backfill(st, policy, head, first, clock.smallest, clock.shortest_s)
     clock.examined = clock.queue_last - clock.queue_first
 
 
 @kernel_part
 def _backfill(
-    st: State, policy: Composition, position: int, smallest: int, shortest_s: float
+    st: State, policy: Composition, head: int, position: int, smallest: int, shortest_s: float
 ) -> None:
-    """Try the entries from `position` on beside the head job's reservation.
+    """Try the entries from `position` on beside the reservation of the one at `head`.
 
     `smallest` is the least that any entry before them can run on, `shortest_s` the least time that
     one asks for. They are kept up to date so that a release of fewer units costs no pass at all,
@@ -145,7 +149,8 @@ def _backfill(
         stays = True
         if configured(st, policy, position) and entry.units <= clock.free:
             in_time = in_time_for(st, policy, entry.job, entry.requested_s)
-            if in_time or _uses_extra_only(st, policy, entry.job, entry.units):
+            if in_time or (_uses_extra_only(st, policy, entry.job, entry.units)
+                           and spares(st, policy.admission, entry.job, st.queue[head].job)):
                 fetch_soon(st.jobs, entry.job)  # what it is in truth is asked when it begins
                 verdict = attempt_configured(st, policy, position)
                 stays = not leaves_queue(verdict)
@@ -340,8 +345,9 @@ def _reserve_units_and_watts(st: State, policy: Composition, job: int) -> None:
     need_w = watts_of(st, policy.admission, job)
     available = clock.free - clock.down_owed
     unplaced = st.live[job].unplaced_s == clock.now_s
-    time_s = not_before_s(st, policy.admission, job, clock.now_s)
+    first_s = not_before_s(st, policy.admission, job, clock.now_s)
     cap_rises = rises_s(st, policy.admission, clock.now_s) < float("inf")
+    time_s = clock.now_s if cap_rises else first_s
     left_w = watts_at(st, policy.admission, time_s)
     watts = left_w
     back_w = 0.0
@@ -356,11 +362,14 @@ def _reserve_units_and_watts(st: State, policy: Composition, job: int) -> None:
             back_w += job_w
             unplaced = False
             expected_s, place, index = _next_release(st, place, index + 1)
-        if (available >= need and watts >= need_w and not unplaced) or time_s == float("inf"):
+        if time_s == float("inf") or (
+                available >= need and watts >= need_w and not unplaced
+                and (not cap_rises or not_before_s(st, policy.admission, job, time_s) <= time_s)):
             break
         if cap_rises:
-            expected_s = min(expected_s, rises_s(st, policy.admission, time_s))
-            time_s = not_before_s(st, policy.admission, job, expected_s)
+            if time_s < first_s:
+                expected_s = min(expected_s, first_s)
+            time_s = min(expected_s, rises_s(st, policy.admission, time_s))
             if watts_at(st, policy.admission, time_s) != left_w:
                 left_w = watts_at(st, policy.admission, time_s)
                 watts = left_w + back_w

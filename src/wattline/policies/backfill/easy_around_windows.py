@@ -24,7 +24,7 @@ from wattline.policies.contract import (
     watts_of,
 )
 from wattline.policies.in_order import lacks_units
-from wattline.policies.planning import planned_w, reserved_s, rises_s
+from wattline.policies.planning import planned_w, reserved_s, rises_s, spares
 from wattline.policies.profile import add_to_profile, earliest, plan_running
 from wattline.policies.queue import drop_entries
 from wattline.policies.queue_blocks import lower_bounds
@@ -48,7 +48,7 @@ def _plan_around_windows(st: State, scope: Everything, policy: Composition) -> N
     """
     clock = st.clock[0]
     plan_running(st)
-    has_reservation = False
+    head = -1  # the job with the reservation
     clock.shadow_s = float("inf")
     clock.extra_w = float("inf")
     kept = clock.queue_first
@@ -61,8 +61,9 @@ def _plan_around_windows(st: State, scope: Everything, policy: Composition) -> N
         may_start = may_start and ((in_time and duration_s == 0.0) or earliest(
             st, clock.now_s, entry.units, duration_s) <= clock.now_s)
         stays = True
-        if may_start and (
-                in_time or planned_w(st, policy.admission, entry.job) <= clock.extra_w):
+        if may_start and (in_time or (
+                planned_w(st, policy.admission, entry.job) <= clock.extra_w
+                and (head < 0 or spares(st, policy.admission, entry.job, head)))):
             verdict = attempt_configured(st, policy, position)
             stays = not leaves_queue(verdict)
             if verdict == START:
@@ -71,8 +72,8 @@ def _plan_around_windows(st: State, scope: Everything, policy: Composition) -> N
                     clock.extra_w -= watts_of(st, policy.admission, entry.job)
             if verdict == STOP:
                 clock.stopped = 1
-        if stays and not has_reservation and not lacks_units(st, policy, position):
-            has_reservation = True
+        if stays and head < 0 and not lacks_units(st, policy, position):
+            head = entry.job
             _reserve_in_plan(st, policy, position)
         if stays:
             st.queue[kept] = st.queue[position]
@@ -94,24 +95,20 @@ def _reserve_in_plan(st: State, policy: Composition, position: int) -> None:
     list_deferred(st)
     need_w = watts_of(st, policy.admission, job)
     duration_s = reserved_s(st, policy.admission, job, entry.requested_s)
-    time_s = clock.now_s
-    while True:
-        time_s = not_before_s(st, policy.admission, job, time_s)
-        if time_s == float("inf"):
-            return
-        start_s = earliest(st, time_s, entry.units, duration_s)
-        if start_s > time_s:
-            time_s = start_s
-            continue
+    first_s = not_before_s(st, policy.admission, job, clock.now_s)
+    start_s = earliest(st, clock.now_s, entry.units, duration_s)
+    while start_s < float("inf"):
         left_w, next_s = _watts_left(st, policy, start_s)
-        if left_w >= need_w:
+        if left_w >= need_w and not_before_s(st, policy.admission, job, start_s) <= start_s:
             clock.shadow_s = start_s
             clock.extra_w = left_w - need_w
             # A job of no length needs its units for an instant.
             end_s = max(start_s + duration_s, np.nextafter(start_s, float("inf")))
             add_to_profile(st, start_s, end_s, -entry.units)
             return
-        time_s = next_s
+        if start_s < first_s:
+            next_s = min(next_s, first_s)
+        start_s = earliest(st, next_s, entry.units, duration_s) if next_s < float("inf") else next_s
 
 
 @kernel_part
