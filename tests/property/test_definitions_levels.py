@@ -108,3 +108,17 @@ def test_the_first_job_is_reserved_its_nodes_for_its_time_at_the_lowest_level():
     run = simulated(case, compose(admission=adaptive_of(case)))
     assert run.schedule.start_s.tolist() == [0, 25, 1]
     assert_same(run, defined(case, Adaptive(PARTS, PARTS)))
+
+
+def test_a_job_is_tried_again_when_others_took_the_units_that_it_would_have_shared_power_with():
+    """Eight nodes, 800 W idle, under 1,300 W, less 400 W from 16 s to 21 s. With all nodes idle the
+    first job would start at a quarter of its speed, until 20 s: into the reservation. The second
+    takes four nodes; at 1 s, when a third comes, half of the speed is left for all that are idle,
+    where the first ends at 11 s."""
+    jobs = JobTable.build(submit_s=[0, 0, 1], procs=[2, 4, 2], run_s=[5, 55, 45],
+                          power_w=[1000.0, 402.0, 200.0])
+    case = Case(jobs, Machine.uniform(8, NODE), Signal.constant(1300.0, "W"),
+                (Reservation(16, 5, nodes=0, watts=400.0),))
+    run = simulated(case, compose(admission=adaptive_of(case)))
+    assert run.schedule.start_s.tolist() == [1, 0, 1]
+    assert_same(run, defined(case, Adaptive(PARTS, PARTS)))

@@ -39,3 +39,9 @@ def spares(st: State, admission: AdmissionPolicy, job: int, head: int) -> bool:
     Asked of one for which the shadow time leaves room.
     """
     return True
+
+
+@slot(1, default=True)
+def faster_when_full(st: State, admission: AdmissionPolicy) -> bool:
+    """Say whether a job that cannot start may be able to once others have taken units."""
+    return False

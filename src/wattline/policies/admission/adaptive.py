@@ -67,7 +67,13 @@ from wattline.policies.contract import (
 from wattline.policies.control import settings
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.memory import Memory
-from wattline.policies.planning import planned_w, reserved_s, rises_s, spares
+from wattline.policies.planning import (
+    faster_when_full,
+    planned_w,
+    reserved_s,
+    rises_s,
+    spares,
+)
 from wattline.policies.state import State
 from wattline.policies.traits import JobLevels, job_levels, power_wait
 
@@ -213,6 +219,13 @@ def _spares(st: State, admission: Adaptive, job: int, head: int) -> bool:
         return True
     level = start_level(st, admission, job, st.clock[0].cap_w)
     return level == NO_LEVEL or spares_at(st, admission, job, level, head)
+
+
+@implement(faster_when_full, Adaptive)
+@kernel
+def _faster_when_full(st: State, admission: Adaptive) -> bool:
+    """The optimal level is higher where fewer units are idle."""
+    return True
 
 
 @implement(exhausted, Adaptive)

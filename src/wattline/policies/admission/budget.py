@@ -77,7 +77,13 @@ from wattline.policies.contract import (
     watts_of,
 )
 from wattline.policies.control import settings
-from wattline.policies.planning import planned_w, reserved_s, rises_s, spares
+from wattline.policies.planning import (
+    faster_when_full,
+    planned_w,
+    reserved_s,
+    rises_s,
+    spares,
+)
 from wattline.policies.state import State
 
 
@@ -299,6 +305,13 @@ def _spares(st: State, admission: Budget, job: int, head: int) -> bool:
         return True
     level = level_now(st, admission, job)
     return level == NO_LEVEL or spares_at(st, admission.adaptive, job, level, head)
+
+
+@implement(faster_when_full, Budget)
+@kernel
+def _faster_when_full(st: State, admission: Budget) -> bool:
+    """The optimal level is higher where fewer units are idle."""
+    return True
 
 
 @implement(exhausted, Budget)

@@ -52,7 +52,7 @@ from wattline.policies.from_view import decides_from_view
 from wattline.policies.in_order import lacks_units
 from wattline.policies.leaders import sort_front, sort_rest, sorted_until
 from wattline.policies.node_classes import expect_classes_alone
-from wattline.policies.planning import planned_w, rises_s, spares
+from wattline.policies.planning import faster_when_full, planned_w, rises_s, spares
 from wattline.policies.queue import drop_entries, move_down, sort_queue
 from wattline.policies.releases import first_release_s, list_deferred
 from wattline.policies.state import BLOCK, QUEUE_BLOCK, State
@@ -91,6 +91,7 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
     if clock.windows > 0:
         schedule_around_windows(st, policy.scope, policy)
         return
+    free = clock.free
     if clock.examined == 0:
         head = serve_in_order(st, policy)
         if head < 0:
@@ -115,6 +116,8 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
         first = clock.queue_first + clock.examined
         _backfill(st, policy, head, first, clock.smallest, clock.shortest_s)
     clock.examined = clock.queue_last - clock.queue_first
+    if clock.free < free and faster_when_full(st, policy.admission):
+        clock.examined = 0
 
 
 @kernel_part
