@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from wattline.demand_response.credit import full_price, least_offer_words
+from wattline.demand_response.credit import full_price, least_offer_words, why_not
+from wattline.demand_response.money import assumed_prices
 from wattline.demand_response.reading import contract_of, read_contract
 from wattline.grid.programme import programme
 from wattline.model.signal import Signal
@@ -56,3 +57,37 @@ def test_a_reserve_is_below_the_least_offer_where_it_does_not_reach_it(
     said = least_offer_words(programme(own), reserve_w)
     assert said == ("" if times == 0 else "the reserve is below the least offer of 1,000 W: "
                     f"{times} times as much reaches it, of such sites together")
+
+
+@pytest.fixture
+def curtailing(tmp_path: Path) -> str:
+    """The same with an event of a tenth less for half an hour."""
+    path = tmp_path / "curtailing.toml"
+    path.write_text(PAYS.replace('"band"', '"limit"') + "[curtailment]\nstart = 600\nshare = 0.1\n"
+                    "duration = 1800\nnotice = 300\n")
+    return str(path)
+
+
+@pytest.mark.parametrize(("given", "why"), [
+    ({}, ""), ({"energy": 0.2}, ""),
+    ({"error": 0.2}, "[contract.prices] has a price of error of its own"),
+    ({"reserve": 0.1, "error": 0.2},
+     "[contract.prices] has a price of reserve and error of its own")])
+def test_a_price_of_reserve_or_error_stands_in_the_place_of_the_credit_but_for_a_curtailment(
+    own: str, curtailing: str, given: dict[str, float], why: str
+) -> None:
+    """A curtailment has no reserve and no error: its credit is for the reduction."""
+    prices = {"prices": given} if given else {}
+    assert why_not(contract_of(read_contract(None, SHORT | {"programme": own} | prices))) == why
+    contract = contract_of(read_contract(None, SHORT | {"programme": curtailing} | prices))
+    assert contract.curtailment is not None
+    assert why_not(contract) == ""
+
+
+def test_a_credit_of_a_curtailment_is_in_the_place_of_no_price(own: str, curtailing: str) -> None:
+    """A bid is priced beside it; with a programme that pays for a reserve only energy is."""
+    bid = SHORT | {"bid": (1500.0, 200.0)}
+    (said,) = assumed_prices(read_contract(None, bid | {"programme": own}))
+    assert said.startswith("the price of energy is assumed")
+    (said,) = assumed_prices(read_contract(None, bid | {"programme": curtailing}))
+    assert said.startswith("the prices of energy, reserve, error are assumed")

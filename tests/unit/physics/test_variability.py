@@ -41,7 +41,7 @@ def factors_of_runs(path, *runs):
 def test_a_factor_is_the_median_over_the_runs_at_the_highest_cap(tmp_path):
     """A run of 130 W at the highest cap moves the mean of three, and runs under a cap that binds,
     in which all nodes draw the same, would move both."""
-    found = factors_of_runs(tmp_path / "nodes.csv", (95, 110.0), (95, 90.0), (95, 130.0),
+    found = factors_of_runs(tmp_path / "nodes.csv", (95, 110.0), (95, 105.0), (95, 130.0),
                             *[(51, 100.0)] * 4)
     assert found == pytest.approx([1.1, *[1.0] * 7], abs=1e-5)
 

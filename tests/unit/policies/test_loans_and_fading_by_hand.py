@@ -12,7 +12,8 @@ from wattline.account.fairshare import ShareTree
 from wattline.books import Books, Started, Submitted, Terms
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
-from wattline.policies.admission.lending import _most_deserving
+from wattline.policies.admission.lending import Lending, _most_deserving
+from wattline.policies.contract import settle
 from wattline.policies.order.energy_share import _fade
 from wattline.policies.state import make_state
 from wattline.studies.fairshare.study import energy_share
@@ -37,6 +38,38 @@ def test_a_loan_goes_to_who_gains_most_for_each_watt_and_can_be_paid(
     books.state.live.config[:2] = (1, 3)
     found = _most_deserving(books.state, books.policy, OFFERS, np.array(rows), spare_w)
     assert found == chosen
+
+
+def running_jobs(rows: tuple[int, int], watts: float) -> Books:
+    """Two jobs on nodes that draw so much for the 100 W of their table; 400 W are drawn."""
+    node = NodeClass(power_w_idle=50.0, power_w_active=100.0)
+    books = Books.open(Machine.uniform(2, node), compose(), Terms())
+    books.step(0, [Submitted("a", 1, 10.0), Submitted("b", 1, 20.0)])
+    books.step(0, [Started("a"), Started("b")])
+    live = books.state.live
+    live.config[:2] = [row + 1 for row in rows]
+    live.watts[:2] = live.power_w[:2] = watts
+    books.state.clock[0].power_w = 400.0
+    return books
+
+
+@pytest.mark.parametrize(("spare_w", "chosen"), [(12.0, 0), (11.0, -1)])
+def test_a_loan_costs_what_the_job_s_own_nodes_draw_for_it(spare_w: float, chosen: int) -> None:
+    """Nodes that draw 120 W for 100 W of the table take 12 W for 10 W more of it."""
+    books = running_jobs((0, 3), 120.0)
+    rows = np.array([0, 3])
+    assert _most_deserving(books.state, books.policy, OFFERS, rows, spare_w) == chosen
+
+
+@pytest.mark.parametrize(("spare_w", "loans"), [(9.0, 0), (10.0, 1), (19.0, 1), (20.0, 2)])
+def test_spare_watts_are_lent_once(spare_w: float, loans: int) -> None:
+    """Both jobs may take a step of 10 W."""
+    books = running_jobs((0, 0), 100.0)
+    books.state.clock[0].cap_w = 400.0 + spare_w
+    lending = Lending(OFFERS, SimpleNamespace(row=np.zeros(2, np.int64)))
+    before = int(books.state.clock[0].actions)
+    settle(books.state, lending, books.policy)
+    assert int(books.state.clock[0].actions) - before == loans
 
 
 def test_used_joules_are_half_as_many_after_a_half_life() -> None:
