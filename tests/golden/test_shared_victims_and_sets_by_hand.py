@@ -13,9 +13,9 @@ import pytest
 
 from tests.support.shared import machine, requests
 from wattline.shared_nodes.licence_plan import _held, hold_licences
-from wattline.shared_nodes.machine import CANCEL
+from wattline.shared_nodes.machine import CANCEL, SUSPEND
 from wattline.shared_nodes.outages import Outages
-from wattline.shared_nodes.outcome import PREEMPTED, RAN
+from wattline.shared_nodes.outcome import KILLED, NEVER, PREEMPTED, RAN, REASONS
 from wattline.shared_nodes.prepare import make_books
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.simulate import simulate_shared
@@ -45,6 +45,18 @@ def test_of_jobs_of_one_rank_the_one_on_fewer_nodes_gives_way(sizes: tuple[int, 
     assert list(found.state[:2]) == [RAN if size == 2 else PREEMPTED for size in sizes]
 
 
+def test_all_stretches_of_a_job_that_is_suspended_twice_count_towards_its_limit() -> None:
+    """It has the node until 103 s, from 703 to 803 s and from 1,403 s on: of 900 s 697 s are left
+    then."""
+    on = tiers(1)
+    on = replace(on, partitions=replace(on.partitions, preempt_mode=np.array([SUSPEND, 0])))
+    asked = requests(on, whole(1, run_s=5000.0, limit_s=900.0), *(
+        whole(1, submit_s=at_s, partition=1) for at_s in (103.0, 803.0)))
+    found = simulate_shared(on, asked, replace(BUILTIN, preempt="partition"))
+    assert found.gap_from_s.tolist() == [103.0, 803.0]
+    assert (found.state[0], found.end_s[0]) == (KILLED, 2100.0)
+
+
 @pytest.mark.parametrize(("nodes", "taken"), [(1, [4]), (2, [4, 5]), (3, [0, 1, 2]),
                                               (4, [0, 1, 2, 4]), (5, [0, 1, 2, 4, 5])])
 def test_the_smallest_set_of_nodes_that_suffices_is_taken_and_else_the_largest_first(
@@ -65,6 +77,17 @@ def test_a_node_is_back_when_the_last_of_its_outages_is_over() -> None:
                       np.array([False, True]))
     found = simulate_shared(on, requests(on, whole(1, submit_s=200.0)), BUILTIN, outages=outages)
     assert found.start_s[0] == 1500.0
+
+
+@pytest.mark.parametrize("nodes", [[[0]], [[0], [0]]])
+def test_of_a_job_whose_nodes_never_come_back_that_is_said(nodes: list[list[int]]) -> None:
+    """Also of one that may run in either of two partitions."""
+    on = machine(1, partitions=nodes)
+    outages = Outages(np.zeros(1, np.int64), np.zeros(1), np.full(1, np.inf), np.array([True]))
+    asked = requests(on, whole(1, submit_s=10.0, partition=list(range(len(nodes)))))
+    found = simulate_shared(on, asked, BUILTIN, outages=outages)
+    assert found.state[0] == NEVER
+    assert REASONS[found.reason[0]] == "its nodes are down, drained or reserved"
 
 
 @pytest.mark.parametrize(("time_s", "held"), [(599.0, 0), (600.0, 2), (1199.0, 2), (1200.0, 0)])

@@ -38,6 +38,17 @@ def test_every_job_of_the_contract_is_judged_once_by_its_true_type(
         assert quality.mean == pytest.approx(run.degradations[number].mean(), abs=1e-9)
 
 
+def test_a_job_that_ends_before_its_shortest_time_has_no_delay_and_makes_up_for_none() -> None:
+    """All jobs are said to have ended after half of it, at once after their submission."""
+    case = case_of(read_contract(None, SHORT | {"seed": 1}))
+    run = run_contract(case, Bid(1700.0, 300.0)).run
+    early_s = case.jobs.submit_s + 0.5 * case.jobs.run_s
+    quality, delays_s, worse = judge_types(case, replace(
+        run, schedule=replace(run.schedule, end_s=early_s)))
+    assert [each.mean for each in quality] == pytest.approx([-0.5, -0.5])
+    assert all(each.size and not each.any() for each in (*delays_s, *worse))
+
+
 def test_a_case_with_another_truth_is_judged_by_that() -> None:
     case = case_of(read_contract(None, SHORT | {"seed": 1}))
     found = run_contract(case, Bid(1700.0, 300.0))

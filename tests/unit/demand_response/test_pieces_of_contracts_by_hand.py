@@ -7,14 +7,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from wattline.demand_response import pooling
+from wattline.demand_response import curtailing, pooling
 from wattline.demand_response.bid_figures import _hour_entry
+from wattline.demand_response.building import case_of
 from wattline.demand_response.curtailing import event_of
 from wattline.demand_response.fluid import _stream, modes_of
 from wattline.demand_response.judging import _left_s
+from wattline.demand_response.reading import read_contract
 from wattline.grid.dayahead import Hour
 from wattline.grid.workloads import JobType
 from wattline.model.errors import InputError
+from wattline.model.signal import Signal
 
 TYPE = JobType(name="one", servers=2, time_s_min=10.0, time_s_max=20.0, power_w_max=400.0,
                power_w_min=100.0, threshold=1.0)
@@ -58,6 +61,26 @@ def test_a_bid_is_given_up_once_more_hours_fail_than_may(
     seen.clear()
     outcome(missed)
     assert len(seen) == tried
+
+
+def test_without_a_usual_cap_none_holds_outside_of_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An event lowers the cap to 1,500 W until 50 s; after it stands what the machine can draw."""
+    case = case_of(read_contract(None, {
+        "types": [{"name": "one", "nodes": 1, "time_s_min": 60, "time_s_max": 90,
+                   "power_w_max": 250, "power_w_min": 200, "threshold": 5}],
+        "servers": 10, "power_w_idle": 100, "duration": "5m", "warmup": "0s", "check": 0}))
+    usual_w = case.workload.range.power_w_max
+    steps = Signal.from_steps([(0.0, 1500.0), (50.0, usual_w)], "W")
+    monkeypatch.setattr(curtailing, "read_events", lambda *asked: [])
+    monkeypatch.setattr(curtailing, "replay", lambda *asked, warmup_s: SimpleNamespace(
+        cap_w=steps, price=None))
+    for given_w, left_w in ((None, float("inf")), (usual_w, usual_w)):
+        contract = SimpleNamespace(
+            events="file", events_begin="2026-07-01T12:00:00Z", events_cap=given_w, programme=None,
+            prices=SimpleNamespace(currency=""))
+        found = curtailing._with_events(contract, case).limit_w
+        assert found is not None
+        assert found.value.tolist() == [1500.0, left_w]
 
 
 def test_hours_of_a_plan_count_from_the_start_of_the_contract() -> None:

@@ -13,7 +13,7 @@ from wattline.demand_response.building import case_of
 from wattline.demand_response.jointly import joint_bill
 from wattline.demand_response.reading import read_contract
 from wattline.demand_response.run import run_contract
-from wattline.grid.market import Bid, Contract
+from wattline.grid.market import Bid, Contract, Prices, settle
 from wattline.grid.programme import programme
 from wattline.grid.sites import JointBid, Option
 from wattline.model.signal import Signal
@@ -64,6 +64,21 @@ def test_the_bill_can_be_worked_out_anew_from_the_table(name: str | None, tmp_pa
     if name is not None:
         assert found.figures["programme"]["credit"] == pytest.approx(
             sum(row["credit"] for row in rows))
+
+
+def test_a_credit_is_in_the_bill_only_in_the_place_of_prices_that_nobody_gave() -> None:
+    """With a price of reserve of its own the bill is that of the prices, the credit beside it."""
+    for given, credited in (({}, True), ({"prices": {"reserve": 0.1}}, False)):
+        case = case_of(read_contract(None, SHORT | {"programme": "fcr"} | given))
+        run = run_contract(case, Bid(1500.0, 200.0))
+        prices = case.prices
+        if credited:
+            prices = Prices(prices.energy, Signal.constant(0.0), Signal.constant(0.0))
+        bare = settle(run.actual_w, run.contract, case.signal, prices, start_s=case.judged_s,
+                      end_s=case.end_s, metered=credited)
+        assert run.settlement.credit > 0.0
+        assert run.settlement.cost == pytest.approx(
+            bare.cost - (run.settlement.credit if credited else 0.0))
 
 
 def test_sites_that_bid_together_are_billed_by_the_programme_of_the_first() -> None:

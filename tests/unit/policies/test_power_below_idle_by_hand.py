@@ -95,11 +95,12 @@ def test_under_levels_the_idle_power_beneath_a_job_comes_back(
 def test_a_node_that_is_switched_on_needs_what_it_draws_booting_or_idle_whichever_is_more(
     boot_w: float, units: int
 ) -> None:
-    """Of 10 W off; 80 W are left. Booting at 30 W it needs the 40 W more that it draws idle."""
+    """Four of 10 W are off; 80 W are left. Booting at 30 W each needs the 40 W more that it draws
+    idle."""
     st = under(state(power_w=260.0), 340.0)
     clock = st.clock[0]
-    clock.off, clock.off_w, clock.boot_w = 2, 10.0, boot_w
+    clock.off, clock.off_w, clock.boot_w = 4, 10.0, boot_w
     none = np.zeros(0)
     admission = SimpleNamespace(window_start_s=none, window_end_s=none, ramp_w_per_s=0.0)
-    assert _switch_on(st, admission, 2, 340.0, -1) == units * (boot_w - 10.0)
+    assert _switch_on(st, admission, 4, 340.0, -1) == units * (boot_w - 10.0)
     assert int(clock.actions) == (1 if units else 0)

@@ -6,6 +6,8 @@ its lowest cap and 150 W more at its highest.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.support.regulated import MACHINE, regulated
 
@@ -90,3 +92,24 @@ def test_under_a_hard_limit_the_lending_jobs_come_down_first_and_then_the_urgent
     desk.control[0].limit_w, desk.control[0].bias_w = limit_w, bias_w
     found = qoscap._within_limit(books.state, desk, 1.0)
     assert found == pytest.approx((lending, urgent))
+
+
+@pytest.mark.parametrize(("beside", "starts"), [(0, 0), (1, 1), (2, 2)])
+def test_beside_a_reservation_as_many_servers_are_given_away_as_it_leaves(
+    monkeypatch: pytest.MonkeyPatch, beside: int, starts: int
+) -> None:
+    """Ten of twelve servers are in use. A large job, at its threshold, needs three: they are
+    reserved for when some are left, beside which so many are free. Small jobs that last longer than
+    until then take these and no others."""
+    books, desk = books_of(running=10)
+    large = Submitted("large", 3, 60.0, application="large", codes={"application": 1}, work_s=24.0)
+    books.apply(0, [*(replace(job, job=f"more{row}") for row, job in enumerate(small_jobs(3))),
+                    large])
+    assert begin_cycle(books.state, desk) == 0
+    monkeypatch.setattr(qoscap, "estimate", lambda st, desk, job: (0.1, 2.0)[st.jobs[job].kind])
+    monkeypatch.setattr(qoscap, "reserve", lambda st, desk, servers, free: (100.0, beside))
+    monkeypatch.setattr(qoscap, "ends_by", lambda st, desk, job, wait_s: wait_s > 100.0)
+    desk.control[0].target_w, desk.control[0].reserve = 9e9, 1
+    *_, reserved = qoscap._choose(books.state, desk, 0.0, 0.0, 0.0)
+    assert reserved
+    assert desk.types.starts.tolist() == [starts, 0]
