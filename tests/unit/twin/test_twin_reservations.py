@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.shared_judged import findings
 from tests.support.twin_sites import CONF, site, submit
 
 from wattline.model.errors import InputError
+from wattline.shared_nodes.outcome import KILLED
 from wattline.shared_nodes.simulate import simulate_shared
 
+FOUR = """\
+NodeName=n[1-4] CPUs=8 RealMemory=8000
+PartitionName=p Nodes=ALL Default=YES DefMemPerCPU=100
+"""
 SHOWN = """\
 ReservationName=root_3 StartTime=2025-03-04T09:00:00 EndTime=2025-03-04T11:00:00 Duration=02:00:00
    Nodes=n[1-4] NodeCnt=4 CoreCnt=32 Features=(null) PartitionName=(null) Flags=MAINT,SPEC_NODES
@@ -134,3 +141,24 @@ def test_two_of_one_name_and_what_is_no_list_are_refused(tmp_path: Path) -> None
     with pytest.raises(InputError, match="has no reservation; write it with scontrol"):
         shown(tmp_path, job("1"), "hello\n")
     assert shown(tmp_path, job("1"), "No reservations in the system\n").machine.reservations is None
+
+
+@pytest.mark.parametrize("suspend", ["", "SuspendProgram=/bin/true\nResumeProgram=/bin/true\n"
+                                     "SuspendTime=30\nResumeTimeout=60\n"])
+def test_a_kill_that_comes_late_breaks_no_reservation(tmp_path: Path, suspend: str) -> None:
+    """Planned by their limits the jobs end before it; one that has no such limit is a breach."""
+    late = 0
+    for start in range(70, 130, 6):
+        kept = [{"name": "r", "nodes": "ALL", "start": start, "end": 1000, "users": ["other"]}]
+        text = "".join(submit("-n 8 -t 1", at, -1) for at in range(0, 60, 5))
+        found = site(tmp_path, text, suspend + FOUR, None, reservation=kept)
+        asked = found.made.requests
+        done = simulate_shared(found.machine, asked, found.rules)
+        assert findings(found.machine, asked, found.rules, done) == []
+        ran_on = (done.state == KILLED) & (done.start_s < start) & (done.end_s > start)
+        late += int(ran_on.sum())
+        if ran_on.any():
+            longer = replace(asked, limit_s=np.full_like(asked.limit_s, 3600.0))
+            said = findings(found.machine, longer, found.rules, done)
+            assert any("on a node of the reservation r" in line for line in said)
+    assert late > 0
