@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.examples import TIMES, count
 from tests.support.plain_process import PlainProcess
-from tests.support.seconds_kept import keep
+from tests.support.seconds_kept import NEVER, keep
 from tests.support.shared_paths import share_paths
 from tests.support.shared_statements import share_statements
 from tests.support.time_limit import (  # noqa: F401  (hooks)
@@ -90,16 +90,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 TOOK_S: dict[str, float] = {}
-"""Of each test that was run, by its name."""
+"""Of each test that was run as plain Python, by its name."""
+NOT_CHECKED: set[str] = set()
+"""Names of tests that were run and that `make check` never runs."""
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    TOOK_S[report.nodeid] = TOOK_S.get(report.nodeid, 0.0) + report.duration
+    if not NEVER.isdisjoint(report.keywords):
+        NOT_CHECKED.add(report.nodeid)
+    elif PLAIN:
+        TOOK_S[report.nodeid] = TOOK_S.get(report.nodeid, 0.0) + report.duration
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if not hasattr(session.config, "workerinput"):
-        keep(TOOK_S)
+        keep(TOOK_S, never=NOT_CHECKED)
 
 
 def pytest_collection_finish() -> None:
