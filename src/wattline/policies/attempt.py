@@ -17,7 +17,7 @@ from wattline.policies.contract import (
 )
 from wattline.policies.in_order import lacks_units
 from wattline.policies.leaders import sort_rest
-from wattline.policies.node_classes import expect_classes
+from wattline.policies.node_classes import expect_classes, expected_stretch
 from wattline.policies.profile import add_to_profile, earliest, plan_running
 from wattline.policies.queue import move_up
 from wattline.policies.starting import start
@@ -114,12 +114,14 @@ def _is_passed(st: State, policy: Composition, position: int) -> bool:
 
 @kernel_part
 def time_taken_s(st: State, policy: Composition, job: int, requested_s: float) -> float:
-    """What a job takes by its request at the speed at which it would start now.
+    """The time that a job takes by its request at the speed and on the nodes that it would get now.
 
     Where admission would not start it, at the machine's speed: the best that can be said.
     """
     time_s = planned_s(st, policy.admission, job, requested_s)
-    return float(time_s if time_s < float("inf") else requested_s / st.clock[0].speed)
+    if time_s == float("inf"):
+        time_s = requested_s / st.clock[0].speed
+    return float(time_s * expected_stretch(st, policy.placement, job))
 
 
 @kernel_part

@@ -7,8 +7,14 @@ it would draw is noted before admission is asked, and placement takes the nodes 
 
 from __future__ import annotations
 
-from wattline.model.kernel import constants, kernel, kernel_part
-from wattline.policies.contract import Composition, carries, expect_nodes, refuses
+from wattline.model.kernel import constants, kernel, kernel_part, slot
+from wattline.policies.contract import (
+    Composition,
+    PlacementPolicy,
+    carries,
+    expect_nodes,
+    refuses,
+)
 from wattline.policies.state import NODE_BLOCK, State
 
 BY_NUMBER, LEAST_RISE = constants(2)
@@ -69,6 +75,33 @@ def expect_free(st: State, job: int, least: int, most: int, alone: bool) -> bool
     live.idle_w = idle_w
     live.rise_w = active_w - idle_w
     return True
+
+
+@slot(1, default=True)
+def expected_stretch(st: State, placement: PlacementPolicy, job: int) -> float:
+    """By how much a waiting job takes longer on the nodes that it would get now, of several
+    classes, than at full speed; 1 where that is not known beforehand."""
+    return 1.0
+
+
+@kernel
+def stretch_on_free(st: State, job: int, least: int, most: int) -> float:
+    """Return by how much a job takes longer on the free nodes of these classes that it would get:
+    it goes at the speed of the slowest. 1 where too few are free."""
+    if st.kinds.size < 2:
+        return 1.0
+    missing = st.live[job].units
+    speed = float("inf")
+    kind = next_class(st, job, least, most, -1)
+    while kind >= 0 and missing > 0:
+        taken = min(free_of_kind(st, kind), missing)
+        if taken > 0:
+            speed = min(speed, st.kinds[kind].speed)
+        missing -= taken
+        kind = next_class(st, job, least, most, kind)
+    if missing > 0:
+        return 1.0
+    return 1.0 / speed
 
 
 @kernel

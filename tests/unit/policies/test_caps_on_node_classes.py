@@ -15,6 +15,7 @@ from wattline.physics.powercap import PowerCap
 from wattline.policies.admission.adaptive_setup import adaptive
 from wattline.policies.admission.block import Block
 from wattline.policies.admission.dvfs import Dvfs
+from wattline.policies.admission.none import NoLimit
 from wattline.policies.admission.wait import Wait
 from wattline.policies.admission.watts import Watts
 from wattline.policies.backfill.easy import Easy
@@ -176,3 +177,18 @@ def test_congestion_does_not_speed_up_a_job_at_a_low_frequency():
     slow_s = ready.jobs.run_s / SANDY_BRIDGE.speed()[0]
     assert np.all(took_s >= slow_s * (1 - 1e-9))
     assert np.any(took_s > slow_s * 1.01), "nothing was congested"
+
+
+@pytest.mark.parametrize(("asked_s", "start_s"), [(8.0, 4.0), (9.0, 40.0)])
+def test_a_job_passes_only_if_it_ends_in_time_on_the_slow_nodes_that_it_gets(
+    asked_s: float, start_s: float
+) -> None:
+    """Job 1 has both fast nodes to 20 s, job 2 all four from then on, for 20 s. On a node of half
+    the speed 8 s become 16, from 4 s to 20 s, and 9 s would end at 22 s."""
+    fast, slow = NodeClass("fast", speed=1.0), NodeClass("slow", speed=0.5)
+    machine = Machine((NodeGroup(fast, 2), NodeGroup(slow, 2)))
+    jobs = JobTable.build(submit_s=[0, 1, 4], run_s=[20, 10, asked_s], procs=[2, 4, 1])
+    policy = Composition(Fcfs(), Easy(), NoLimit(), Requested(), FirstFit(), NoRegulation())
+    run = simulate(jobs, machine, policy, Rules(choose_nodes=True))
+    assert run.schedule.start_s.tolist() == [0.0, 20.0, start_s]
+    assert verify(run).findings == ()

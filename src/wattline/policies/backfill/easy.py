@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.kernel import implement, kernel, kernel_part
 from wattline.model.kernel_fetch import fetch_soon
 from wattline.model.promises import HEAD
@@ -51,7 +52,7 @@ from wattline.policies.contract import (
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.in_order import lacks_units
 from wattline.policies.leaders import sort_front, sort_rest, sorted_until
-from wattline.policies.node_classes import expect_classes_alone
+from wattline.policies.node_classes import expect_classes_alone, expected_stretch
 from wattline.policies.planning import faster_when_full, planned_w, rises_s, spares
 from wattline.policies.queue import drop_entries, move_down, sort_queue
 from wattline.policies.releases import first_release_s, list_deferred
@@ -282,8 +283,11 @@ def may_pass(st: State, policy: Composition, job: int) -> bool:
 
 @kernel_part
 def in_time_for(st: State, policy: Composition, job: int, requested_s: float) -> bool:
+    """Say whether a job ends by the head's start, at its level and on the nodes that it would get.
+    """
     clock = st.clock[0]
     time_s = planned_s(st, policy.admission, job, requested_s)
+    time_s *= expected_stretch(st, policy.placement, job)
     return bool(clock.now_s + time_s <= clock.shadow_s)
 
 
@@ -346,6 +350,7 @@ def _reserve_units_and_watts(st: State, policy: Composition, job: int) -> None:
     clock = st.clock[0]
     need = st.live[job].units
     need_w = watts_of(st, policy.admission, job)
+    least_w = need_w - clock.cap_w * CAP_SLACK  # as admission has it: sums are rounded
     available = clock.free - clock.down_owed
     unplaced = st.live[job].unplaced_s == clock.now_s
     first_s = not_before_s(st, policy.admission, job, clock.now_s)
@@ -366,7 +371,7 @@ def _reserve_units_and_watts(st: State, policy: Composition, job: int) -> None:
             unplaced = False
             expected_s, place, index = _next_release(st, place, index + 1)
         if time_s == float("inf") or (
-                available >= need and watts >= need_w and not unplaced
+                available >= need and watts >= least_w and not unplaced
                 and (not cap_rises or not_before_s(st, policy.admission, job, time_s) <= time_s)):
             break
         if cap_rises:
@@ -381,6 +386,8 @@ def _reserve_units_and_watts(st: State, policy: Composition, job: int) -> None:
     clock.shadow_s = time_s
     clock.extra = available - need
     clock.extra_w = watts - need_w
+    if time_s < float("inf"):
+        clock.extra_w = max(clock.extra_w, 0.0)
 
 
 @kernel

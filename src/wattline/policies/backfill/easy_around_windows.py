@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.kernel import implement, kernel, kernel_part, slot
 from wattline.policies.attempt import (
     attempt_configured,
@@ -99,9 +100,10 @@ def _reserve_in_plan(st: State, policy: Composition, position: int) -> None:
     start_s = earliest(st, clock.now_s, entry.units, duration_s)
     while start_s < float("inf"):
         left_w, next_s = _watts_left(st, policy, start_s)
-        if left_w >= need_w and not_before_s(st, policy.admission, job, start_s) <= start_s:
+        least_w = need_w - clock.cap_w * CAP_SLACK  # as admission has it: sums are rounded
+        if left_w >= least_w and not_before_s(st, policy.admission, job, start_s) <= start_s:
             clock.shadow_s = start_s
-            clock.extra_w = left_w - need_w
+            clock.extra_w = max(left_w - need_w, 0.0)
             # A job of no length needs its units for an instant.
             end_s = max(start_s + duration_s, np.nextafter(start_s, float("inf")))
             add_to_profile(st, start_s, end_s, -entry.units)

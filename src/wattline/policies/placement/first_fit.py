@@ -9,7 +9,13 @@ from typing import Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import expect_nodes, give_back, place, starts_only
-from wattline.policies.node_classes import expect_free, first_of_kind, next_class
+from wattline.policies.node_classes import (
+    expect_free,
+    expected_stretch,
+    first_of_kind,
+    next_class,
+    stretch_on_free,
+)
 from wattline.policies.placement.nodes import adopt_kinds, give_back_nodes, take_run
 from wattline.policies.state import NODE_BLOCK, State
 from wattline.policies.traits import takes_any_units
@@ -67,6 +73,12 @@ def _take_free(st: State, job: int, node: int, end: int, missing: int) -> int:
 @kernel
 def _expect_nodes(st: State, placement: FirstFit, job: int, alone: bool) -> bool:
     return expect_free(st, job, 0, st.kinds.size - 1, alone)
+
+
+@implement(expected_stretch, FirstFit)
+@kernel
+def _expected_stretch(st: State, placement: FirstFit, job: int) -> float:
+    return stretch_on_free(st, job, 0, st.kinds.size - 1)
 
 
 @implement(give_back, FirstFit)
