@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from wattline.model.promises import EnergyPeriods, Frequencies, PowerShares, Promises, QueueRule
+from wattline.model.promises import (
+    AccountShares,
+    EnergyPeriods,
+    Frequencies,
+    PowerShares,
+    Promises,
+    QueueRule,
+)
 from wattline.model.reservation import Reservation
 from wattline.model.run import Run
 
@@ -16,8 +23,13 @@ RANGES = {"low_hz": "frequency_hz_min", "high_hz": "frequency_hz_max"}
 """The columns of `jobs.parquet` for what each job allows; jobs of logs have the same."""
 SHARES = {"weight": "share_weight", "least_w": "share_least_w"}
 """The same for what each job may have of the power."""
-COLUMNS = (*RANGES.values(), *SHARES.values())
+ACCOUNTS = {"account": "share_account"}
+"""The same for the account, of an account tree, whose energy counts for each job's place."""
+USER_SHARES = {"user_share": "user_share"}
+"""The same for the share of its user that counts for a job's place."""
+COLUMNS = (*RANGES.values(), *SHARES.values(), *ACCOUNTS.values(), *USER_SHARES.values())
 _LADDER = ("frequency_hz", "speed", "dynamic")
+_TREE = ("parent", "share", "used_j")
 
 
 def to_plain(promises: Promises) -> dict[str, Any]:
@@ -36,11 +48,14 @@ def to_plain(promises: Promises) -> dict[str, Any]:
         plain["shares"] = {"as_measured": promises.shares.as_measured}
     if promises.queue is not None:
         plain["queue"] = asdict(promises.queue)
+    if promises.accounts is not None:
+        plain["accounts"] = {name: getattr(promises.accounts, name) for name in _TREE}
     return plain
 
 
 def from_plain(plain: Mapping[str, Any], ranges: Mapping[str, Any]) -> Promises:
-    budget, ladder, shares = (plain.get(name) for name in ("budget", "frequencies", "shares"))
+    budget, ladder, shares, tree = (
+        plain.get(name) for name in ("budget", "frequencies", "shares", "accounts"))
     return Promises(
         keeps_cap=bool(plain.get("keeps_cap", False)),
         full_speed=bool(plain.get("full_speed", False)),
@@ -56,14 +71,23 @@ def from_plain(plain: Mapping[str, Any], ranges: Mapping[str, Any]) -> Promises:
             **{name: ranges[column] for name, column in SHARES.items()},
             as_measured=bool(shares["as_measured"])),
         queue=None if plain.get("queue") is None else QueueRule(**plain["queue"]),
+        accounts=None if tree is None else AccountShares(
+            parent=np.array(tree["parent"], dtype=np.int64),
+            share=np.array(tree["share"], dtype=np.float64),
+            used_j=np.array(tree["used_j"], dtype=np.float64),
+            account=np.asarray(ranges[ACCOUNTS["account"]], dtype=np.int64)),
+        user_share=ranges.get(USER_SHARES["user_share"]),
     )
 
 
 def range_columns(run: Run) -> dict[str, Any]:
     """By the name of the column; none where no policy asked for frequencies or gave shares."""
-    given = ((run.promises.frequencies, RANGES), (run.promises.shares, SHARES))
-    return {column: getattr(promise, name) for promise, names in given if promise is not None
-            for name, column in names.items()}
+    promises = run.promises
+    given = ((promises.frequencies, RANGES), (promises.shares, SHARES),
+             (promises.accounts, ACCOUNTS),
+             (None if promises.user_share is None else promises, USER_SHARES))
+    return {column: np.asarray(getattr(promise, name), dtype=np.float64)
+            for promise, names in given if promise is not None for name, column in names.items()}
 
 
 def reservations_to_plain(run: Run) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from wattline.engine.loop import (
     TIMERS_FULL,
     run_events,
 )
-from wattline.engine.prepare import Opening, Rules, effective_cap, prepare
+from wattline.engine.prepare import Opening, Rules, effective_cap, prepare, shares_of
 from wattline.engine.world import Simulated
 from wattline.model.jobs import JobTable
 from wattline.model.kernel import at_hand, is_compiled, uncompiled
@@ -33,7 +33,13 @@ from wattline.model.run import EventLog, Outcome, Placement, Run, Schedule
 from wattline.policies.contract import Composition, cycle_s
 from wattline.policies.memory import bound, memories
 from wattline.policies.state import ASIDE, DONE, State, grow
-from wattline.policies.traits import keeps_full_speed, power_wait, queue_rule
+from wattline.policies.traits import (
+    account_shares,
+    keeps_full_speed,
+    power_wait,
+    queue_rule,
+    steers_all,
+)
 
 if TYPE_CHECKING:
     from wattline.policies.view import Policy
@@ -75,6 +81,7 @@ def simulate(
         run = collect(jobs, machine, rules, state, record, time.perf_counter() - started)
         return replace(run, policy_powers=True)
     parts = made_ready(jobs, machine, policy, rules, opening)
+    asked = policy
     started = time.perf_counter()
     after = run_plain(parts) if is_wanted(parts, run_events) else None
     state, record, world, policy = after or parts
@@ -89,15 +96,24 @@ def simulate(
         state, record = run_compiled(state, record, world, policy, progress, loop or run_events)
     engine_s = time.perf_counter() - started
     run = collect(jobs, machine, rules, state, record, engine_s)
-    return replace(run, memories=memories(policy), promises=_promised(policy, rules))
+    return replace(run, memories=memories(policy), promises=_promised(asked, jobs, rules))
 
 
-def _promised(policy: Composition, rules: Rules) -> Promises:
+def _promised(policy: Composition, jobs: JobTable, rules: Rules) -> Promises:
     """Return the promises of a composition that hold on any machine; a scenario knows more."""
     limits = power_wait(policy.admission) != "" and rules.cap_counts == "machine"
-    full = keeps_full_speed(policy)
+    full, together = keeps_full_speed(policy), steers_all(policy.admission)
     return Promises(keeps_cap=rules.cap_w is not None and limits, full_speed=full,
-                    queue=queue_rule(policy) if full else None)
+                    **(queue_promises(policy, jobs, rules) if full or together else {}))
+
+
+def queue_promises(policy: Composition, jobs: JobTable, rules: Rules) -> dict[str, Any]:
+    """Return the promise of a policy to jobs that wait, and the shares that its order goes by."""
+    rule = queue_rule(policy)
+    if rule is None:
+        return {}
+    return {"queue": rule, "accounts": account_shares(policy.order, jobs, rules.logged),
+            "user_share": shares_of(jobs, rules) if rule.terms.get("share") else None}
 
 
 def made_ready(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 
 
@@ -69,6 +70,24 @@ class PowerShares:
     """True where nodes draw what was measured; otherwise a job's configuration says what."""
 
 
+NO_ACCOUNT = -1
+"""Of a job whose user is in no account: what it draws counts for nobody, and its factor is 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class AccountShares:
+    """The account tree of an order by used energy, and the account of each job."""
+
+    parent: IntArray
+    """By account; -1 at the top."""
+    share: FloatArray
+    """By account, among those with the same parent."""
+    used_j: FloatArray
+    """By account, before the run."""
+    account: IntArray
+    """By job; `NO_ACCOUNT` for none."""
+
+
 IN_ORDER, HEAD, ALL = "order", "head", "all"
 """No job starts before one that stands before it; the first that waits keeps its reservation; all
 do."""
@@ -81,12 +100,18 @@ class QueueRule:
     """The rule by which jobs wait, and what each of them may count on."""
 
     order: str
-    """The key by which they stand, as policies are called: fcfs, sjf, largest, wfp, multifactor."""
+    """The key by which they stand, as policies are called: fcfs, sjf, largest, wfp, multifactor,
+    energy-share."""
     terms: Mapping[str, float] = field(default_factory=dict)
     """Weights and other parameters of the key."""
     keeps: str = IN_ORDER
     power: str = ""
     """Fate of a job that lacks watts; empty where power never keeps one from starting."""
+    least_power: float = 1.0
+    """Power of a job at the lowest of the levels to which all are slowed together, relative to full
+    speed; 1 where they are not..."""
+    fastest: float = 1.0
+    """...and progress a second at the highest of them."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +128,10 @@ class Promises:
     frequencies: Frequencies | None = None
     shares: PowerShares | None = None
     queue: QueueRule | None = None
+    accounts: AccountShares | None = None
+    """Of the order of the queue, where that goes by used energy."""
+    user_share: FloatArray | None = None
+    """By job: the share of its user, where the order of the queue weighs it."""
     full_speed: bool = False
     """Nothing slows jobs down, or runs them in another way than they asked for."""
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import singledispatch
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from wattline.model.promises import QueueRule
+from wattline.model.jobs import JobTable
+from wattline.model.promises import AccountShares, QueueRule
 from wattline.model.signal import FloatArray
 from wattline.policies.contract import (
     AdmissionPolicy,
@@ -93,6 +94,14 @@ def queue_order(order: OrderPolicy) -> Key | None:
 
 
 @singledispatch
+def account_shares(
+    order: OrderPolicy, jobs: JobTable, logged: Mapping[str, Any]
+) -> AccountShares | None:
+    """Return the account tree by whose energy an order sorts; None for one that knows none."""
+    return None
+
+
+@singledispatch
 def queue_keeps(backfill: BackfillPolicy) -> str:
     """Return the promise of a backfilling to jobs that wait (`model.promises`); empty for none."""
     return ""
@@ -102,6 +111,13 @@ def queue_keeps(backfill: BackfillPolicy) -> str:
 def power_wait(admission: AdmissionPolicy) -> str | None:
     """Return the fate of a job that lacks watts (`QueueRule.power`); None where no rule says it."""
     return None
+
+
+@singledispatch
+def common_levels(admission: AdmissionPolicy) -> tuple[float, float]:
+    """Return the least power and the highest speed at which all jobs run together, relative to full
+    speed (`QueueRule`)."""
+    return 1.0, 1.0
 
 
 @singledispatch
@@ -136,4 +152,5 @@ def queue_rule(policy: Composition) -> QueueRule | None:
             or not takes_any_units(policy.placement)
             or not keeps_request(policy.configuration)):
         return None
-    return QueueRule(order.name, dict(order.terms), keeps, power)
+    least_power, fastest = common_levels(policy.admission)
+    return QueueRule(order.name, dict(order.terms), keeps, power, least_power, fastest)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wattline.engine.simulate import queue_promises
 from wattline.model.promises import EnergyPeriods, Frequencies, PowerShares, Promises
 from wattline.physics.budget_terms import CARRIES, UNSPENT
 from wattline.policies.admission.none import NoLimit
 from wattline.policies.contract import Composition
-from wattline.policies.traits import keeps_full_speed, queue_rule
+from wattline.policies.traits import keeps_full_speed
 from wattline.scenario.budget_notes import period_edges
 from wattline.scenario.caps import cap_plan
 from wattline.scenario.model import CapPlan
@@ -28,7 +29,8 @@ def promises(plan: Plan, until_s: float) -> Promises:
     if not isinstance(plan.policy, Composition):
         return Promises()
     return replace(_of_power(plan, plan.policy, until_s), shares=_shares(plan, plan.policy),
-                   queue=queue_rule(plan.policy), full_speed=keeps_full_speed(plan.policy))
+                   full_speed=keeps_full_speed(plan.policy),
+                   **queue_promises(plan.policy, plan.jobs, plan.rules))
 
 
 def _of_power(plan: Plan, policy: Composition, until_s: float) -> Promises:

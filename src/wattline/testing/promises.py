@@ -12,7 +12,7 @@ from wattline.model.promises import QueueRule
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
 from wattline.results.verify._base import Finding, Skipped
-from wattline.results.verify.queue import queue
+from wattline.results.verify.queue.rules import queue
 
 Key = Callable[[JobTable, int, float], float]
 """A job's place in the queue at a time: the smaller goes first, ties by row."""

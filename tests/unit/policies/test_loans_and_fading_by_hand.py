@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +15,7 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
 from wattline.policies.admission.lending import Lending, _most_deserving
 from wattline.policies.contract import settle
-from wattline.policies.order.energy_share import _fade
+from wattline.policies.order.energy_share import _charge, _fade
 from wattline.policies.state import make_state
 from wattline.studies.fairshare.study import energy_share
 
@@ -85,3 +86,21 @@ def test_used_joules_are_half_as_many_after_a_half_life() -> None:
         _fade(st, order)
         left_j.append(float(used_j[0]))
     assert left_j == pytest.approx([100.0, 50.0, 50.0, 12.5])
+
+
+@pytest.mark.parametrize("charged_at_s", [(30.0,), (20.0, 30.0), (5.0, 10.0, 29.0, 30.0)])
+def test_energy_fades_from_when_it_was_drawn_however_often_it_is_charged(
+    charged_at_s: tuple[float, ...]
+) -> None:
+    """5 W for 30 s with a half-life of 10 s: 5 x 10 / ln 2 x (1 - 1/8) J are left of 150 J."""
+    order = energy_share(ShareTree.flat(("ann",)), ("ann",), half_life_s=10.0)
+    jobs = JobTable.build(submit_s=[0], run_s=[30], procs=[1], user=[0])
+    st = make_state(jobs, jobs.procs, [5.0], units=1, idle_w=0.0)
+    order = order._replace(memory=order.memory.with_rows(1))
+    order.memory.annotate(0, jobs, {})
+    st.live[0].start_s = 0.0
+    for now_s in charged_at_s:
+        st.clock[0].now_s = now_s
+        _fade(st, order)
+        _charge(st, order, 0, 5.0 * now_s)
+    assert order.memory.used_j[0] == pytest.approx(5.0 * 10.0 / math.log(2.0) * 7 / 8)

@@ -8,6 +8,7 @@ import numpy as np
 
 from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.kernel import implement, kernel
+from wattline.model.promises import STOPS
 from wattline.policies.admission.power import exceeds_alone, never_fits, raised_w
 from wattline.policies.contract import (
     START,
@@ -27,7 +28,7 @@ from wattline.policies.control import level_settings, settings
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_LEVEL, State
-from wattline.policies.traits import steers_all
+from wattline.policies.traits import common_levels, power_wait, steers_all
 
 
 @decides_from_view()
@@ -149,3 +150,15 @@ def _level_settings(axis: Dvfs, level: int) -> dict[str, Any]:
 @steers_all.register
 def _steers_all(admission: Dvfs) -> bool:
     return True
+
+
+@power_wait.register
+def _power_wait(admission: Dvfs) -> str | None:
+    """A change that stops all jobs for a while puts their ends off, as no record says."""
+    untold = admission.jobs_only or admission.latency_s > 0.0 or admission.speed.size < 2
+    return None if untold else STOPS
+
+
+@common_levels.register
+def _common_levels(admission: Dvfs) -> tuple[float, float]:
+    return float(admission.power_factor[0]), float(admission.speed[-1])

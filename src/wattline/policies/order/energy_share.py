@@ -2,7 +2,9 @@
 
 The fair-share factor is that of `wattline.account.fairshare`: 2^(-effective usage / share), the
 usage in joules, faded with a half-life, over a tree of accounts. Usage counts every joule from
-when it was drawn, of running jobs too, so a burst of jobs is ordered while it runs.
+when it was drawn, of running jobs too, so a burst of jobs is ordered while it runs. How often the
+queue is sorted makes no difference: what a job drew since it was last charged has faded by then, as
+if it was drawn evenly.
 """
 
 from __future__ import annotations
@@ -14,24 +16,28 @@ import numpy as np
 
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.kernel import implement, kernel
+from wattline.model.promises import NO_ACCOUNT, AccountShares
+from wattline.model.signal import FloatArray
 from wattline.policies.contract import keys_change, order_told, queue_key
 from wattline.policies.memory import Find, Memory
 from wattline.policies.state import BLOCK, State
+from wattline.policies.traits import Key, account_shares, queue_order
 
 LN_2 = 0.6931471805599453
 
 
 class ShareMemory(Memory):
-    """Joules that each account used, faded up to `faded_s`, and its factor; of jobs the account
-    and the joules that it was charged with."""
+    """Joules that each account used, faded up to `faded_s`, and its factor; of jobs the account,
+    the joules that it was charged with, and when it was (minus infinity: never)."""
 
-    FIELDS = ("used_j", "factor", "faded_s", "account", "charged_j")
-    PER_JOB: ClassVar[Mapping[str, str]] = {"account": "i8", "charged_j": "f8"}
+    FIELDS = ("used_j", "factor", "faded_s", "account", "charged_j", "charged_s")
+    PER_JOB: ClassVar[Mapping[str, str]] = {"account": "i8", "charged_j": "f8", "charged_s": "f8"}
     used_j: Any
     factor: Any
     faded_s: Any
     account: Any
     charged_j: Any
+    charged_s: Any
 
 
 class EnergyShare(NamedTuple):
@@ -102,8 +108,12 @@ def fresh_memory(
     for account, joules in (before_j or {}).items():
         used_j[account] = joules
     faded_s = np.full(1, np.nan if before_j else 0.0)  # NaN: it does not fade before that
-    return ShareMemory.start({"account": account_of}, used_j=used_j, factor=np.zeros(accounts),
-                             faded_s=faded_s)
+    find: dict[str, Find] = {"account": account_of, "charged_s": _never}
+    return ShareMemory.start(find, used_j=used_j, factor=np.zeros(accounts), faded_s=faded_s)
+
+
+def _never(jobs: JobTable, logged: Mapping[str, Any]) -> FloatArray:
+    return np.full(len(jobs), -np.inf)
 
 
 @implement(keys_change, EnergyShare)
@@ -135,10 +145,19 @@ def _told(st: State, order: EnergyShare, job: int) -> None:
 
 @kernel
 def _charge(st: State, order: EnergyShare, job: int, drawn_j: float) -> None:
-    """Charge a job's account with what it drew by now and was not charged for yet."""
+    """Charge a job's account with what it drew by now and was not charged for yet, as far as that
+    has not faded since it was drawn."""
     memory = order.memory
-    memory.used_j[memory.account[job]] += drawn_j - memory.charged_j[job]
+    now_s = st.clock[0].now_s
+    since_s = memory.charged_s[job]
+    since_s = max(since_s, st.live[job].start_s)
+    fading = LN_2 * (now_s - since_s) / order.half_life_s
+    kept = 1.0
+    if fading > 0.0:
+        kept = -np.expm1(-fading) / fading
+    memory.used_j[memory.account[job]] += (drawn_j - memory.charged_j[job]) * kept
     memory.charged_j[job] = drawn_j
+    memory.charged_s[job] = now_s
 
 
 @kernel
@@ -196,3 +215,24 @@ def _refresh_factors(st: State, order: EnergyShare) -> None:
     for account in range(strangers):
         factor[account] = 2.0 ** (-factor[account] / order.norm_share[account])
     factor[strangers] = 0.0
+
+
+@queue_order.register
+def _order(order: EnergyShare) -> Key:
+    return Key("energy-share", {
+        "fair": order.fair, "age": order.age, "size": order.size, "age_max_s": order.age_max_s,
+        "half_life_s": order.half_life_s})
+
+
+@account_shares.register
+def _accounts(
+    order: EnergyShare, jobs: JobTable, logged: Mapping[str, Any]
+) -> AccountShares:
+    """Without the account of users who are in none of the tree: their jobs belong to none."""
+    strangers = order.parent.size - 1
+    account = np.asarray(order.memory.find["account"](jobs, logged), dtype=np.int64)
+    return AccountShares(
+        parent=np.array(order.parent[:strangers], dtype=np.int64),
+        share=np.array(order.share[:strangers], dtype=np.float64),
+        used_j=np.array(order.memory.used_j[:strangers], dtype=np.float64),
+        account=np.where(account == strangers, NO_ACCOUNT, account))

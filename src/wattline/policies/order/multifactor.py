@@ -47,9 +47,8 @@ def _changes(st: State, order: Multifactor) -> bool:
 
 
 @queue_order.register
-def _order(order: Multifactor) -> Key | None:
-    """Shares of users are not among the jobs' own records."""
-    if order.share:
-        return None
+def _order(order: Multifactor) -> Key:
+    """Shares of users are not among the jobs' own records: promises have them by job."""
+    weighed = {"share": order.share} if order.share else {}
     return Key("multifactor", {"age": order.age, "size": order.size,
-                               "age_max_s": order.age_max_s})
+                               "age_max_s": order.age_max_s, **weighed})

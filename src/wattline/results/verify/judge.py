@@ -8,10 +8,12 @@ from typing import Any
 
 from wattline.model.promises import ALL
 from wattline.model.run import Run
-from wattline.results.verify import budget, caps, job_limits, log, placement, plan, power, queue
+from wattline.results.verify import budget, caps, job_limits, log, placement, power
 from wattline.results.verify._base import Counted, Finding, Judged, Rule, Skipped
 from wattline.results.verify.figures import figures
 from wattline.results.verify.node_stays import node_stays
+from wattline.results.verify.queue.plan import plan
+from wattline.results.verify.queue.rules import queue
 from wattline.results.verify.shared.rules import RULES as SHARED
 
 
@@ -124,8 +126,8 @@ RULES = (
     Rule("queue.length", "the queue is what was submitted and not started", log.queue_length),
     Rule("units.placement", "no unit is held twice", placement.placement),
     Rule("queue.rule", "nobody is passed, delayed or kept waiting against the rule of the queue",
-         queue.queue, lambda run: not _plans(run)),
-    Rule("queue.plan", "nobody starts later than he could count on when he arrived", plan.plan,
+         queue, lambda run: not _plans(run)),
+    Rule("queue.plan", "nobody starts later than he could count on when he arrived", plan,
          _plans),
     Rule("energy.machine", "the machine's energy is the integral of its power", power.energy),
     Rule("energy.parts", "energies of jobs and idle units make the whole", power.idle_and_jobs),

@@ -187,7 +187,7 @@ def test_the_number_of_decisions_that_were_judged_is_said(monkeypatch: pytest.Mo
     run = play(BESIDE, 2000.0, admission=Watts())
     judged, = (each for each in verify(run).judged if each.rule == "queue.rule")
     assert (judged.decisions, judged.of) == (8, 8)
-    monkeypatch.setattr("wattline.results.verify.queue.MOST_CELLS", 150)
+    monkeypatch.setattr("wattline.results.verify.queue.instants.MOST_CELLS", 150)
     judged, = (each for each in verify(run).judged if each.rule == "queue.rule")
     assert judged.decisions < judged.of == 8
 

@@ -7,60 +7,17 @@ the order of their times, each as early as it can be.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-
 import numpy as np
 
 from wattline.model.promises import QueueRule
 from wattline.model.run import Run
 from wattline.results.verify._base import Counted, Finding, Skipped, Verdicts
-from wattline.results.verify.queue import join_s, why_not
+from wattline.results.verify.queue.free_units import FreeUnits
+from wattline.results.verify.queue.instants import join_s
+from wattline.results.verify.queue.rules import why_not
 
 MOST_STEPS = 3_000_000
 """Changes of free units that are looked at before the rest of a run is left out."""
-
-
-class _FreeUnits:
-    """Units that are free from each of some times on, up to the next."""
-
-    def __init__(self, units: int) -> None:
-        self.time_s = [-np.inf]
-        self.units = [units]
-        self.steps = 0
-
-    def add(self, start_s: float, end_s: float, units: int) -> None:
-        """Take units (or give them back, where negative) from one time to another."""
-        if end_s <= start_s:
-            return
-        first, last = self._edge(start_s), self._edge(end_s)
-        for place in range(first, last):
-            self.units[place] -= units
-        self.steps += last - first + 1
-
-    def _edge(self, time_s: float) -> int:
-        place = bisect_left(self.time_s, time_s)
-        if place == len(self.time_s) or self.time_s[place] != time_s:
-            self.time_s.insert(place, time_s)
-            self.units.insert(place, self.units[place - 1])
-        return place
-
-    def earliest(self, now_s: float, length_s: float, units: int) -> float:
-        """The first time from now on at which so many units are free for so long."""
-        place = bisect_right(self.time_s, now_s) - 1
-        start_s = now_s
-        while place < len(self.time_s):
-            self.steps += 1
-            if self.time_s[place] >= start_s + length_s:
-                return start_s
-            if self.units[place] < units:
-                start_s = self.time_s[place + 1]
-            place += 1
-        return start_s
-
-    def forget(self, now_s: float) -> None:
-        """Drop what lies before a time."""
-        place = bisect_right(self.time_s, now_s) - 1
-        del self.time_s[:place], self.units[:place]
 
 
 def plan(run: Run) -> Verdicts:
@@ -74,9 +31,10 @@ def plan(run: Run) -> Verdicts:
         return
     ready_s = join_s(run)
     start_s = np.where(ran, schedule.start_s, np.inf)
-    free = _FreeUnits(run.units)
+    free = FreeUnits(run.units)
     planned: dict[int, float] = {}
-    times_s = np.unique(run.events.time_s)
+    # The log has no row for a job that joins the queue after another one has ended.
+    times_s = np.unique(np.append(run.events.time_s, ready_s[ran]))
     joining, starting, ending = (
         _rows_at(column, times_s) for column in (ready_s, start_s, schedule.end_s))
     for at, now_s in enumerate(times_s.tolist()):
@@ -112,6 +70,10 @@ def plan(run: Run) -> Verdicts:
 
 def _cannot_plan(run: Run, rule: QueueRule) -> str:
     took_s = run.schedule.end_s - run.schedule.start_s
+    if any(group.node_class.speed != 1.0 for group in run.machine.groups):
+        return "nodes of some class are slower than jobs are planned with"
+    if run.reservations:
+        return "units are reserved, and the plan is made anew around them"
     if rule.power and run.cap_w is not None:
         return "plans of units beside watts that are short"
     if np.any(took_s[run.ran] > run.jobs.requested_s[run.ran]):
@@ -132,7 +94,7 @@ def _rows_at(column_s: np.ndarray[tuple[int], np.dtype[np.float64]],
     return found
 
 
-def _again(run: Run, free: _FreeUnits, job: int, then_s: float, now_s: float) -> float:
+def _again(run: Run, free: FreeUnits, job: int, then_s: float, now_s: float) -> float:
     """The time of a job once its reservation is made again: as early as can be."""
     if then_s <= now_s:
         return then_s

@@ -1,0 +1,1 @@
+"""Rules of jobs that wait: who stands first, whose reservation holds, who could have started."""
