@@ -49,7 +49,6 @@ class Classes:
                 for first, other in alone])
             self.least_alone_w = np.array([min(each) for each in alone])
         else:
-            self.slowness /= self._speed[0]
             self.idle_w = np.asarray(self._nodes * self._idle_w[0])
             active_w = self._nodes * self._active_w[0]
             own_w = np.where(np.isnan(self._own_w), active_w, self._own_w)
@@ -66,7 +65,7 @@ class Classes:
     def stretch(self, job: int, runs: IntArray, left_w: float) -> float:
         """By how much a job takes longer on the nodes that it would get beside these jobs."""
         if not self.several:
-            return float(self.slowness[job])
+            return 1.0
         return self._on_free(job, runs, left_w)[1]
 
     def _on_free(self, job: int, runs: IntArray, left_w: float) -> tuple[float, float]:

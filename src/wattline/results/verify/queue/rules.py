@@ -44,8 +44,10 @@ def why_not(run: Run) -> str:
         return "jobs ran in other configurations than they asked for"
     if several and (run.placement is None or placed_wrongly(run, run.placement).any()):
         return "nodes of several classes are not named"
+    speeds = {group.node_class.speed for group in run.machine.groups}
+    if not several and speeds != {1.0}:
+        return "all nodes are of another speed than those of the log"
     if several and any(each.nodes for each in run.reservations):
-        speeds = {group.node_class.speed for group in run.machine.groups}
         planned = run.promises.queue is not None and run.promises.queue.power == PLANNED
         if len(speeds) > 1 or planned:
             return "units are reserved, and time or watts of a job depend on its nodes"
