@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tests.support.definitions.admissions import Unlimited, Verdict
-from tests.support.definitions.plan import Plan
+from tests.support.definitions.plan import Claim, Plan
 from tests.support.definitions.world import World
 
 Key = Callable[[World, int], float]
@@ -75,46 +76,84 @@ class Easy:
 
 @dataclass
 class Conservative:
-    """Every job has a reservation from its arrival on, and none is made later but where what runs
-    is not what was planned."""
+    """Every job has a reservation of units from its arrival on, and none is made later but where
+    what runs is not what was planned. Watts are asked for at a start; the first job whose time has
+    come and that lacks them gets a reservation of both as EASY makes it.
+    """
 
     power: Unlimited = field(default_factory=Unlimited)
     planned: dict[int, float] = field(default_factory=dict)
     ends: dict[int, float] = field(default_factory=dict)
     """Expected ends of running jobs at the last decision."""
+    cap_w: float = math.inf
     units: int = -1
-    """In order at the last decision."""
+    """The cap, and units in order, at the last decision."""
+    aside: set[int] = field(default_factory=set)
 
     def decide(self, world: World) -> None:
-        in_order = sorted(self.planned, key=lambda job: (self.planned[job], job))
+        queue = [job for job in world.waiting if not self.power.sets_aside(world, job, True)]
+        self._plan(world, queue)
+        self._start_due(world)
+        self.ends = {run.job: run.expected_s for run in world.running}
+        self.cap_w, self.units = world.cap_w, world.in_order
+        self._wake_at_next_start(world)
+
+    def _plan(self, world: World, queue: list[int]) -> None:
+        in_order = sorted(self.planned.keys() & set(queue), key=self._place)
         running = {run.job for run in world.running}
         early = any(end_s > world.now_s for job, end_s in self.ends.items() if job not in running)
-        changed = self.units not in (-1, world.in_order)
         late = any(start_s < world.now_s for start_s in self.planned.values())
-        if late or changed:
+        back = [job for job in queue if job in self.aside]
+        if late or (self.units != -1 and self._changed(world)):
             self.planned = {}
-            for job in in_order:
+            for job in sorted(queue) if back else in_order:
                 self._reserve(world, job)
         elif early:
             for job in in_order:
                 if self.planned[job] > world.now_s:
-                    del self.planned[job]
+                    before_s = self.planned.pop(job)
                     self._reserve(world, job)
-        for job in sorted(set(world.waiting) - set(self.planned)):
+                    self.planned[job] = min(self.planned[job], before_s)
+        for job in sorted(set(queue) - set(self.planned)):
             self._reserve(world, job)
-        self._start_due(world)
+        self.aside = set(world.waiting) - set(queue)
+
+    def _changed(self, world: World) -> bool:
+        return self.units != world.in_order or (
+            self.power.plans_watts and self.cap_w != world.cap_w)
+
+    def _place(self, job: int) -> tuple[float, int]:
+        return self.planned[job], job
 
     def _reserve(self, world: World, job: int) -> None:
         plan = Plan(world)
         for other, start_s in self.planned.items():
-            plan.add(start_s, self.power.claim(world, other))
-        self.planned[job] = plan.earliest_s(self.power.claim(world, job))
+            plan.add(start_s, Claim(world.requested_s[other], world.units[other]))
+        self.planned[job] = plan.earliest_s(Claim(world.requested_s[job], world.units[job]))
 
     def _start_due(self, world: World) -> None:
-        for job in sorted(self.planned, key=lambda job: (self.planned[job], job)):
-            if self.planned[job] <= world.now_s and world.units[job] <= world.free:
+        plan = None
+        for job in sorted(self.planned, key=self._place):
+            if self.planned[job] > world.now_s:
+                break
+            claim = self.power.claim(world, job)
+            if plan is not None and not (claim.lasts_s == 0 or (
+                    plan.has_units(world.now_s, claim) and plan.has_watts(world.now_s, claim))):
+                continue
+            if world.units[job] > world.free:
+                continue
+            if self.power.admits(world, job) is Verdict.START:
                 del self.planned[job]
-                world.start(job)
-        self.ends = {run.job: run.expected_s for run in world.running}
-        self.units = world.in_order
-        world.wakes |= {t for t in self.planned.values() if world.now_s < t < float("inf")}
+                self.power.start(world, job)
+                if plan is not None:
+                    plan.add(world.now_s, claim)
+            elif plan is None:
+                plan = Plan(world, True)
+                plan.add(plan.earliest_s(claim), claim, waits=True)
+
+    def _wake_at_next_start(self, world: World) -> None:
+        """A planned start is an instant, but where a job is sure to end then if not before."""
+        later_s = min((t for t in self.planned.values() if t > world.now_s), default=math.inf)
+        sure = world.case.overrun == "kill" and later_s in self.ends.values()
+        if later_s < math.inf and not sure:
+            world.wakes.add(later_s)
