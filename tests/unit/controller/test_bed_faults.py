@@ -24,6 +24,8 @@ def test_the_first_fault_comes_seconds_after_the_run_begins_however_long_the_con
     (tmp_path / "bed").mkdir()
     made = Faults(Bed(tmp_path / "bed", nodes=2, port=21000, power=NodePower()),
                   cast(Any, SimpleNamespace(path="")), seed=1)
+    resumed: list[list[str]] = []
+    monkeypatch.setattr(made, "daemons", SimpleNamespace(resume=resumed.append))
     now[0] += 100.0
     begin_s = now[0]
     began_s = 0.0
@@ -31,5 +33,6 @@ def test_the_first_fault_comes_seconds_after_the_run_begins_however_long_the_con
         made.tick(now[0] - begin_s)
         began_s = began_s or (now[0] - begin_s if made.said else 0.0)
         now[0] += 0.1
+    assert resumed == [["n0001", "n0002"]], "an operator looks after nodes at its end"
     assert BETWEEN_S[0] <= began_s <= BETWEEN_S[1] + 0.1
     assert LASTS_S[0] <= ended[0] - begin_s - began_s <= LASTS_S[1] + 0.1

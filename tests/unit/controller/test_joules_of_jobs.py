@@ -375,6 +375,21 @@ def test_what_slurm_forgot_has_no_epilog_to_be_held_to(
     assert worst(found) == pytest.approx(2000 / 2630) if held_to_it else math.isnan(worst(found))
 
 
+def test_what_slurm_forgot_while_it_ran_is_held_to_no_epilog(writer) -> None:
+    """It was killed at 12 s, and lets the job wait as before its start; its work went on to 32 s."""
+    found = Gathering("c")
+    found.hear(drawn(*range(0, 40, 2)))
+    found.look([job()], T + 10.6)
+    found.look([job("PENDING", start_s=math.nan)], T + 14.5)
+    writer.enter(found.batch({}), T + 20)
+    log = [{"held": "7", "node": "n1", "start_s": T + 10.4, "end_s": T + 32.7, "died": False,
+            "energy_j": 2630.0, "late_j": 0.0}]
+    life, = joules_of(writer.folder / "site.db", "c", ["7"], log)
+    assert (life.state, life.unended) == ("RUNAWAY", True)
+    assert life.error > 0.5
+    assert math.isnan(worst([life]))
+
+
 def test_a_missing_reading_is_no_joule_and_one_after_a_reset_is_said() -> None:
     found = Gathering("c")
     report = drawn(1.0)[0]

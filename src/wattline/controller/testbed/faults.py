@@ -68,16 +68,17 @@ class Faults:
         return self._deck.pop(0)
 
     def over(self) -> None:
-        """End what is wrong now."""
+        """End what is wrong now, and put nodes back as an operator would: Slurm drains one on which
+        a job still ran that it had forgotten when the job's number came again."""
         if self._undo is not None:
             self._undo()
             self._undo = None
+        self.daemons.resume(self.bed.names)
         self._next_s = time.monotonic() + self.random.uniform(*BETWEEN_S)
 
     def last(self) -> None:
         """End what is wrong now, and leave all nodes as they were found."""
         self.over()
-        self.daemons.resume(self.bed.names)
 
     def _kill_controller(self) -> Undo:
         self.controller.kill()

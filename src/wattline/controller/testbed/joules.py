@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import select
 
 from wattline.account.measured.holdings import hosts_of
+from wattline.account.measured.records import RUNAWAY
 from wattline.account.measured.tables import lives
 from wattline.account.store import Store
 
@@ -94,5 +95,6 @@ def _life(row: Any, holds: Iterable[Mapping[str, Any]], forgotten_s: float) -> L
         math.nan if row.energy_j is None else float(row.energy_j),
         math.nan if row.told_j is None else float(row.told_j), row.source,
         float(row.coverage or 0.0),
-        row.start_s < forgotten_s or any(each["died"] for each in mine.values()),
+        row.start_s < forgotten_s or row.state == RUNAWAY
+        or any(each["died"] for each in mine.values()),
         sum(each["late_j"] for each in mine.values()))
