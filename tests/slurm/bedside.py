@@ -10,15 +10,23 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from wattline.controller.testbed.layout import Bed
+from wattline.controller.testbed.running import BedRun
 
 OURS = ("-H", "--comment=wattline")
 """Options of a job that waits for a controller."""
 
 
+PATIENCE_S = 180.0
+"""One limit of all waits, for programs too: a machine that is slow is no failure. What has a limit
+of its own is measured, not waited for."""
+
+
 def slurm(bed: Bed, *command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30,
-                          env={**os.environ, **bed.environment})
+    done = subprocess.run(command, capture_output=True, text=True, check=True,
+                          timeout=PATIENCE_S, env={**os.environ, **bed.environment})
     return done.stdout.strip()
 
 
@@ -27,14 +35,14 @@ def submit(bed: Bed, seconds: float, watts: float, *options: str) -> str:
                  str(bed.folder / "job.sh"), str(seconds), str(watts))
 
 
-PATIENCE = 3.0
-"""Waits are given for a quiet machine; what has a limit is measured, not waited for."""
+LONG_S = 900.0
+"""Of work that a test ends itself: on a busy machine a minute is over before all is looked at."""
 STARTED: list[subprocess.Popen[str]] = []
 """Controllers of the test: one that a failed test left would start the jobs of the next."""
 
 
-def until(ready: Callable[[], bool], within_s: float = 30.0) -> None:
-    until_s = time.monotonic() + PATIENCE * within_s
+def until(ready: Callable[[], bool]) -> None:
+    until_s = time.monotonic() + PATIENCE_S
     while not ready():
         assert time.monotonic() < until_s, "it did not happen"
         time.sleep(0.1)
@@ -49,14 +57,19 @@ def runs(bed: Bed, job: str) -> bool:
     return slurm(bed, "squeue", "-h", "-j", job, "-o", "%T") == "RUNNING"
 
 
-def finish(bed: Bed, job: str, nodes: int) -> None:
-    """Let the work of a running job be done now: a test need not wait for a length of time."""
+def finish(
+    bed: Bed, job: str, nodes: int, wait: Callable[[Callable[[], bool]], object] = until
+) -> None:
+    """Let the work of a running job be done now: a test need not wait for a length of time.
+
+    `wait` is how it is waited for: a controller of this process goes on only where it cycles.
+    """
     pipe = bed.work / f"{job}.0"
     until(pipe.exists)
     opened = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)  # it stays open until the last node has read
     try:
         os.write(opened, b"ended\n" * nodes)
-        until(lambda: not runs(bed, job))
+        wait(lambda: not runs(bed, job))
     finally:
         os.close(opened)
 
@@ -80,12 +93,18 @@ def held_j(bed: Bed, job: str) -> list[float]:
     return [said["energy_j"] for said in map(json.loads, lines) if said.get("held") == job]
 
 
-def held_until_s(bed: Bed, job: str, node: str) -> float:
-    """Return when the epilog of a job ran on a node, by the emulator."""
+def stay(bed: Bed, job: str, node: str = "") -> dict[str, Any]:
+    """Return what the emulator says of a job that was on a node, or on one alone, and left it."""
     lines = (bed.logs / "emulator.jsonl").read_text().splitlines()
-    found, = (said["end_s"] for said in map(json.loads, lines)
-              if said.get("held") == job and said["node"] == node)
-    return float(found)
+    found, = (said for said in map(json.loads, lines)
+              if said.get("held") == job and node in ("", said["node"]))
+    return dict(found)
+
+
+def start_s(run: BedRun) -> float:
+    """Seconds by which a decided start may differ from Slurm's: those of this run took so long in
+    the median until they were seen, and Slurm's times are whole seconds."""
+    return 1.0 + float(np.nanmedian([job.delay_s for job in run.seen]))
 
 
 def under_s(bed: Bed, cap_w: float, since_s: float) -> float:

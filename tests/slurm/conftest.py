@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.slurm.bedside import STARTED, cap_w, runs, slurm, submit, until
+from tests.slurm.pace import Pace
 from wattline.controller.configuration import read_configuration
 from wattline.controller.licences import LicenceNet
 from wattline.controller.serving import fleet_of
@@ -41,6 +42,13 @@ def bed() -> Iterator[Bed]:
     take_down(folder)
     shutil.rmtree(folder, ignore_errors=True)
     assert not processes_of(folder), "a bed that is taken down leaves no job behind"
+
+
+@pytest.fixture(scope="session")
+def pace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pace]:
+    made = Pace(tmp_path_factory.mktemp("pace") / "seconds")
+    yield made
+    made.close()
 
 
 @contextmanager
@@ -71,7 +79,7 @@ def empty(bed: Bed) -> Iterator[None]:
     daemons = Daemons(bed)
     for name, said in daemons.resume(bed.names).items():
         warnings.warn(f"{name} was {said}", stacklevel=1)
-    assert not daemons.away()
+    until(lambda: not daemons.away())
     yield
     while STARTED:
         process = STARTED.pop()

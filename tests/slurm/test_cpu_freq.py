@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.slurm.bedside import OURS, cap_w, runs, slurm, submit, until
+from tests.slurm.bedside import LONG_S, OURS, cap_w, runs, slurm, submit, until
 from tests.slurm.test_serving import cycles, site
 from wattline.controller.serving import serving
 from wattline.controller.testbed.layout import Bed
@@ -22,10 +22,10 @@ def test_a_job_counts_at_the_frequency_that_it_allows(bed: Bed, tmp_path: Path) 
     with serving(config, act=True) as here:
         cycles(here, lambda: here.books.power_w > 0.0)
         asked = {"": 300.0, "1200000-2000000": 216.0, "1200000": 132.0}
-        jobs = {words: submit(bed, 60, 300, *OURS, *([f"--cpu-freq={words}"] if words else []),
-                              "-N", "1", "-t", "5", "-L", "watts:300") for words in asked}
-        tasks = submit(bed, 60, 300, *OURS, "-a", "1-2", "--cpu-freq=low", "-N", "1", "-t", "5",
-                       "-L", "watts:300")
+        jobs = {words: submit(bed, LONG_S, 300, *OURS, *([f"--cpu-freq={words}"] if words else []),
+                              "-N", "1", "-t", "20", "-L", "watts:300") for words in asked}
+        tasks = submit(bed, LONG_S, 300, *OURS, "-a", "1-2", "--cpu-freq=low", "-N", "1", "-t",
+                       "20", "-L", "watts:300")
         booked_w: dict[str, float] = {}
 
         def begun() -> bool:
@@ -35,7 +35,7 @@ def test_a_job_counts_at_the_frequency_that_it_allows(bed: Bed, tmp_path: Path) 
                     booked_w.pop(words)
             return all(runs(bed, job) for job in (*jobs.values(), f"{tasks}_1", f"{tasks}_2"))
 
-        cycles(here, begun, 40.0)
+        cycles(here, begun)
         assert booked_w == pytest.approx(asked, abs=1.0)
         node = slurm(bed, "squeue", "-h", "-j", jobs["1200000"], "-o", "%N")
         until(lambda: cap_w(bed, node) == pytest.approx(132.0, abs=1.0))

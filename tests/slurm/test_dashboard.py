@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.slurm.bedside import OURS, runs, slurm, submit, until
+from tests.slurm.bedside import LONG_S, OURS, PATIENCE_S, runs, slurm, submit, until
 from tests.support.serving import Served, served
 from wattline.controller.testbed.layout import Bed
 
@@ -37,20 +37,20 @@ def live(bed: Bed, tmp_path: Path) -> Iterator[Served]:
     try:
         with served("--live", "--config", str(site), "--port", "0", "--operator", "root",
                     log=tmp_path / "server") as server:
-            until((tmp_path / "controller" / "machine.json").exists, within_s=120)
+            until((tmp_path / "controller" / "machine.json").exists)
             yield server
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(timeout=60)
+        process.wait(timeout=PATIENCE_S)
         slurm(bed, "scancel", "-u", "root")
 
 
 def ordered(server: Served, watts: float) -> list[str]:
     """Set the cap as the page does; what was shown before."""
     wanted: dict[str, Any] = {"action": "set_cap", "value": {"watts": watts}}
-    shown = httpx.post(f"{server.url}/api/operator/preview", json=wanted, timeout=20).json()
+    shown = httpx.post(f"{server.url}/api/operator/preview", json=wanted, timeout=PATIENCE_S).json()
     done = httpx.post(f"{server.url}/api/operator/apply",
-                      json={**wanted, "confirm": shown["confirm"]}, timeout=20)
+                      json={**wanted, "confirm": shown["confirm"]}, timeout=PATIENCE_S)
     assert done.status_code == 200, done.text
     assert done.json()["said"] == f"the cap is {watts:,.0f} W from now on"
     return list(shown["consequences"])
@@ -61,7 +61,7 @@ def test_a_cap_that_is_set_in_the_browser_decides_what_starts(
 ) -> None:
     """Six idle nodes draw 540 W; under 800 W one of them can have a job of 300 W, and not two."""
     ordered(live, 800)
-    first, second = (submit(bed, 120, 250, *OURS, "-N", "1", "-t", "5", "-L", "watts:300")
+    first, second = (submit(bed, LONG_S, 250, *OURS, "-N", "1", "-t", "20", "-L", "watts:300")
                      for _ in range(2))
     until(lambda: runs(bed, first))
     until(lambda: live.get("/api/now").json()["running"] == 1)  # seen, and no longer starting

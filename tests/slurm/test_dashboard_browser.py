@@ -14,7 +14,7 @@ import httpx
 import pytest
 import tomli_w
 
-from tests.slurm.bedside import OURS, runs, slurm, submit, until
+from tests.slurm.bedside import LONG_S, OURS, PATIENCE_S, runs, slurm, submit, until
 from tests.support.browsers import chromium
 from tests.support.serving import Served, served
 from wattline.controller.testbed.agents import agents_of
@@ -45,11 +45,11 @@ def live(bed: Bed, tmp_path: Path, token: str) -> Iterator[Served]:
     try:
         with served("--live", "--config", str(site), "--port", "0", "--tokens",
                     str(tmp_path / "tokens"), log=tmp_path / "server") as server:
-            until((tmp_path / "controller" / "machine.json").exists, within_s=120)
+            until((tmp_path / "controller" / "machine.json").exists)
             yield server
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(timeout=60)
+        process.wait(timeout=PATIENCE_S)
         slurm(bed, "scancel", "-u", "root")
         if "wattline-cap" in slurm(bed, "scontrol", "-o", "show", "reservation"):
             slurm(bed, "scontrol", "delete", "ReservationName=wattline-cap")
@@ -60,13 +60,14 @@ def test_an_operator_lowers_the_cap_in_the_browser_and_sees_the_power_come_down(
 ) -> None:
     """Four nodes at 240 W and two idle ones draw 1,140 W; 900 W is less than that."""
     def now() -> dict[str, float]:
-        return dict(httpx.get(f"{live.url}/api/now", timeout=20,
+        return dict(httpx.get(f"{live.url}/api/now", timeout=PATIENCE_S,
                               headers={"Authorization": f"Bearer {token}"}).json())
 
     for _ in range(2):
-        submit(bed, 120, 240, *OURS, "-N", "2", "-t", "5", "-L", "watts:480")
+        submit(bed, LONG_S, 240, *OURS, "-N", "2", "-t", "20", "-L", "watts:480")
     with chromium() as browser:
         page = browser.new_page()
+        page.set_default_timeout(1000.0 * PATIENCE_S)
         wrong: list[str] = []
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.goto(live.url)
@@ -74,8 +75,8 @@ def test_an_operator_lowers_the_cap_in_the_browser_and_sees_the_power_come_down(
         page.get_by_role("button", name="Log in").click()
         power = page.locator('[data-tile="Power"]')
         power.locator(".value").wait_for()
-        until(lambda: bool(now()["measured"]) and now()["power_w"] > 1100, within_s=30)
-        page.locator('[data-tile="Power"] .value', has_text="1.1").wait_for(timeout=10_000)
+        until(lambda: bool(now()["measured"]) and now()["power_w"] > 1100)
+        page.locator('[data-tile="Power"] .value', has_text="1.1").wait_for()
         assert "measured" in power.locator(".more").inner_text()
         assert page.get_by_role("heading", name="By feed").is_visible()
         page.get_by_role("button", name="Change the machine").click()
@@ -83,22 +84,21 @@ def test_an_operator_lowers_the_cap_in_the_browser_and_sees_the_power_come_down(
         dialog.get_by_label("New cap (kW)").fill("0.9")
         dialog.get_by_role("button", name="Show what follows").click()
         consequences = dialog.locator(".consequences")
-        consequences.wait_for(timeout=20_000)
+        consequences.wait_for()
         assert "above it" in consequences.inner_text()
         dialog.get_by_label("I have read this").check()
         dialog.get_by_role("button", name="Confirm").click()
-        dialog.locator(".done", has_text="the cap is 900 W from now on").wait_for(timeout=20_000)
+        dialog.locator(".done", has_text="the cap is 900 W from now on").wait_for()
         dialog.get_by_role("button", name="Close").click()
-        page.locator('[data-tile="Cap"] .value', has_text="900 W").wait_for(timeout=10_000)
-        page.locator('[data-tile="Power"]:not(.bad) .more', has_text="of the cap").wait_for(
-            timeout=15_000)
+        page.locator('[data-tile="Cap"] .value', has_text="900 W").wait_for()
+        page.locator('[data-tile="Power"]:not(.bad) .more', has_text="of the cap").wait_for()
         assert wrong == []
     until(lambda: 800 < now()["power_w"] <= 900)
     lines = [json.loads(line) for line in
              (tmp_path / "controller" / "actions.jsonl").read_text().splitlines()]
     assert [(line["who"], line["outcome"]) for line in lines] == [("olga", "asked"),
                                                                   ("olga", "done")]
-    history = httpx.get(f"{live.url}/api/history", timeout=20,
+    history = httpx.get(f"{live.url}/api/history", timeout=PATIENCE_S,
                         headers={"Authorization": f"Bearer {token}"}).json()
     assert max(filter(None, history["power_w"])) > 1100
     assert history["cap_w"][-1] == 900
@@ -108,30 +108,31 @@ def test_an_operator_lets_slurm_start_jobs_in_the_browser(
     bed: Bed, live: Served, token: str, tmp_path: Path
 ) -> None:
     """Six idle nodes draw 540 W: two jobs of four nodes at 240 W do not fit under 1,300 W."""
-    first, second = (submit(bed, 120, 240, *OURS, "-N", "4", "-t", "5", "-L", "watts:960")
+    first, second = (submit(bed, LONG_S, 240, *OURS, "-N", "4", "-t", "20", "-L", "watts:960")
                      for _ in range(2))
     until(lambda: runs(bed, first))
     with chromium() as browser:
         page = browser.new_page()
+        page.set_default_timeout(1000.0 * PATIENCE_S)
         wrong: list[str] = []
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.goto(live.url)
         page.get_by_label("Token").fill(token)
         page.get_by_role("button", name="Log in").click()
-        page.locator(".when", has_text="decide mode since").wait_for(timeout=20_000)
+        page.locator(".when", has_text="decide mode since").wait_for()
         page.get_by_role("button", name="Change the machine").click()
         dialog = page.get_by_role("dialog")
         dialog.get_by_label("What to change").select_option("set_mode")
         assert dialog.get_by_label("Who starts jobs").input_value() == "guard"
         dialog.get_by_role("button", name="Show what follows").click()
         consequences = dialog.locator(".consequences")
-        consequences.wait_for(timeout=20_000)
+        consequences.wait_for()
         assert "licences, whatever when_stopped says: 1" in consequences.inner_text()
         dialog.get_by_label("I have read this").check()
         dialog.get_by_role("button", name="Confirm").click()
-        dialog.locator(".done", has_text="guard mode from now on").wait_for(timeout=20_000)
+        dialog.locator(".done", has_text="guard mode from now on").wait_for()
         dialog.get_by_role("button", name="Close").click()
-        page.locator(".when", has_text="guard mode since").wait_for(timeout=20_000)
+        page.locator(".when", has_text="guard mode since").wait_for()
         page.set_viewport_size({"width": 375, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= 375
         assert wrong == []

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.slurm.bedside import runs, slurm, submit, until
+from tests.slurm.bedside import LONG_S, PATIENCE_S, runs, slurm, submit, until
 from tests.support.commands import ok
 from wattline.controller.testbed.layout import Bed
 from wattline.controller.testbed.running import replays
@@ -28,7 +28,7 @@ folder = "controller"
 
 def wattline(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "wattline", *words], capture_output=True,
-                          text=True, check=False, timeout=120)
+                          text=True, check=False, timeout=PATIENCE_S)
 
 
 @pytest.fixture
@@ -49,11 +49,11 @@ def config(bed: Bed, tmp_path: Path) -> Iterator[tuple[str, str]]:
                                 str(site), "--act"], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
     try:
-        until((tmp_path / "controller" / "status.json").exists, within_s=120)
+        until((tmp_path / "controller" / "status.json").exists)
         yield "--config", str(site)
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(timeout=60)
+        process.wait(timeout=PATIENCE_S)
         slurm(bed, "scancel", "-u", "root")
 
 
@@ -62,10 +62,10 @@ def test_an_operator_lowers_raises_and_reserves_the_cap(
 ) -> None:
     """Six idle nodes draw 540 W; under 800 W one of them can have a job of 300 W, and not two."""
     assert said("power", "set", "--live", *config, "--cap", "800W").startswith("the cap is 800 W")
-    first = submit(bed, 120, 250, "-H", "-N", "1", "-t", "5", "-L", "watts:300", "--comment",
+    first = submit(bed, LONG_S, 250, "-H", "-N", "1", "-t", "20", "-L", "watts:300", "--comment",
                    "wattline")
     until(lambda: runs(bed, first))
-    second = submit(bed, 120, 250, "-H", "-N", "1", "-t", "5", "-L", "watts:300", "--comment",
+    second = submit(bed, LONG_S, 250, "-H", "-N", "1", "-t", "20", "-L", "watts:300", "--comment",
                     "wattline")
     until(lambda: "watts" in said("controller", "explain", second, *config))
     why = json.loads(said("controller", "explain", second, *config, "--json"))

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.slurm.bedside import slurm, until
+from tests.slurm.pace import Pace
 from wattline.controller.configuration import read_configuration
 from wattline.controller.doctor import slurm as asked_slurm
 from wattline.controller.doctor.asking import doctor
@@ -106,9 +107,10 @@ def test_clocks_that_differ_are_named(site: Path) -> None:
 
 
 def test_an_accounting_that_gives_no_answer_is_named(
-    bed: Bed, site: Path, monkeypatch: pytest.MonkeyPatch
+    bed: Bed, site: Path, monkeypatch: pytest.MonkeyPatch, pace: Pace
 ) -> None:
-    monkeypatch.setattr(asked_slurm, "PATIENCE_S", 4.0)  # nobody else is waited for as long
+    # Nobody else is waited for as long.
+    monkeypatch.setattr(asked_slurm, "PATIENCE_S", 4.0 * pace.now)
     pid = int((bed.pids / "slurmdbd").read_text())
     os.kill(pid, signal.SIGSTOP)
     try:

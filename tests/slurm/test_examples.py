@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import wattline as wl
-from tests.slurm.bedside import runs, slurm, state, submit, truth, until
+from tests.slurm.bedside import LONG_S, PATIENCE_S, runs, slurm, state, submit, truth, until
 from wattline.controller.configuration import read_configuration
 from wattline.controller.serving import serving
 from wattline.controller.testbed.layout import Bed
@@ -60,7 +60,7 @@ def with_lua(bed: Bed, mode: str, licences: int = 2400, *, shared: bool = False)
 
 def as_nobody(bed: Bed, *command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*NOBODY, *command], capture_output=True, text=True, check=False,
-                          timeout=30, cwd="/tmp", env={**os.environ, **bed.environment})
+                          timeout=PATIENCE_S, cwd="/tmp", env={**os.environ, **bed.environment})
 
 
 def submit_as_nobody(bed: Bed, *options: str) -> str:
@@ -79,45 +79,45 @@ def seen(bed: Bed, label: str):
 def test_in_guard_mode_slurm_keeps_the_cap_by_licences(bed: Bed) -> None:
     """1,000 W for jobs of 300 W a node: three nodes at once, whoever starts them."""
     with with_lua(bed, "guard", licences=1000):
-        labels = [submit(bed, 60, 250, "-N", nodes, "-t", "5") for nodes in ("2", "1", "1")]
+        labels = [submit(bed, LONG_S, 250, "-N", nodes, "-t", "20") for nodes in ("2", "1", "1")]
         until(lambda: runs(bed, labels[0]) and runs(bed, labels[1]))
         last = seen(bed, labels[2])
         assert last.licenses == {"watts": 300}
         assert last.state == "PENDING"
         until(lambda: seen(bed, labels[2]).reason == "Licenses")
-        own = submit(bed, 60, 250, "-N", "1", "-t", "5", "-L", "watts:100")
+        own = submit(bed, LONG_S, 250, "-N", "1", "-t", "20", "-L", "watts:100")
         until(lambda: runs(bed, own))
         assert seen(bed, own).licenses == {"watts": 100}
 
 
 def test_nodes_are_found_from_what_a_job_asks_for(bed: Bed) -> None:
     with with_lua(bed, "guard"):
-        wide = submit(bed, 60, 250, "-H", "-n", "40")
+        wide = submit(bed, LONG_S, 250, "-H", "-n", "40")
         assert seen(bed, wide).licenses == {"watts": 600}
-        range_ = submit(bed, 60, 250, "-H", "-N", "1-3")
+        range_ = submit(bed, LONG_S, 250, "-H", "-N", "1-3")
         assert seen(bed, range_).licenses == {"watts": 900}
 
 
 def test_a_job_gets_no_more_nodes_than_its_watts_are_counted_for(bed: Bed) -> None:
     with with_lua(bed, "guard"):
-        spread = submit(bed, 60, 250, "-n", "6", "--spread-job")
+        spread = submit(bed, LONG_S, 250, "-n", "6", "--spread-job")
         until(lambda: runs(bed, spread))
         assert len(seen(bed, spread).node_list) == 1
         assert seen(bed, spread).licenses == {"watts": 300}
-        single = submit(bed, 60, 250, "-H", "-n", "6", "--ntasks-per-node=1")
+        single = submit(bed, LONG_S, 250, "-H", "-n", "6", "--ntasks-per-node=1")
         assert seen(bed, single).licenses == {"watts": 1800}
 
 
 @pytest.mark.parametrize("said", ["watts", "watts:0"])
 def test_watts_without_a_number_are_those_of_the_nodes(bed: Bed, said: str) -> None:
     with with_lua(bed, "guard"):
-        label = submit(bed, 60, 250, "-H", "-N", "4", "-L", said)
+        label = submit(bed, LONG_S, 250, "-H", "-N", "4", "-L", said)
         assert seen(bed, label).licenses == {"watts": 1200}
 
 
 def test_one_licence_or_another_is_refused(bed: Bed) -> None:
     with with_lua(bed, "guard"), pytest.raises(subprocess.CalledProcessError) as refused:
-        submit(bed, 60, 250, "-N", "4", "-L", "watts:1200|watts:1")
+        submit(bed, LONG_S, 250, "-N", "4", "-L", "watts:1200|watts:1")
     assert "join them by commas" in refused.value.stderr
 
 
@@ -145,7 +145,7 @@ def test_a_job_that_moves_under_the_cap_gets_its_watts(bed: Bed, mode: str, held
     if bed.root:
         pytest.skip("the other Slurm knows no user but root")
     with with_lua(bed, mode):
-        submit(bed, 60, 250, "-p", "other", "-N", "6")
+        submit(bed, LONG_S, 250, "-p", "other", "-N", "6")
         label = submit_as_nobody(bed, "-p", "other", "-n", "40")
         assert seen(bed, label).licenses == {}
         assert not as_nobody(bed, "scontrol", "update", f"JobId={label}",
@@ -161,22 +161,22 @@ def test_a_job_that_moves_under_the_cap_gets_its_watts(bed: Bed, mode: str, held
 def test_where_jobs_share_nodes_the_controller_attaches_their_watts(bed: Bed) -> None:
     """Whole nodes' watts for four CPUs would stop others for nothing."""
     with with_lua(bed, "guard", shared=True):
-        few = seen(bed, submit(bed, 60, 250, "-n", "4"))
+        few = seen(bed, submit(bed, LONG_S, 250, "-n", "4"))
         assert few.held
         assert few.licenses == {}
         assert few.comment == "wattline"
-        own = seen(bed, submit(bed, 60, 250, "-n", "4", "-L", "watts:30"))
+        own = seen(bed, submit(bed, LONG_S, 250, "-n", "4", "-L", "watts:30"))
         assert own.licenses == {"watts": 30}
 
 
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv (util-linux)")
 def test_in_decide_mode_jobs_are_held_marked_and_not_released_by_their_users(bed: Bed) -> None:
     with with_lua(bed, "decide"):
-        label = submit(bed, 60, 250, "-N", "1", "--comment", "mine")
+        label = submit(bed, LONG_S, 250, "-N", "1", "--comment", "mine")
         job = seen(bed, label)
         assert job.held
         assert job.comment == "wattline mine"
-        mine = submit(bed, 60, 250, "-H", "-N", "1")
+        mine = submit(bed, LONG_S, 250, "-H", "-N", "1")
         assert seen(bed, mine).comment == ""  # held by its user: none of the controller's
         if not bed.root:  # the other Slurm knows no user but root
             theirs = submit_as_nobody(bed, "-H", "-N", "1")
@@ -202,11 +202,11 @@ def test_the_controller_starts_what_the_plugin_holds(bed: Bed, tmp_path: Path) -
         text = text.replace(old, new)
     site.write_text(text)
     with with_lua(bed, "decide"):
-        label = submit(bed, 60, 250, "-N", "2", "-t", "5")
+        label = submit(bed, LONG_S, 250, "-N", "2", "-t", "20")
         with serving(read_configuration(site), act=True) as controller:
             # More than one: jobs of the test before may still be leaving their nodes.
             until(lambda: bool(controller.cycle()) and runs(bed, label))
-            waits = submit(bed, 60, 250, "-N", "2", "-t", "5")
+            waits = submit(bed, LONG_S, 250, "-N", "2", "-t", "20")
             controller.cycle()
             said = wl.live_status(site)
             assert [job["job"] for job in said["running"]["jobs"]] == [label]

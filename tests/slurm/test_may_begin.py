@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.slurm.bedside import OURS, finish, slurm, submit, until
+from tests.slurm.bedside import LONG_S, OURS, finish, slurm, submit, until
 from wattline.controller.answers import explained
 from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.controller import Controller
@@ -97,15 +97,15 @@ def test_none_starts_before_it_may_and_others_do_not_starve(
         seen = Watched(bed, here, site)
         # None ends by itself: on a busy machine it takes a minute until all were seen.
         options = (*OURS, *asks, "-t", "20")
-        first = submit(bed, 900, 200, *options)
-        after = submit(bed, 900, 200, *options, f"--dependency=afterok:{first}")
-        wrong = submit(bed, 900, 200, *options, f"--dependency=afternotok:{first}")
-        soon = submit(bed, 900, 200, *options, f"--begin=now+{DAY_S}")
-        never = submit(bed, 900, 200, *options, f"--begin=now+{DAY_S}")
-        array = submit(bed, 900, 200, *options, "--array=1-2%1")
+        first = submit(bed, LONG_S, 200, *options)
+        after = submit(bed, LONG_S, 200, *options, f"--dependency=afterok:{first}")
+        wrong = submit(bed, LONG_S, 200, *options, f"--dependency=afternotok:{first}")
+        soon = submit(bed, LONG_S, 200, *options, f"--begin=now+{DAY_S}")
+        never = submit(bed, LONG_S, 200, *options, f"--begin=now+{DAY_S}")
+        array = submit(bed, LONG_S, 200, *options, "--array=1-2%1")
         parts = slurm(bed, "sbatch", "--parsable", "-o", "/dev/null", *options, ":", *asks,
                       str(bed.folder / "job.sh"), "900", "200")
-        last = submit(bed, 900, 200, *options)
+        last = submit(bed, LONG_S, 200, *options)
         tasks = [f"{array}_1", f"{array}_2"]
         components = [f"{parts}+0", f"{parts}+1"]
 

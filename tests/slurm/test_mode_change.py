@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.slurm.bedside import OURS, finish, runs, slurm, state, submit, until
+from tests.slurm.bedside import LONG_S, OURS, PATIENCE_S, finish, runs, slurm, state, submit, until
 from tests.slurm.test_serving import Process, drawn_w, site_file
 from wattline.controller.speaking import live_order, live_status
 from wattline.controller.testbed.layout import Bed
@@ -61,7 +61,7 @@ def waits(bed: Bed, label: str) -> str:
 def commanded(file: Path, mode: str) -> dict[str, object]:
     done = subprocess.run([sys.executable, "-m", "wattline", "controller", "mode", mode, "--config",
                            str(file), "--json"], capture_output=True, text=True, check=True,
-                          timeout=60)
+                          timeout=PATIENCE_S)
     return dict(json.loads(done.stdout))
 
 
@@ -69,25 +69,25 @@ def test_there_and_back_with_a_kill_between(bed: Bed, tmp_path: Path, file: Path
     """Idle nodes draw 540 W and a job of two nodes adds 320 W: under 1,000 W only one fits."""
     running = Process(file).until_ready()
     with highest_w(bed) as most_w:
-        live_order(file, "set_cap", watts=1000.0, within_s=30)
-        two = ("-N", "2", "-t", "2", "-L", "watts:500")
-        first = submit(bed, 100, 250, *OURS, *two)
+        live_order(file, "set_cap", watts=1000.0, within_s=PATIENCE_S)
+        two = ("-N", "2", "-t", "20", "-L", "watts:500")
+        first = submit(bed, LONG_S, 250, *OURS, *two)
         until(lambda: runs(bed, first))
-        second = submit(bed, 100, 250, *OURS, *two)
+        second = submit(bed, LONG_S, 250, *OURS, *two)
         until(lambda: live_status(file)["waiting"]["count"] == 1)
         assert waits(bed, second) == "held"
-        live_order(file, "set_policy", changes={"policy.order": "sjf"}, within_s=60)
-        live_order(file, "set_mode", mode="guard", within_s=30)
+        live_order(file, "set_policy", changes={"policy.order": "sjf"}, within_s=PATIENCE_S)
+        live_order(file, "set_mode", mode="guard", within_s=PATIENCE_S)
         assert running.end(signal.SIGKILL) == -signal.SIGKILL
         running = Process(file).until_ready()
         until(lambda: waits(bed, second) == "Licenses")
         said = live_status(file)
         assert (said["mode"], said["mode_ordered"], said["cap_w"]) == ("guard", True, 1000.0)
         with pytest.raises(InputError, match="in guard mode Slurm starts the jobs"):
-            live_order(file, "set_policy", changes={"policy.order": "fcfs"}, within_s=60)
+            live_order(file, "set_policy", changes={"policy.order": "fcfs"}, within_s=PATIENCE_S)
         finish(bed, first, 2)
-        until(lambda: runs(bed, second), 60)  # started by Slurm
-        third = submit(bed, 5, 250, *OURS, *two)
+        until(lambda: runs(bed, second))  # started by Slurm
+        third = submit(bed, LONG_S, 250, *OURS, *two)
         until(lambda: waits(bed, third) == "Licenses")
         found = commanded(file, "decide")
         assert found["mode"] == "decide"
@@ -95,11 +95,12 @@ def test_there_and_back_with_a_kill_between(bed: Bed, tmp_path: Path, file: Path
         until(lambda: live_status(file)["waiting"]["count"] == 1)
         assert runs(bed, second)
         finish(bed, second, 2)
-        until(lambda: runs(bed, third), 60)  # started from here
+        until(lambda: runs(bed, third))  # started from here
+        finish(bed, third, 2)
         said = live_status(file)
         assert (said["cap_w"], said["policy"]["order"]) == (1000.0, "sjf")
         labels = (first, second, third)
-        until(lambda: {state(bed, label) for label in labels} == {"COMPLETED"}, 60)
+        until(lambda: {state(bed, label) for label in labels} == {"COMPLETED"})
         assert running.end(signal.SIGTERM) == 0
     assert 800.0 < most_w[0] <= 1000.0
     lives = slurm(bed, "sacct", "-n", "-X", "-D", "-P", "-j", ",".join(labels), "-o", "JobID,State")

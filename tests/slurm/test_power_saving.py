@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.slurm.bedside import OURS, runs, slurm, submit, until
+from tests.slurm.bedside import LONG_S, OURS, runs, slurm, submit, until
 from tests.slurm.test_serving import cycles, drawn_w, site
 from wattline.controller.resting import cap_now_w, resting_w
 from wattline.controller.serving import serving
@@ -26,7 +26,7 @@ def asleep(bed: Bed) -> Iterator[list[str]]:
     """Four of six nodes, which Slurm has switched off; all are on again afterwards."""
     names = bed.names[2:]
     slurm(bed, "scontrol", "update", f"NodeName={','.join(names)}", "State=POWER_DOWN")
-    until(lambda: all("powered_down" in states(bed)[name] for name in names), 60.0)
+    until(lambda: all("powered_down" in states(bed)[name] for name in names))
     until(lambda: drawn_w(bed) == 2 * bed.power.idle_w + 4 * bed.power.off_w)
     yield names
     slurm(bed, "scancel", "-p", "batch")
@@ -34,7 +34,7 @@ def asleep(bed: Bed) -> Iterator[list[str]]:
     off = [name for name, said in states(bed).items() if "powered_down" in said]
     if off:
         slurm(bed, "scontrol", "update", f"NodeName={','.join(off)}", "State=POWER_UP")
-    until(lambda: set(states(bed).values()) == {"idle"}, 60.0)
+    until(lambda: set(states(bed).values()) == {"idle"})
 
 
 def test_watts_of_nodes_that_are_off_are_for_others_and_nodes_boot_before_a_job_starts(
@@ -54,12 +54,12 @@ def test_watts_of_nodes_that_are_off_are_for_others_and_nodes_boot_before_a_job_
         cycles(here, lambda: read_status(tmp_path / "controller")["measured_w"] is not None)
         assert read_status(tmp_path / "controller")["measured_w"] == pytest.approx(200.0, abs=12)
         here.cycle()
-        on = [submit(bed, 60, 300, *OURS, "-N", "1", "-t", "5", "-L", "watts:300")
+        on = [submit(bed, LONG_S, 300, *OURS, "-N", "1", "-t", "20", "-L", "watts:300")
               for _ in range(2)]
         cycles(here, lambda: all(runs(bed, job) for job in on))
         assert all("powered_down" in states(bed)[name] for name in asleep)
         # 620 W now. A third is given 280 W only: it waits, and no node is switched on for it.
-        third = submit(bed, 60, 300, *OURS, "-N", "1", "-t", "5", "-L", "watts:300")
+        third = submit(bed, LONG_S, 300, *OURS, "-N", "1", "-t", "20", "-L", "watts:300")
         for _ in range(4):
             here.cycle()
         assert all("powered_down" in states(bed)[name] for name in asleep)
@@ -72,10 +72,10 @@ def test_watts_of_nodes_that_are_off_are_for_others_and_nodes_boot_before_a_job_
             assert here.books.power_w <= cap_now_w(here.books) + 0.5
             return runs(bed, third)
 
-        said += cycles(here, begun, 60.0)
+        said += cycles(here, begun)
         assert most_w[0] == pytest.approx(620.0 + 295.0, abs=20.0), "held as it boots"
         assert sum("powered_down" in each for each in states(bed).values()) == 3
-        cycles(here, lambda: resting_w(here.books) == 0.0, 60.0)
+        cycles(here, lambda: resting_w(here.books) == 0.0)
         assert here.books.power_w == pytest.approx(915.0, abs=30.0)
         assert drawn_w(bed) <= 1300.0
         assert [line for line in said if "no reading" in line] == []

@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,8 +14,8 @@ import tomli_w
 
 import wattline as wl
 from tests.slurm.bedside import OURS, finish, runs, slurm, state, submit, truth, until
+from tests.slurm.test_serving import cycles
 from wattline.controller.configuration import SiteConfig, read_configuration
-from wattline.controller.controller import Controller
 from wattline.controller.serving import serving
 from wattline.controller.testbed.agents import agents_of
 from wattline.controller.testbed.layout import Bed
@@ -58,17 +58,6 @@ def site(bed: Bed, folder: Path, cap_w: float, more: str = "") -> SiteConfig:
     return read_configuration(folder / "site.toml")
 
 
-def cycles(here: Controller, ready: Callable[[], bool], within_s: float = 20.0) -> list[str]:
-    said: list[str] = []
-
-    def done() -> bool:
-        said.extend(here.cycle().remarks)
-        return ready()
-
-    until(done, within_s)
-    return said
-
-
 def asked(bed: Bed, seconds: float, cpus: int, node: str) -> str:
     """A job whose CPUs draw 5 W each, on a node that idles at 90 W; `job.sh` takes both."""
     return submit(bed, seconds, IDLE_W + CPU_W * cpus, *OURS, "-p", "shared", "-w", node, "-n",
@@ -93,7 +82,7 @@ def test_jobs_share_nodes_under_a_cap_and_their_joules_add_up_to_the_meters(
         assert not runs(bed, third), "80 W more would be 380 W"
         for job in (first, second):
             finish(bed, job, 1)
-        cycles(here, lambda: state(bed, third) == "COMPLETED", 40.0)
+        cycles(here, lambda: state(bed, third) == "COMPLETED")
         cycles(here, lambda: math.isclose(here.books.power_w, 180.0))
     journal, = (tmp_path / "controller").glob("*.journal")
     made = wl.replay(journal)

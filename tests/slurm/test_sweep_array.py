@@ -39,7 +39,7 @@ def test_points_run_in_few_tasks_of_one_array(
     array, = {job for job, _ in tasks}
     # Slurm's accounting comes to know of them by and by.
     until(lambda: slurm(bed, "sacct", "-n", "-X", "-P", "-j", array, "-o", "State").split()
-          == ["COMPLETED"] * 2, 60.0)
+          == ["COMPLETED"] * 2)
     own = slurm(bed, "scontrol", "show", "partition", "-o").split("MaxTime=")[1].split()[0]
     asked = slurm(bed, "sacct", "-n", "-X", "-P", "-j", array, "-o", "Timelimit").split()
     # Where the partition has no limit either, Slurm writes down a year.

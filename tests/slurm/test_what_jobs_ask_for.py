@@ -11,7 +11,7 @@ from pathlib import Path
 import tomli_w
 
 import wattline as wl
-from tests.slurm.bedside import OURS, runs, slurm, submit, until
+from tests.slurm.bedside import LONG_S, OURS, runs, slurm, submit, until
 from tests.unit.controller.test_modes import ordered
 from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.controller import Controller
@@ -42,11 +42,11 @@ def test_nodes_arrays_and_the_queues_order_are_kept(bed: Bed, tmp_path: Path) ->
             here.listeners = (*here.listeners, lambda cycle: said.extend(cycle.remarks))
 
             def cycles(ready: Callable[[], bool]) -> None:
-                until(lambda: here.cycle().looked and ready(), 40)
+                until(lambda: here.cycle().looked and ready())
 
             running = _they_run_where_they_may(bed, cycles)
             unfit = submit(bed, 5, 200, *OURS, "-N", "1", "-t", "5", "--mem=1000000")
-            nowhere = submit(bed, 600, 200, *OURS, "-N", "1", "-t", "5")
+            nowhere = submit(bed, LONG_S, 200, *OURS, "-N", "1", "-t", "20")
             slurm(bed, "scontrol", "update", f"JobId={nowhere}", "ExcNodeList=n[0001-0006]")
             array = _array(bed)
             cycles(lambda: "BadConstraints" in slurm(bed, "scontrol", "show", "job", unfit)
@@ -72,9 +72,9 @@ def test_nodes_arrays_and_the_queues_order_are_kept(bed: Bed, tmp_path: Path) ->
 def _they_run_where_they_may(bed: Bed, cycles: Callable[..., None]) -> list[str]:
     """First fit would give them n0001 to n0003."""
     usual = (*OURS, "-N", "1", "-t", "5")
-    named = submit(bed, 600, 200, *usual, "-w", "n0005")
-    small = submit(bed, 600, 200, *usual, "-p", SUB)
-    without = submit(bed, 600, 200, *usual, "-x", "n0001,n0002")
+    named = submit(bed, LONG_S, 200, *usual, "-w", "n0005")
+    small = submit(bed, LONG_S, 200, *usual, "-p", SUB)
+    without = submit(bed, LONG_S, 200, *usual, "-x", "n0001,n0002")
     jobs = [named, small, without]
     cycles(lambda: all(runs(bed, job) for job in jobs))
     on = [slurm(bed, "squeue", "-h", "-j", job, "-o", "%N") for job in jobs]
@@ -103,9 +103,9 @@ def _each_task_has_its_own(bed: Bed, site: SiteConfig, array: str) -> None:
 
 def _as_they_ask_now(bed: Bed, here: Controller, cycles: Callable[..., None]) -> None:
     """Jobs that wait, and one that runs, are changed as their users would."""
-    wide = submit(bed, 600, 200, *OURS, "-N", "5", "-t", "5")
+    wide = submit(bed, LONG_S, 200, *OURS, "-N", "5", "-t", "20")
     cycles(lambda: runs(bed, wide))
-    smaller, kept = (submit(bed, 600, 200, *OURS, "-N", "4", "-t", "5") for _ in range(2))
+    smaller, kept = (submit(bed, LONG_S, 200, *OURS, "-N", "4", "-t", "20") for _ in range(2))
     cycles(lambda: smaller in here.watcher.told and kept in here.watcher.told)
     slurm(bed, "scontrol", "update", f"JobId={kept}", "NumNodes=1-1", "Comment=")
     slurm(bed, "scontrol", "update", f"JobId={smaller}", "NumNodes=1-1")
@@ -124,7 +124,7 @@ def _as_they_ask_now(bed: Bed, here: Controller, cycles: Callable[..., None]) ->
 def _handed_over_in_order(
     bed: Bed, site: SiteConfig, here: Controller, cycles: Callable[..., None]
 ) -> None:
-    full = submit(bed, 600, 200, *OURS, "-N", "6", "-t", "5")
+    full = submit(bed, LONG_S, 200, *OURS, "-N", "6", "-t", "20")
     cycles(lambda: runs(bed, full))
     waiting = [submit(bed, 5, 200, *OURS, "-N", "1", "-t", "5", *more)
                for more in ((), ("-w", "n0005"), ())]

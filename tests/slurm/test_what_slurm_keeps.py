@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.slurm.bedside import OURS, runs, slurm, submit, until
+from tests.slurm.bedside import LONG_S, OURS, runs, slurm, submit, until
 from wattline.controller.answers import explained
 from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.controller import Controller
@@ -87,10 +87,10 @@ def test_reservations_keep_their_nodes_for_their_own_jobs(bed: Bed, tmp_path: Pa
                "Users=root", "Nodes=n[0001-0002]", "Flags=MAINT"),
           made(bed, "ReservationName", "proj", "StartTime=now", "Duration=60", "Users=root",
                "Nodes=n[0005-0006]")):
-        long = submit(bed, 900, 200, *OURS, "-N", "1", "-t", "60")
-        short = submit(bed, 900, 200, *OURS, "-N", "1", "-t", "5")
-        member = submit(bed, 900, 200, *OURS, "-N", "2", "-t", "60", "--reservation=proj")
-        later = submit(bed, 900, 200, *OURS, "-N", "1", "-t", "5", "--reservation=maint")
+        long = submit(bed, LONG_S, 200, *OURS, "-N", "1", "-t", "60")
+        short = submit(bed, LONG_S, 200, *OURS, "-N", "1", "-t", "20")
+        member = submit(bed, LONG_S, 200, *OURS, "-N", "2", "-t", "60", "--reservation=proj")
+        later = submit(bed, LONG_S, 200, *OURS, "-N", "1", "-t", "20", "--reservation=maint")
         said = cycles(here, lambda: all(runs(bed, each) for each in (long, short, member)))
         assert nodes_of(bed, long) == "n0003"
         assert nodes_of(bed, short) in ("n0001", "n0002", "n0004")
@@ -100,7 +100,7 @@ def test_reservations_keep_their_nodes_for_their_own_jobs(bed: Bed, tmp_path: Pa
         assert here.books.power_w >= 4 * 300.0
         assert why(here, site, later) == "reservation"
         assert not runs(bed, later)
-        wide = submit(bed, 900, 200, *OURS, "-N", "4", "-t", "60")
+        wide = submit(bed, LONG_S, 200, *OURS, "-N", "4", "-t", "60")
         cycles(here, lambda: wide in here.watcher.named)
         assert "maint, proj of Slurm's reservations" in explained(
             here, site, {"job": wide}).result["sentence"]
@@ -121,10 +121,10 @@ def test_reservations_keep_their_nodes_where_jobs_share_nodes_too(
                "Users=root", "Nodes=n0001", "Flags=MAINT"),
           made(bed, "ReservationName", "proj", "StartTime=now", "Duration=60", "Users=root",
                "Nodes=n0002")):
-        long = submit(bed, 900, 110, *asks, "-t", "60")
-        wide = submit(bed, 900, 110, *asks, "-N", "2", "-t", "60")
-        member = submit(bed, 900, 110, *asks, "-t", "60", "--reservation=proj")
-        later = submit(bed, 900, 110, *asks, "-t", "5", "--reservation=maint")
+        long = submit(bed, LONG_S, 110, *asks, "-t", "60")
+        wide = submit(bed, LONG_S, 110, *asks, "-N", "2", "-t", "60")
+        member = submit(bed, LONG_S, 110, *asks, "-t", "60", "--reservation=proj")
+        later = submit(bed, LONG_S, 110, *asks, "-t", "20", "--reservation=maint")
         said = cycles(here, lambda: runs(bed, long) and runs(bed, member))
         assert (nodes_of(bed, long), nodes_of(bed, member)) == ("n0003", "n0002")
         assert not [line for line in said if "was told to start and did not" in line]
@@ -143,15 +143,15 @@ def test_a_closed_partition_keeps_nobody_else_waiting(bed: Bed, tmp_path: Path) 
     with (serving(site, act=True) as here,
           made(bed, "PartitionName", "night", "Nodes=ALL", "State=DOWN", "MaxTime=60",
                "OverSubscribe=EXCLUSIVE")):
-        first = submit(bed, 900, 200, *OURS, "-N", "1", "-t", "5")
-        shut = submit(bed, 900, 200, *OURS, "-p", "night", "-N", "6", "-t", "5")
-        last = submit(bed, 900, 200, *OURS, "-N", "1", "-t", "60")
+        first = submit(bed, LONG_S, 200, *OURS, "-N", "1", "-t", "20")
+        shut = submit(bed, LONG_S, 200, *OURS, "-p", "night", "-N", "6", "-t", "20")
+        last = submit(bed, LONG_S, 200, *OURS, "-N", "1", "-t", "60")
         cycles(here, lambda: runs(bed, first) and runs(bed, last))
         assert why(here, site, shut) == "partition"
         slurm(bed, "scontrol", "update", "PartitionName=night", "State=UP")
         cycles(here, lambda: why(here, site, shut) == "nodes")
         slurm(bed, "scancel", shut)
-        beyond = submit(bed, 900, 200, *OURS, "-p", "night", "-N", "1", "-t", "100")
+        beyond = submit(bed, LONG_S, 200, *OURS, "-p", "night", "-N", "1", "-t", "100")
         cycles(here, lambda: why(here, site, beyond) == "not managed")
         assert "more nodes or time than its partition" in slurm(
             bed, "squeue", "-h", "-j", beyond, "-O", "admin_comment:300")
@@ -160,7 +160,7 @@ def test_a_closed_partition_keeps_nobody_else_waiting(bed: Bed, tmp_path: Path) 
 def test_what_an_operator_queues_again_held_stays_held(bed: Bed, tmp_path: Path) -> None:
     site = configured(bed, tmp_path)
     with serving(site, act=True) as here:
-        label = submit(bed, 900, 200, *OURS, "-N", "2", "-t", "5", "--requeue")
+        label = submit(bed, LONG_S, 200, *OURS, "-N", "2", "-t", "20", "--requeue")
         cycles(here, lambda: runs(bed, label))
         here.cycle()
         slurm(bed, "scontrol", "requeuehold", label)
@@ -177,10 +177,10 @@ def test_jobs_that_share_a_node_of_another_partition_leave_the_others_free(
     site = configured(bed, tmp_path)
     with (made(bed, "PartitionName", "other", "Nodes=n[0005-0006]", "OverSubscribe=NO"),
           serving(site, act=True) as here):
-        others = [submit(bed, 900, 100, "-p", "other", "-w", "n0006", "-n", "2", "-t", "5", "-L",
-                         "watts:100") for _ in range(4)]
+        others = [submit(bed, LONG_S, 100, "-p", "other", "-w", "n0006", "-n", "2", "-t", "20",
+                         "-L", "watts:100") for _ in range(4)]
         until(lambda: all(runs(bed, each) for each in others))
-        ours = submit(bed, 900, 200, *OURS, "-N", "5", "-t", "5", "-L", "watts:1000")
+        ours = submit(bed, LONG_S, 200, *OURS, "-N", "5", "-t", "20", "-L", "watts:1000")
         said = cycles(here, lambda: runs(bed, ours))
         assert nodes_of(bed, ours) == "n[0001-0005]"
         assert not [line for line in said if "do not take" in line]

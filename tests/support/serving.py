@@ -13,7 +13,8 @@ from pathlib import Path
 
 import httpx
 
-READY_S = 60.0
+PATIENCE_S = 180.0
+"""Of starts, answers and ends alike: a machine that is busy is no failure."""
 
 
 class Served:
@@ -23,12 +24,12 @@ class Served:
         self.process, self.url, self.log = process, url, log
 
     def get(self, path: str) -> httpx.Response:
-        return httpx.get(self.url + path, timeout=20)
+        return httpx.get(self.url + path, timeout=PATIENCE_S)
 
     def stop(self) -> int:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-        return self.process.wait(20)
+        return self.process.wait(PATIENCE_S)
 
 
 @contextmanager
@@ -44,11 +45,11 @@ def served(*options: str, log: Path) -> Iterator[Served]:
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
-            process.wait(20)
+            process.wait(PATIENCE_S)
 
 
 def _address(process: subprocess.Popen[str], log: Path) -> str:
-    until = time.monotonic() + READY_S
+    until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
         for line in log.read_text().splitlines():
             if line.startswith("wattline: http"):

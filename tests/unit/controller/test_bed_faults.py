@@ -1,4 +1,4 @@
-"""When faults happen on a bed, without any Slurm."""
+"""Times of faults on a bed, without any Slurm."""
 
 from __future__ import annotations
 

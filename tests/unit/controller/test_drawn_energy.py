@@ -1,4 +1,4 @@
-"""What jobs have drawn by the meters of their nodes, as the books are told it at their ends."""
+"""Energy of jobs by the meters of their nodes, as the books are told it at their ends."""
 
 from __future__ import annotations
 

@@ -376,7 +376,7 @@ def test_what_slurm_forgot_has_no_epilog_to_be_held_to(
 
 
 def test_what_slurm_forgot_while_it_ran_is_held_to_no_epilog(writer) -> None:
-    """It was killed at 12 s, and lets the job wait as before its start; its work went on to 32 s."""
+    """Slurm was killed at 12 s, and lets the job wait as before; its work went on to 32 s."""
     found = Gathering("c")
     found.hear(drawn(*range(0, 40, 2)))
     found.look([job()], T + 10.6)
