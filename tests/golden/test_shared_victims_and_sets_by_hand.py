@@ -45,6 +45,25 @@ def test_of_jobs_of_one_rank_the_one_on_fewer_nodes_gives_way(sizes: tuple[int, 
     assert list(found.state[:2]) == [RAN if size == 2 else PREEMPTED for size in sizes]
 
 
+def test_jobs_of_partitions_of_one_tier_do_not_give_way_to_each_other() -> None:
+    """There is a third partition below both, in which nothing runs."""
+    on = machine(1, partitions=[[0], [0], [0]])
+    on = replace(on, partitions=replace(on.partitions, tier=np.array([1, 2, 2]),
+                                        preempt_mode=np.array([CANCEL, CANCEL, CANCEL])))
+    asked = requests(on, whole(1, partition=1), whole(1, submit_s=103.0, partition=2))
+    found = simulate_shared(on, asked, replace(BUILTIN, preempt="partition"))
+    assert list(found.start_s) == [0.0, 600.0]
+
+
+@pytest.mark.parametrize(("run_s", "state"), [(599.0, RAN), (600.0, RAN), (601.0, KILLED)])
+def test_a_job_that_ends_at_its_limit_is_not_killed(run_s: float, state: int) -> None:
+    """Limits are looked at as they pass."""
+    on = machine(1)
+    found = simulate_shared(on, requests(on, whole(1, run_s=run_s)),
+                            replace(BUILTIN, kill_late_s=0.0))
+    assert (found.state[0], found.end_s[0]) == (state, min(run_s, 600.0))
+
+
 def test_all_stretches_of_a_job_that_is_suspended_twice_count_towards_its_limit() -> None:
     """It has the node until 103 s, from 703 to 803 s and from 1,403 s on: of 900 s 697 s are left
     then."""
