@@ -33,7 +33,8 @@ def levels(plan: PowerCap | None = None, strategy: Strategy = Strategy.DVFS) -> 
 def spans_under(cap_w: float, *rows: tuple, held: Reservation | None = None
                 ) -> list[tuple[float, float]]:
     """`held` are watts that are reserved, which the policy knows beforehand."""
-    known = () if held is None else (WattReservation(held.start_s, held.duration_s, held.watts),)
+    known = (WattReservation(held.start_s, held.duration_s, held.watts),) if (
+        held is not None and held.watts) else ()
     admission = levels(PowerCap(cap_w, reservations=known))
     return spans(play(table(*rows), compose(admission=admission), FOUR,
                       cap_w=Signal.constant(cap_w, "W"), reservations=(held,) if held else ()))
@@ -93,6 +94,20 @@ def test_an_overdue_job_counts_as_running_on_in_a_window() -> None:
     it in the window that has the watts of one node, and waits for 20."""
     held = Reservation(10, 10, watts=400.0)
     assert spans_under(1000.0, (0, 1, 30, 8), (9, 1, 3), held=held) == [(0, 30), (20, 23)]
+
+
+@pytest.mark.parametrize("held", [None, Reservation(900.0, 10.0, nodes=1)])
+def test_watts_that_the_first_waiting_job_leaves_count_at_the_level_of_who_passes_it(
+    held: Reservation | None
+) -> None:
+    """400 W above idle. A has 200 W until 10 s, then B's three nodes can have their 240 W of the
+    lowest level, and 160 W are left beside them. At 2 s C could start at full speed, with 200 W for
+    100 s: at its lowest level it would leave B enough, but it does not start at that. B starts at
+    10 s, and C beside it at the middle level, also where a node is reserved far ahead."""
+    a, b, c = spans_under(800.0, (0, 1, 10), (1, 3, 10), (2, 1, 100), held=held)
+    assert a == (0, 10)
+    assert b == (10, pytest.approx(35.0))
+    assert c == (10, pytest.approx(10 + 100 / 0.7))
 
 
 def test_idle_strategy_runs_jobs_at_full_speed_alone() -> None:

@@ -207,3 +207,23 @@ def test_a_slot_at_full_power_holds_no_job_back_that_draws_more_than_its_nodes_a
     cost = Signal.from_steps([(0, 2.0), (500, 1.0)], "EUR")
     run = simulate(jobs, FOUR, compose(admission=budget_of(900_000.0, jobs, cost=cost)))
     assert starts(run) == [0]
+
+
+def test_a_job_that_may_pass_is_tried_again_when_time_has_moved_its_joules() -> None:
+    """400,000 J, of which A's two nodes are promised 360,000 until 900 s. B, of three nodes, waits
+    for them, and C may pass it on the fourth: from 800 s on, when no more than 40,000 J of its
+    1,000 s at 200 W are of this period. At 850 s something happens that gives nothing back."""
+    jobs = table((0, 2, 900), (1, 3, 10), (2, 1, 1000), (850, 1, 0))
+    run = simulate(jobs, FOUR, compose(admission=budget_of(400_000.0, jobs)))
+    assert starts(run) == [0, 900, 850, 850]
+
+
+def test_the_first_that_waits_is_expected_when_a_slot_begins_that_may_have_its_watts() -> None:
+    """Of 450,000 J the second slot, the cheap one, gets the 400,000 that it can draw, and the first
+    100 W, which A draws until 400 s. B, of four nodes, can have its 800 W in the second slot, from
+    500 s on. C draws nothing above idle, but would hold one of the four from 2 s to 702 s."""
+    jobs = JobTable.build(submit_s=[0, 1, 2], run_s=[400, 100, 700], procs=[1, 4, 1],
+                          power_w=[200.0, 1200.0, 100.0])
+    cost = Signal.from_steps([(0, 2.0), (500, 1.0)], "EUR")
+    run = simulate(jobs, FOUR, compose(admission=budget_of(450_000.0, jobs, cost=cost)))
+    assert starts(run) == [0, 500, 600]

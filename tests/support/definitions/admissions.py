@@ -62,6 +62,14 @@ class Unlimited:
     reserves = claim
     """Claim that is reserved for the job that waits."""
 
+    def limit_w(self, world: World, time_s: float) -> float:
+        """What the machine may draw at a time, as far as is known."""
+        return world.cap_at(time_s)
+
+    def expected_s(self, world: World, plan: Plan, job: int) -> float:
+        """When the first job that waits has what is reserved for it."""
+        return plan.earliest_s(self.reserves(world, job))
+
     def start(self, world: World, job: int) -> None:
         world.start(job)
 

@@ -50,7 +50,8 @@ class Easy:
 
     def _pass(self, world: World) -> None:
         power = self.power
-        plan = Plan(world, power.plans_watts and self.backfill, power.keeps_windows)
+        plan = Plan(world, power.plans_watts and self.backfill, power.keeps_windows,
+                    lambda time_s: power.limit_w(world, time_s))
         head = False
         for job in sorted(world.waiting, key=lambda job: (self.order(world, job), job)):
             if power.sets_aside(world, job, self.backfill):
@@ -63,15 +64,15 @@ class Easy:
             if world.units[job] <= world.free and (
                     at_once or plan.has_units(world.now_s, claim)):
                 verdict = power.admits(world, job)
-            if verdict is Verdict.START and (at_once or plan.has_watts(world.now_s, claim)):
+            if verdict is Verdict.START and (at_once or plan.has_watts(world.now_s, claim, True)):
                 power.start(world, job)
                 plan.add(world.now_s, claim)
             elif verdict is Verdict.STOP or (verdict is Verdict.WAIT and not self.backfill):
                 return
             elif verdict is not Verdict.ASIDE and not head:
                 head = True
-                reserved = power.reserves(world, job)
-                plan.add(plan.earliest_s(reserved), reserved, waits=True)
+                plan.add(power.expected_s(world, plan, job), power.reserves(world, job),
+                         waits=True)
 
 
 @dataclass

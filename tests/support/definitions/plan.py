@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 from tests.support.definitions.world import SLACK, World
@@ -34,8 +35,11 @@ class Plan:
     start of the job that waits, and with `keeps_windows` at those of reservations of watts.
     """
 
-    def __init__(self, world: World, of_watts: bool = False, keeps_windows: bool = False) -> None:
+    def __init__(self, world: World, of_watts: bool = False, keeps_windows: bool = False,
+                 limit_w: Callable[[float], float] | None = None) -> None:
         self.world, self.of_watts, self.keeps_windows = world, of_watts, keeps_windows
+        self.limit_w = limit_w or world.cap_at
+        """What the machine may draw at a time."""
         now_s = world.now_s
         self.spans = [
             _Span(now_s, run.expected_s, run.units,
@@ -58,12 +62,15 @@ class Plan:
                            if from_s < t < from_s + claim.lasts_s)}
         return all(self._units_used(edge) + claim.units <= self.world.in_order for edge in edges)
 
-    def has_watts(self, from_s: float, claim: Claim) -> bool:
+    def has_watts(self, from_s: float, claim: Claim, admitted: bool = False) -> bool:
+        """`admitted`: it may have them at its start."""
         if not self.of_watts:
             return True
-        asked_s = {from_s, *(t for t in self.planned_s if from_s <= t < from_s + claim.lasts_s)}
+        asked_s = {t for t in self.planned_s if from_s <= t < from_s + claim.lasts_s}
+        if not admitted:
+            asked_s.add(from_s)
         return (not self.keeps_windows or self.keeps_windows_with(from_s, claim)) and all(
-            self._power_w(time_s, claim) <= self.world.cap_at(time_s) * (1 + SLACK)
+            self._power_w(time_s, claim) <= self.limit_w(time_s) * (1 + SLACK)
             for time_s in asked_s)
 
     def keeps_windows_with(self, from_s: float, claim: Claim) -> bool:
@@ -77,12 +84,13 @@ class Plan:
             for r in world.case.reservations
             if r.watts and from_s < r.start_s < from_s + claim.lasts_s)
 
-    def earliest_s(self, claim: Claim) -> float:
+    def earliest_s(self, claim: Claim, not_before_s: float = -math.inf) -> float:
         """The first time with room for it; never where it needs what no time has."""
         world = self.world
-        times = {world.now_s, *(t for span in self.spans for t in span[:2]),
+        first_s = max(world.now_s, not_before_s)
+        times = {first_s, *(t for span in self.spans for t in span[:2]),
                  *(r.end_s for r in world.case.reservations)}
-        return next((t for t in sorted(times) if t >= world.now_s
+        return next((t for t in sorted(times) if t >= first_s
                      and self.has_units(t, claim) and self.has_watts(t, claim)), math.inf)
 
     def _units_used(self, time_s: float) -> int:

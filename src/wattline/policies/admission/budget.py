@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 from wattline.model.cap_slack import fits
 from wattline.model.kernel import implement, kernel
-from wattline.physics.budget_terms import ALLOW, KEEP, MOST_PERIODS
+from wattline.physics.budget_terms import ALLOW, CHARGE_NOW, KEEP, MOST_PERIODS
 from wattline.policies.admission.adaptive import Adaptive, admit_at, start_level
 from wattline.policies.admission.budget_book import (
     BudgetMemory,
@@ -53,7 +53,7 @@ from wattline.policies.admission.windows import (
     spares_at,
     windows_known,
 )
-from wattline.policies.committed import committed_w
+from wattline.policies.committed import committed_w, held_above_idle_w
 from wattline.policies.contract import (
     START,
     WAIT,
@@ -84,7 +84,7 @@ from wattline.policies.planning import (
     rises_s,
     spares,
 )
-from wattline.policies.state import State
+from wattline.policies.state import BLOCK, State
 
 
 class Budget(NamedTuple):
@@ -125,13 +125,16 @@ def plan_w(st: State, budget: Budget) -> float:
 @implement(before_queue, Budget)
 @kernel
 def _before_queue(st: State, admission: Budget, policy: Composition) -> bool:
-    """Keep the book up to date, and try the whole queue when a slot has begun."""
+    """Keep the book up to date, and say when the whole queue is tried.
+
+    When a slot has begun, and wherever time alone moves joules from this period to the next.
+    """
     clock = st.clock[0]
     plan = admission.memory.plan[0]
     slot_end_s = plan.slot_end_s
     turn_page(st, admission)
     plan.summed = -1
-    if plan.slot_end_s != slot_end_s:
+    if plan.slot_end_s != slot_end_s or admission.carry != CHARGE_NOW:
         clock.examined = 0
         clock.stopped = 0
     return True
@@ -349,12 +352,13 @@ def _watts_of(st: State, admission: Budget, job: int) -> float:
 @implement(not_before_s, Budget)
 @kernel
 def _not_before_s(st: State, admission: Budget, job: int, from_s: float) -> float:
-    """Not while this slot has no watts or no joules for it; then the next slot is hoped for."""
+    """Where this slot lacks its watts to the end, or its joules now, the next slot is hoped for."""
     start_s = after_windows_s(st, admission.adaptive, job, from_s)
-    least_w = held_watts(st, admission.adaptive, job)
-    lacks_w = st.clock[0].running == 0 and least_w > plan_w(st, admission) - committed_w(st)
-    if lacks_w or not _joules_at_any_level(st, admission, job):
-        start_s = max(start_s, admission.memory.plan[0].slot_end_s)
+    slot_end_s = admission.memory.plan[0].slot_end_s
+    left_w = plan_w(st, admission) - committed_w(st) + _released_before_w(st, slot_end_s)
+    if not fits(held_watts(st, admission.adaptive, job), left_w) or (
+            not _joules_at_any_level(st, admission, job)):
+        start_s = max(start_s, slot_end_s)
     return float(start_s)
 
 
@@ -362,6 +366,19 @@ def _not_before_s(st: State, admission: Budget, job: int, from_s: float) -> floa
 @kernel
 def _rises_s(st: State, admission: Budget, after_s: float) -> float:
     return first_end_s(st, admission.adaptive, after_s)
+
+
+@kernel
+def _released_before_w(st: State, time_s: float) -> float:
+    """What running jobs draw above idle that are over before a time, by their requests."""
+    watts = 0.0
+    for place in range(st.clock[0].blocks):
+        first = st.blocks[place].order * BLOCK
+        for index in range(first, first + st.blocks[st.blocks[place].order].count):
+            if st.releases[index].expected_s >= time_s:
+                return watts
+            watts += held_above_idle_w(st, st.releases[index].job)
+    return watts
 
 
 @kernel

@@ -31,6 +31,7 @@ from wattline.policies.attempt import (
     serve_in_order,
 )
 from wattline.policies.backfill.easy_around_windows import schedule_around_windows
+from wattline.policies.committed import committed_w
 from wattline.policies.contract import (
     START,
     STOP,
@@ -350,13 +351,14 @@ def _reserve_units_and_watts(st: State, policy: Composition, job: int) -> None:
     clock = st.clock[0]
     need = st.live[job].units
     need_w = watts_of(st, policy.admission, job)
-    least_w = need_w - clock.cap_w * CAP_SLACK  # as admission has it: sums are rounded
     available = clock.free - clock.down_owed
     unplaced = st.live[job].unplaced_s == clock.now_s
     first_s = not_before_s(st, policy.admission, job, clock.now_s)
     cap_rises = rises_s(st, policy.admission, clock.now_s) < float("inf")
     time_s = clock.now_s if cap_rises else first_s
     left_w = watts_at(st, policy.admission, time_s)
+    # As admission has it: sums are rounded. A budget limits power without a cap.
+    least_w = need_w - (left_w + committed_w(st)) * CAP_SLACK
     watts = left_w
     back_w = 0.0
     place = 0
