@@ -105,6 +105,16 @@ def stretch_on_free(st: State, job: int, least: int, most: int) -> float:
 
 
 @kernel
+def fastest_class(st: State) -> float:
+    """Speed of the fastest of several classes, at least full speed."""
+    speed = 1.0
+    if st.kinds.size > 1:
+        for kind in range(st.kinds.size):
+            speed = max(speed, st.kinds[kind].speed)
+    return float(speed)
+
+
+@kernel
 def own_watts(st: State, job: int) -> float:
     """Return the power of a job that brings its watts along, at full speed in its configuration."""
     return float(st.jobs[job].watts if st.live[job].level >= 0 else st.live[job].watts)

@@ -26,10 +26,9 @@ class Verdict(Enum):
 def drawn_w(world: World, least: float = 1.0) -> float:
     """The machine's power where each job counts at least what its units idle; `least` is a factor
     on the power that jobs have at full speed."""
-    idle = world.free + sum(world.held)
-    return idle * world.idle_w + sum(
-        max(run.power_w if least == 1.0 else world.watts[run.job] * least,
-            run.units * world.idle_w) for run in world.running)
+    return world.idle_on_w + sum(
+        max(run.power_w if least == 1.0 else world.watts[run.job] * least, run.idle_w)
+        for run in world.running)
 
 
 class Unlimited:
@@ -57,10 +56,11 @@ class Unlimited:
 
     def claim(self, world: World, job: int) -> Claim:
         """Return what the job takes of the plan, if it started now."""
-        return Claim(world.requested_s[job], world.units[job])
+        return Claim(world.lasts_s(job), world.units[job])
 
-    reserves = claim
-    """Claim that is reserved for the job that waits."""
+    def reserves(self, world: World, job: int) -> Claim:
+        """Claim that is reserved for the job that waits."""
+        return Claim(world.kept_s(job), world.units[job])
 
     def limit_w(self, world: World, time_s: float) -> float:
         """What the machine may draw at a time, as far as is known."""
@@ -82,17 +82,17 @@ class Block(Unlimited):
 
     def refuses(self, world: World, job: int) -> bool:
         """It could never start, not even alone on the whole machine under the highest cap."""
-        alone_w = world.total * world.idle_w + self.adds_w(world, job)
+        alone_w = world.idle_of_w(world.total) + self.adds_w(world, job)
         return alone_w > world.highest_cap_w * (1 + SLACK)
 
     def adds_w(self, world: World, job: int) -> float:
         """Return what the cap must have for the job at least, beside the idle power of its
         units."""
-        return world.above_idle_w(job)
+        return world.least_above_idle_w(job)
 
     def alone_w(self, world: World, job: int) -> float:
         """The machine's power with this job and nothing else, as many units as are in order."""
-        return max(world.in_order, world.units[job]) * world.idle_w + self.adds_w(world, job)
+        return world.idle_of_w(max(world.in_order, world.units[job])) + self.adds_w(world, job)
 
     def fits(self, world: World, job: int) -> bool:
         return drawn_w(world) + world.above_idle_w(job) <= world.cap_w * (1 + SLACK)
@@ -149,9 +149,10 @@ class Watts(Block):
         return Verdict.START if self.fits(world, job) else Verdict.WAIT
 
     def claim(self, world: World, job: int) -> Claim:
-        return Claim(world.requested_s[job], world.units[job], world.above_idle_w(job))
+        return Claim(world.lasts_s(job), world.units[job], world.above_idle_w(job))
 
-    reserves = claim
+    def reserves(self, world: World, job: int) -> Claim:
+        return Claim(world.kept_s(job), world.units[job], world.kept_above_idle_w(job))
 
 
 @dataclass

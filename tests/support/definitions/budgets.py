@@ -71,7 +71,7 @@ class Budget(Adaptive):
         total_j = self.idle_w(world) * (to_s - from_s)
         for run in world.running:
             ends_s = run.expected_s if run.expected_s >= world.now_s else to_s
-            above_w = max(run.power_w - run.units * world.idle_w, 0.0)
+            above_w = max(run.power_w - run.idle_w, 0.0)
             total_j += above_w * max(min(ends_s, to_s) - from_s, 0.0)
         return total_j
 
@@ -242,7 +242,7 @@ class Budget(Adaptive):
     def not_before_s(self, world: World, job: int) -> float:
         """The next slot, where this one does not have its joules at any level, nor its watts before
         it ends, by the requests of running jobs."""
-        ends_w = sum(max(run.power_w - run.units * world.idle_w, 0.0) for run in world.running
+        ends_w = sum(max(run.power_w - run.idle_w, 0.0) for run in world.running
                      if run.expected_s < self.slot_end_s)
         needs_w = self.adds_w(world, job)
         has_watts = (drawn_w(world) - ends_w + needs_w

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 
 from tests.support.definitions.world import Case, Outage, Reading
 from wattline.model.jobs import JobTable
-from wattline.model.machine import Machine, NodeClass
+from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.reservation import Reservation
 from wattline.model.signal import Signal
 
@@ -84,3 +86,27 @@ def _told(random: np.random.Generator, jobs: JobTable, units: int) -> list[Outag
             found.append(Outage(float(time_s), change))
             broken += change
     return [*found, Outage(80.0, -broken)] if broken else found
+
+
+def case_on_classes(seed: int, most_jobs: int) -> Case:
+    """The same on two or three classes of node, numbered in any order; half of the jobs draw what
+    their nodes do, and no nodes are reserved."""
+    drawn, random = case(seed, most_jobs, False), np.random.default_rng((seed, 2))
+    counts = np.array([1, 1, 0])  # two classes at least
+    counts += random.multinomial(drawn.machine.node_count - 2, [0.4, 0.3, 0.3])
+    machine = Machine(tuple(
+        NodeGroup(NodeClass(f"c{number}", power_w_idle=float(random.choice([50.0, 100.0, 150.0])),
+                            power_w_active=float(random.choice([200.0, 300.0, 450.0])),
+                            speed=float(random.choice([0.5, 1.0, 1.0, 2.0]))), int(count))
+        for number, count in enumerate(counts) if count))
+    more_w = machine.power_w_idle - drawn.machine.power_w_idle
+    assert drawn.cap_w is not None
+    own_w = np.where(random.random(len(drawn.jobs)) < 0.5, np.nan, drawn.jobs.power_w)
+    return Case(drawn.jobs.with_columns(power_w=own_w), machine,
+                Signal(drawn.cap_w.time_s, drawn.cap_w.value + more_w, "W"),
+                tuple(replace(each, nodes=0) for each in drawn.reservations if each.watts),
+                drawn.overrun)
+
+
+def cases_on_classes() -> st.SearchStrategy[Case]:
+    return st.builds(case_on_classes, st.integers(0, 2**32 - 1), st.integers(1, MOST_JOBS))

@@ -43,7 +43,7 @@ class Plan:
         now_s = world.now_s
         self.spans = [
             _Span(now_s, run.expected_s, run.units,
-                  max(run.power_w - run.units * world.idle_w, 0.0))
+                  max(run.power_w - run.idle_w, 0.0))
             for run in world.running if run.expected_s > now_s]
         self.spans += [_Span(max(r.start_s, now_s), r.end_s, r.nodes, 0.0)
                        for r in world.case.reservations if r.nodes and r.end_s > now_s]
@@ -77,7 +77,7 @@ class Plan:
         """May a job start and leave every reservation of watts under the cap of its time? For
         these an overdue job counts as running on."""
         world = self.world
-        overdue_w = sum(max(run.power_w - run.units * world.idle_w, 0.0)
+        overdue_w = sum(max(run.power_w - run.idle_w, 0.0)
                         for run in world.running if run.expected_s < world.now_s)
         return all(
             self._power_w(r.start_s, claim) + overdue_w <= world.cap_at(r.start_s) * (1 + SLACK)
@@ -99,4 +99,4 @@ class Plan:
     def _power_w(self, time_s: float, claim: Claim) -> float:
         on = max(self.world.in_order, self._units_used(time_s) + claim.units)
         above_w = sum(span.watts for span in self.spans if span.holds_at(time_s))
-        return on * self.world.idle_w + above_w + claim.watts
+        return self.world.idle_of_w(on) + above_w + claim.watts

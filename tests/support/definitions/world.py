@@ -54,6 +54,8 @@ class Running:
 
     job: int
     units: int
+    idle_w: float
+    """What its units draw idle."""
     power_w: float
     rate: float
     start_s: float
@@ -79,11 +81,9 @@ class World:
     """The machine as it is, and as far as it is known what will be."""
 
     def __init__(self, case: Case) -> None:
-        (group,) = case.machine.groups
         jobs, self.case = case.jobs, case
-        self.idle_w = group.node_class.power_w_idle
-        self.unit_w = group.node_class.power_w_active
-        self.total = group.count
+        self.total = case.machine.node_count
+        self.idle_w, self.unit_w = self.equal_units_w(case.machine)
         self.units = [int(n) for n in jobs.procs]
         self.watts = [w if not math.isnan(w) else n * self.unit_w
                       for w, n in zip(jobs.power_w.tolist(), self.units, strict=True)]
@@ -101,6 +101,11 @@ class World:
         """In another instant at the same time: jobs of no length have ended."""
         self.outcome = Outcome(*([math.nan] * len(jobs) for _ in range(2)), [0.0] * len(jobs))
 
+    def equal_units_w(self, machine: Machine) -> tuple[float, float]:
+        """Power of a unit, idle and busy; another world may have units that differ."""
+        (group,) = machine.groups
+        return group.node_class.power_w_idle, group.node_class.power_w_active
+
     # The machine now
 
     @property
@@ -115,8 +120,16 @@ class World:
 
     @property
     def power_w(self) -> float:
-        on = self.free + sum(self.held)
-        return sum(run.power_w for run in self.running) + on * self.idle_w
+        return sum(run.power_w for run in self.running) + self.idle_on_w
+
+    @property
+    def idle_on_w(self) -> float:
+        """Power of units that no job has."""
+        return (self.free + sum(self.held)) * self.idle_w
+
+    def idle_of_w(self, units: int) -> float:
+        """Power of the machine with so many units on and nothing that runs."""
+        return units * self.idle_w
 
     def cap_at(self, time_s: float, windows: bool = True) -> float:
         """The cap that holds now, less what is reserved at a time: later steps nobody knows."""
@@ -145,14 +158,31 @@ class World:
         """Return what a cap must have for a job beside the idle power of its units."""
         return max(self.watts[job] - self.units[job] * self.idle_w, 0.0)
 
+    def least_above_idle_w(self, job: int) -> float:
+        """The same on the units where it is least."""
+        return self.above_idle_w(job)
+
+    def kept_above_idle_w(self, job: int) -> float:
+        """The same for the first job that waits, which does not have its units yet."""
+        return self.above_idle_w(job)
+
+    def lasts_s(self, job: int) -> float:
+        """How long it may take on the units that it would get."""
+        return self.requested_s[job]
+
+    def kept_s(self, job: int) -> float:
+        """The same for a job that does not have its units yet."""
+        return self.requested_s[job]
+
     # What a decision does
 
     def start(self, job: int, rate: float = 1.0, power_w: float | None = None) -> Running:
         work_s = float(self.case.jobs.run_s[job])
         if self.case.overrun == "kill":
             work_s = min(work_s, self.requested_s[job])
-        run = Running(job, self.units[job], self.watts[job] if power_w is None else power_w, rate,
-                      self.now_s, self.now_s + work_s / rate,
+        run = Running(job, self.units[job], self.units[job] * self.idle_w,
+                      self.watts[job] if power_w is None else power_w, rate, self.now_s,
+                      self.now_s + work_s / rate,
                       self.now_s + self.requested_s[job] / rate)
         self.waiting.remove(job)
         self.running.append(run)

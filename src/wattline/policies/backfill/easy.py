@@ -53,7 +53,7 @@ from wattline.policies.contract import (
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.in_order import lacks_units
 from wattline.policies.leaders import sort_front, sort_rest, sorted_until
-from wattline.policies.node_classes import expect_classes_alone, expected_stretch
+from wattline.policies.node_classes import expect_classes_alone, expected_stretch, fastest_class
 from wattline.policies.planning import faster_when_full, planned_w, rises_s, spares
 from wattline.policies.queue import drop_entries, move_down, sort_queue
 from wattline.policies.releases import first_release_s, list_deferred
@@ -84,6 +84,8 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
         sort_front(st, policy.order, policy)
     if clock.examined > 0 and clock.overrun and first_release_s(st) <= clock.now_s:
         clock.examined = 0  # overdue jobs: time alone may have changed the reservation
+    if clock.shadow_s < clock.now_s and st.kinds.size > 1:
+        clock.examined = 0  # the first job lacks the watts of the nodes that are free
     if clock.stopped and clock.stopper >= 0 and not may_pass(st, policy, clock.stopper):
         clock.examined = 0  # it would no longer end in time: it stops those behind it no more
     if clock.examined == 0:
@@ -118,8 +120,9 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
         first = clock.queue_first + clock.examined
         _backfill(st, policy, head, first, clock.smallest, clock.shortest_s)
     clock.examined = clock.queue_last - clock.queue_first
-    if clock.free < free and faster_when_full(st, policy.admission):
-        clock.examined = 0
+    if clock.free < free and (
+            st.kinds.size > 1 or faster_when_full(st, policy.admission)):
+        clock.examined = 0  # on the nodes that are left others may be faster or draw less
 
 
 @kernel_part
@@ -199,7 +202,7 @@ def _room(st: State, policy: Composition) -> Room:
     bounds = reach(st, policy.admission)
     most = min(clock.free, bounds.units)
     # The second more than makes up for rounding.
-    left_s = clock.shadow_s - clock.now_s
+    left_s = (clock.shadow_s - clock.now_s) * fastest_class(st)
     return Room(few=int(min(most, clock.extra, bounds.extra_units)), most=int(most),
                 fast_units=int(bounds.fast_units), longest_s=float(left_s * bounds.speed + 1.0),
                 longest_fast_s=float(left_s * bounds.fast + 1.0))
