@@ -29,6 +29,7 @@ USER_SHARES = {"user_share": "user_share"}
 """The same for the share of its user that counts for a job's place."""
 COLUMNS = (*RANGES.values(), *SHARES.values(), *ACCOUNTS.values(), *USER_SHARES.values())
 _LADDER = ("frequency_hz", "speed", "dynamic")
+_SLOTS = ("slot_s", "slot_place", "slot_count")
 _TREE = ("parent", "share", "used_j")
 
 
@@ -39,7 +40,8 @@ def to_plain(promises: Promises) -> dict[str, Any]:
                              "full_speed": bool(promises.full_speed)}
     if budget is not None:
         plain["budget"] = {"energy_j": float(budget.energy_j), "edge_s": budget.edge_s,
-                           "carry": budget.carry, "unspent": budget.unspent}
+                           "carry": budget.carry, "unspent": budget.unspent,
+                           **{name: getattr(budget, name) for name in _SLOTS}}
     if ladder is not None:
         plain["frequencies"] = {name: getattr(ladder, name) for name in _LADDER}
         # JSON has no infinity: no frequency at all is high enough.
@@ -62,7 +64,10 @@ def from_plain(plain: Mapping[str, Any], ranges: Mapping[str, Any]) -> Promises:
         windows=tuple((float(a), float(b)) for a, b in plain.get("windows", ())),
         budget=None if budget is None else EnergyPeriods(
             budget["energy_j"], np.array(budget["edge_s"], dtype=np.float64),
-            budget.get("carry", "allow"), budget.get("unspent", "expire")),
+            budget.get("carry", "allow"), budget.get("unspent", "expire"),
+            np.array(budget.get("slot_s", ()), dtype=np.float64),
+            *(np.array(budget.get(name, ()), dtype=np.int64)
+              for name in _SLOTS[1:])),
         frequencies=None if ladder is None else Frequencies(
             **{name: np.array(ladder[name], dtype=np.float64) for name in _LADDER},
             **{name: ranges[column] for name, column in RANGES.items()},

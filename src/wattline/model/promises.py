@@ -25,6 +25,13 @@ class EnergyPeriods:
     """What holds of jobs that run on into a later period (`physics.budget_terms`)..."""
     unspent: str = "expire"
     """...and of joules that a period leaves."""
+    slot_s: FloatArray = field(default_factory=lambda: np.zeros(0))
+    """Beginning of each slot after that of its period, for each planned period in turn; none where
+    periods are not cut into slots."""
+    slot_place: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """Place of each slot among those of its period, the cheapest first."""
+    slot_count: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """Number of slots of each planned period; later periods are like the last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +98,9 @@ class AccountShares:
 IN_ORDER, HEAD, ALL = "order", "head", "all"
 """No job starts before one that stands before it; the first that waits keeps its reservation; all
 do."""
-STOPS, PLANNED = "stops", "planned"
-"""A job that lacks watts lets nobody pass; it gets a reservation in units and watts."""
+STOPS, PLANNED, BUDGET = "stops", "planned", "budget"
+"""A job that lacks watts lets nobody pass; it gets a reservation in units and watts; the same under
+an energy budget, where the next slot may have the watts and joules that this one lacks."""
 
 
 @dataclass(frozen=True)

@@ -42,13 +42,26 @@ def _of_power(plan: Plan, policy: Composition, until_s: float) -> Promises:
     from wattline.policies.admission.budget import Budget
 
     if isinstance(admission, Budget):
-        budget = EnergyPeriods(float(admission.energy_j), period_edges(admission, until_s),
-                               CARRIES[admission.carry], UNSPENT[admission.unspent])
+        budget = energy_periods(admission, until_s)
     ladder = admission.adaptive if isinstance(admission, Budget) else admission
     if not isinstance(ladder, Adaptive):
         return Promises(keeps_cap=limited)
     return Promises(keeps_cap=limited, windows=_windows(plan), budget=budget,
                     frequencies=_frequencies(plan, ladder))
+
+
+def energy_periods(admission: Any, until_s: float) -> EnergyPeriods:
+    """Return joules and slots of the periods up to a time; of later ones only the last planned."""
+    edge_s = period_edges(admission, until_s)
+    last = len(admission.first) - 2
+    planned = [*range(min(len(edge_s) - 1, last)), last]
+    slots = [slice(admission.first[each], admission.first[each + 1]) for each in planned]
+    return EnergyPeriods(
+        float(admission.energy_j), edge_s, CARRIES[admission.carry], UNSPENT[admission.unspent],
+        slot_s=np.concatenate([admission.edge_s[each.start + at:each.stop + at]
+                               for at, each in zip(planned, slots, strict=True)]),
+        slot_place=np.concatenate([np.argsort(admission.order[each]) for each in slots]),
+        slot_count=np.array([each.stop - each.start for each in slots], dtype=np.int64))
 
 
 def _shares(plan: Plan, policy: Composition) -> PowerShares | None:

@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 from wattline.model.cap_slack import fits
 from wattline.model.kernel import implement, kernel
+from wattline.model.promises import BUDGET
 from wattline.physics.budget_terms import ALLOW, CHARGE_NOW, KEEP, MOST_PERIODS
 from wattline.policies.admission.adaptive import Adaptive, admit_at, start_level
 from wattline.policies.admission.budget_book import (
@@ -85,6 +86,7 @@ from wattline.policies.planning import (
     spares,
 )
 from wattline.policies.state import BLOCK, State
+from wattline.policies.traits import power_wait
 
 
 class Budget(NamedTuple):
@@ -392,3 +394,8 @@ def _joules_at_any_level(st: State, budget: Budget, job: int) -> bool:
 @settings.register
 def _settings(axis: Budget, st: State, job: int) -> dict[str, Any]:
     return settings(axis.adaptive, st, job)
+
+
+@power_wait.register
+def _power_wait(admission: Budget) -> str | None:
+    return None if power_wait(admission.adaptive) is None else BUDGET

@@ -8,8 +8,10 @@ from typing import Any
 
 from wattline.model.promises import ALL
 from wattline.model.run import Run
-from wattline.results.verify import budget, caps, job_limits, log, placement, power
+from wattline.results.verify import caps, job_limits, log, placement, power
 from wattline.results.verify._base import Counted, Finding, Judged, Rule, Skipped
+from wattline.results.verify.budget.periods import reported, starts
+from wattline.results.verify.budget.use import used
 from wattline.results.verify.figures import figures
 from wattline.results.verify.node_stays import node_stays
 from wattline.results.verify.queue.plan import plan
@@ -113,6 +115,10 @@ def _has_budget(run: Run) -> bool:
     return run.promises.budget is not None and len(run.events) > 0
 
 
+def _waits_for_energy(run: Run) -> bool:
+    return _has_budget(run) and run.node_stays is None
+
+
 BEFORE_ALL = (
     Rule("log.columns", "columns have a row for each job or event", log.lengths),
     Rule("log.order", "the log goes forward in time, inside the run", log.log_order),
@@ -126,9 +132,9 @@ RULES = (
     Rule("queue.length", "the queue is what was submitted and not started", log.queue_length),
     Rule("units.placement", "no unit is held twice", placement.placement),
     Rule("queue.rule", "nobody is passed, delayed or kept waiting against the rule of the queue",
-         queue, lambda run: not _plans(run)),
+         queue, lambda run: not _plans(run) and not _waits_for_energy(run)),
     Rule("queue.plan", "nobody starts later than he could count on when he arrived", plan,
-         _plans),
+         lambda run: _plans(run) and not _waits_for_energy(run)),
     Rule("energy.machine", "the machine's energy is the integral of its power", power.energy),
     Rule("energy.parts", "energies of jobs and idle units make the whole", power.idle_and_jobs),
     Rule("power.jobs", "the machine's power is that of its jobs and idle units",
@@ -154,8 +160,10 @@ RULES = (
     Rule("cap.events", "no end or change takes the machine above its cap",
          caps.cap_at_every_event, _has_cap),
     Rule("cap.windows", "caps that are known beforehand are kept", caps.cap_windows, _has_windows),
-    Rule("budget.starts", "no job starts without energy for it", budget.starts, _has_budget),
-    Rule("budget.reported", "periods above their energy budget are reported", budget.reported,
+    Rule("budget.starts", "no job starts without energy for it", starts, _has_budget),
+    Rule("budget.reported", "periods above their energy budget are reported", reported,
          _has_budget),
+    Rule("budget.used", "nobody waits who could start under the energy budget, nor starts who "
+         "could not", used, _waits_for_energy),
     *SHARED,
 )

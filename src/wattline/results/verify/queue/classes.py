@@ -43,7 +43,7 @@ class Classes:
             self._set_slowness(self._speed)
             alone = [[rise_w for rise_w, _ in self._choices(job, self.count)]
                      for job in range(len(run.jobs))]
-            highest_w = _highest_cap_w(run) * (1 + _NEAR)
+            highest_w = highest_cap_w(run) * (1 + _NEAR)
             self._alone_w = np.array([
                 first if self.machine_idle_w + first <= highest_w else other
                 for first, other in alone])
@@ -123,7 +123,8 @@ def _units_had(run: Run, count: IntArray) -> IntArray:
     return have
 
 
-def _highest_cap_w(run: Run) -> float:
+def highest_cap_w(run: Run) -> float:
+    """Return the highest cap from the beginning of a run on; infinite without one."""
     if run.cap_w is None:
         return np.inf
     later = run.cap_w.value[run.cap_w.time_s > run.start_s]

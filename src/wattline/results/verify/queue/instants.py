@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from wattline.model.jobs import NO_JOB, IntArray
-from wattline.model.promises import PLANNED, QueueRule
+from wattline.model.promises import BUDGET, PLANNED, QueueRule
 from wattline.model.run import EventKind, Run
 from wattline.model.signal import FloatArray
 from wattline.results.verify._base import by_job
@@ -258,7 +258,7 @@ def instants(known: Known, times_s: FloatArray) -> Iterator[Instant]:
         done = [here, there]
         cap_w = known.cap_w(now_s)
         possible = waits
-        if known.rule.power == PLANNED or known.speed.changes:
+        if known.rule.power in (PLANNED, BUDGET) or known.speed.changes:
             # A job that not even the idle machine has watts for is no head.
             alone_w = known.idle_w + known.classes.least_alone_w[waits]
             possible = waits[alone_w <= cap_w * (1 + NEAR)]
@@ -266,10 +266,15 @@ def instants(known: Known, times_s: FloatArray) -> Iterator[Instant]:
         yield Instant(known, now_s, runs, known.in_order(possible, now_s), began, cap_w)
 
 
-def judged_times(run: Run) -> tuple[FloatArray, int]:
+def judged_times(run: Run, others_s: FloatArray | None = None) -> tuple[FloatArray, int]:
     """Times of decisions that are judged, evenly spread where there are too many, and of how many.
+
+    Of the log, and such others as lie within the run.
     """
     times_s = np.unique(run.events.time_s)
+    if others_s is not None:
+        inside = (others_s > times_s[0]) & (others_s < times_s[-1])
+        times_s = np.union1d(times_s, others_s[inside])
     held = np.searchsorted(run.events.time_s, times_s, "right") - 1
     cells = int((run.events.busy[held] + run.events.queued[held] + 50).sum())
     step = max(-(-cells // MOST_CELLS), -(-len(times_s) // MOST_DECISIONS), 1)

@@ -43,9 +43,9 @@ def starts(run: Run) -> Verdicts:
     taking = np.flatnonzero(np.isin(log.kind, TAKING) & (log.time_s >= edge_s[0])
                             & (log.time_s < edge_s[-1]))
     time_s = np.unique(log.time_s[taking])
-    period = _period(edge_s, time_s)
-    drawn_j = _drawn_j(run, time_s) - _drawn_j(run, edge_s[period])
-    given_j = _given_j(promised, np.diff(_drawn_j(run, edge_s)))[period]
+    period = period_at(edge_s, time_s)
+    drawn_j = drawn_energy_j(run, time_s) - drawn_energy_j(run, edge_s[period])
+    given_j = given_energy_j(promised, np.diff(drawn_energy_j(run, edge_s)))[period]
     without_jobs_w = _least_free_w(run)
     due, sure = due_s(run), steady(run)
     sure[log.job[log.kind == EventKind.REQUEUE]] = False  # its joules are those of all its runs
@@ -70,7 +70,7 @@ def starts(run: Run) -> Verdicts:
                       *where(run, rows))
 
 
-def _given_j(promised: EnergyPeriods, used_j: FloatArray) -> FloatArray:
+def given_energy_j(promised: EnergyPeriods, used_j: FloatArray) -> FloatArray:
     """What each period has, with what the one before it left where that is kept."""
     given_j = np.full(len(used_j), promised.energy_j)
     if promised.unspent == "carry":
@@ -116,8 +116,9 @@ def reported(run: Run) -> Verdicts:
     if charged and (len(run.machine.groups) > 1 or run.policy_powers):
         yield Skipped("charges are not known on several node classes, or under a policy in Python")
         return  # how long a request lasts depends on the class that the job ran on, or on looks
-    used_j = _charged_j(run, promised) if charged else np.diff(_drawn_j(run, promised.edge_s))
-    given_j = _given_j(promised, used_j)
+    used_j = (charged_energy_j(run, promised) if charged
+              else np.diff(drawn_energy_j(run, promised.edge_s)))
+    given_j = given_energy_j(promised, used_j)
     over = used_j > given_j + promised.energy_j * _REPORTED
     word = "charged_j" if charged else "energy_j"
     said = {int(each["period"]) - 1: float(each[word]) for each in run.budget["over"]}
@@ -131,22 +132,24 @@ def reported(run: Run) -> Verdicts:
                           f"{energy_j!r} J, the log gives {float(used_j[period])!r} J")
 
 
-def _charged_j(run: Run, promised: EnergyPeriods) -> FloatArray:
+def charged_energy_j(run: Run, promised: EnergyPeriods) -> FloatArray:
     """Of each period: idle nodes, and its jobs from their starts to their requested ends."""
     edge_s = promised.edge_s
     rows = np.flatnonzero(run.ran & (run.schedule.end_s > run.schedule.start_s))
     time_s = due_s(run)[rows] - run.schedule.start_s[rows]
     idle_j = float(of_units(run, lambda node: node.power_w_idle).sum()) * np.diff(edge_s)
-    jobs_j = np.bincount(_period(edge_s, run.schedule.start_s[rows]),
+    jobs_j = np.bincount(period_at(edge_s, run.schedule.start_s[rows]),
                          _above_w(run, rows) * time_s, minlength=len(idle_j))
     return np.asarray(idle_j + jobs_j)
 
 
-def _period(edge_s: FloatArray, time_s: FloatArray) -> IntArray:
-    return np.asarray(np.searchsorted(edge_s, time_s, "right") - 1, dtype=np.int64)
+def period_at(edge_s: FloatArray, time_s: FloatArray) -> IntArray:
+    """The period of each time; the last one after its end, too."""
+    found = np.searchsorted(edge_s, time_s, "right") - 1
+    return np.asarray(np.minimum(found, len(edge_s) - 2), dtype=np.int64)
 
 
-def _drawn_j(run: Run, time_s: FloatArray) -> FloatArray:
+def drawn_energy_j(run: Run, time_s: FloatArray) -> FloatArray:
     """What the machine has drawn up to each time."""
     log = run.events
     edges = np.append(log.time_s, run.end_s)

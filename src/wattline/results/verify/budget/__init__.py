@@ -1,0 +1,1 @@
+"""Rules of energy budgets: energy for each start, what periods drew, and that it is used."""
