@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tests.support.definitions.admissions import Unlimited, Verdict
 from tests.support.definitions.plan import Claim, Plan
-from tests.support.definitions.world import World
+from tests.support.definitions.world import SLACK, World
 
 Key = Callable[[World, int], float]
 
@@ -130,10 +130,29 @@ class Conservative:
         plan = Plan(world)
         for other, start_s in self.planned.items():
             plan.add(start_s, Claim(world.requested_s[other], world.units[other]))
-        self.planned[job] = plan.earliest_s(Claim(world.requested_s[job], world.units[job]))
+        self.planned[job] = plan.earliest_s(Claim(world.requested_s[job], world.units[job]),
+                                            self._has_cap_s(world, job))
+
+    def _has_cap_s(self, world: World, job: int) -> float:
+        """Since when the cap has room for the job alone: now, or the end of a reservation."""
+        if not self.power.sets_aside(world, job, False):
+            return world.now_s
+        ends = sorted(r.end_s for r in world.case.reservations if r.end_s > world.now_s)
+        return next((end_s for end_s in ends
+                     if self.power.alone_w(world, job) <= world.cap_at(end_s) * (1 + SLACK)),
+                    math.inf)
+
+    def _first_that_waits_for_watts(self, world: World) -> Plan | None:
+        """A plan with nodes and watts for the first job that waits for an end of reserved watts."""
+        for job in sorted(self.planned, key=self._place):
+            if self._has_cap_s(world, job) > world.now_s:
+                plan, claim = Plan(world, True), self.power.reserves(world, job)
+                plan.add(plan.earliest_s(claim, self._has_cap_s(world, job)), claim, waits=True)
+                return plan
+        return None
 
     def _start_due(self, world: World) -> None:
-        plan = None
+        plan = self._first_that_waits_for_watts(world)
         for job in sorted(self.planned, key=self._place):
             if self.planned[job] > world.now_s:
                 break
