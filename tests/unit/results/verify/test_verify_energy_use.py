@@ -82,16 +82,16 @@ def test_a_job_that_no_event_lets_start_does_so_when_the_slot_begins() -> None:
 
 
 def test_a_job_that_ends_before_the_first_has_its_energy_may_pass() -> None:
-    """Job 2 needs 16,000 of the 8,000 J left, so it counts on 100 s; job 3 needs 4,000 and ends."""
-    run = play(20_000.0, (0, 2, 30), (1, 4, 20), (2, 1, 20))
-    assert starts(run) == [0, 100, 2]
+    """Job 2 needs 16,000 of the 8,000 J left, so it counts on all nodes at 100 s. Job 3 has its
+    4,000 and ends before; job 4 would end at 105 s."""
+    run = play(20_000.0, (0, 2, 30), (1, 10, 8), (2, 1, 20), (90, 1, 15))
+    assert starts(run) == [0, 100, 2, 108]
     assert found(run) == []
-    assert found(started(run, 0, 100, 30))[0] == (
+    assert found(started(run, 0, 100, 30, 108))[0] == (
         "job 3 waits at 2 s though the energy budget has watts and joules for it beside the "
         "reservation of job 2 at 100 s")
-    assert found(replace(run, promises=replace(
-        run.promises, queue=replace(run.promises.queue, keeps="order")))) == [
-        "at 2 s job 3 passes job 2, first in the queue, against the rule of its budget"]
+    assert found(started(run, 0, 105, 2, 90))[0] == (
+        "at 90 s job 4 passes job 2, first in the queue, against the rule of its budget")
 
 
 def test_without_backfilling_nobody_passes_a_job_that_lacks_energy() -> None:
