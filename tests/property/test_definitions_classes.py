@@ -6,7 +6,7 @@ import math
 
 import pytest
 from hypothesis import given
-from tests.support.definitions.admissions import Block, Unlimited, Watts
+from tests.support.definitions.admissions import Block, Unlimited, Wait, Watts
 from tests.support.definitions.backfilling import Easy
 from tests.support.definitions.busy import cases_on_classes
 from tests.support.definitions.classes import ClassesWorld
@@ -22,7 +22,7 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.run import Run
 from wattline.model.signal import Signal
-from wattline.policies.admission import block, none
+from wattline.policies.admission import block, none, wait
 from wattline.policies.backfill.none import NoBackfill
 from wattline.policies.placement.first_fit import FirstFit
 
@@ -31,6 +31,7 @@ POWERS = {
     "none": (Unlimited, lambda case: none.NoLimit()),
     "block": (Block, lambda case: block.Block()),
     "watts": (Watts, watts_of),
+    "wait": (lambda: Wait(4.0, 2), lambda case: wait.Wait(4.0, 2)),
 }
 
 
