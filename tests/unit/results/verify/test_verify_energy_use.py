@@ -131,3 +131,12 @@ def test_a_run_folder_keeps_the_slots_of_a_budget(tmp_path) -> None:
     assert (budget.slot_s.tolist(), budget.slot_place.tolist(), budget.slot_count.tolist()) == (
         [0.0, 50.0], [1, 0], [2])
     assert np.isclose(budget.energy_j, 120_000.0)
+
+
+def test_of_many_decisions_some_are_judged_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Events are at 0, 20 and 30 s."""
+    run = play(20_000.0, (0, 2, 30), (0, 2, 20))
+    for most, expected in ((3, 3), (2, 2), (1, 1)):
+        monkeypatch.setattr("wattline.results.verify.budget.use.MOST_DECISIONS", most)
+        rule, = (each for each in verify(run).judged if each.rule == RULE)
+        assert (rule.decisions, rule.of) == (expected, 3)

@@ -207,8 +207,14 @@ class Decision:
         slots = self.account.slots
         later = slots.offsets_s(self._period)[slots.number(self._slot) + 1:]
         saved_j = float(slots.saved_j[self._period])
-        answers = [self.account.fits_slot(job, float(slot_s), saved_j) for slot_s in later]
-        return False if True in answers else (None if None in answers else True)
+        found: Answer = True
+        for slot_s in later.tolist():
+            answer = self.account.fits_slot(job, slot_s, saved_j)
+            if answer:
+                return False
+            if answer is None:
+                found = None
+        return found
 
     def _level_under(self, job: int, limit_w: float) -> int | None:
         """The highest, else that at which all idle nodes would fit, else the lowest; where that has

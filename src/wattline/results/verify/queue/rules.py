@@ -51,6 +51,8 @@ def why_not(run: Run) -> str:
         planned = run.promises.queue is not None and run.promises.queue.power == PLANNED
         if len(speeds) > 1 or planned:
             return "units are reserved, and time or watts of a job depend on its nodes"
+    if run.promises.frequencies is not None and any(each.nodes for each in run.reservations):
+        return "units are reserved, and the time of a job depends on its frequency"
     if several and run.promises.frequencies is not None:
         return "node classes differ, and jobs have frequencies"
     rates = run.events.job[run.events.kind == EventKind.RATE]
