@@ -104,17 +104,3 @@ def test_a_job_that_waits_for_the_end_of_reserved_watts_has_them_from_then_on():
     run = simulated(case, policy_of(watts_of(case)))
     assert run.schedule.start_s.tolist() == [10, 0, 20, 2]
     assert_same(run, defined(case, Watts()))
-
-
-def test_nodes_that_a_reservation_gives_back_are_there_for_the_first_job_that_waits_for_watts():
-    """Four nodes, 400 W idle, under 800 W; two nodes and 200 W are reserved from 10 s to 20 s. The
-    first two jobs end at 14 s and 60 s. The fourth adds 250 W on two nodes, which it has at 20 s,
-    when the reservation gives both back: the third, of 50 s, may have the node that is left."""
-    jobs = JobTable.build(submit_s=[0, 0, 11, 12], procs=[1, 1, 1, 2], run_s=[14, 60, 50, 5],
-                          power_w=[200.0, 100.0, 100.0, 450.0])
-    machine = Machine.uniform(4, NodeClass(power_w_idle=100.0, power_w_active=300.0))
-    case = Case(jobs, machine, Signal.constant(800.0, "W"),
-                (Reservation(10, 10, nodes=2, watts=200.0),))
-    run = simulated(case, policy_of(watts_of(case)))
-    assert run.schedule.start_s.tolist() == [0, 0, 14, 20]
-    assert_same(run, defined(case, Watts()))

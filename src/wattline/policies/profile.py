@@ -57,26 +57,6 @@ def plan_running(st: State) -> None:
 
 
 @kernel
-def units_kept(st: State, time_s: float) -> int:
-    """Units of reservations at a time."""
-    units = 0
-    for window in range(st.windows.size):
-        if st.windows[window].start_s <= time_s < st.windows[window].end_s:
-            units += st.windows[window].units
-    return int(units)
-
-
-@kernel
-def first_given_back_s(st: State, time_s: float) -> float:
-    """The first time after another at which a reservation gives its units back."""
-    first_s = INFINITY
-    for window in range(st.windows.size):
-        if st.windows[window].end_s > time_s:
-            first_s = min(first_s, st.windows[window].end_s)
-    return float(first_s)
-
-
-@kernel
 def _give_back(st: State, from_s: float, units: int) -> None:
     """Add units from a time on for good: mostly one behind all steps."""
     clock = st.clock[0]

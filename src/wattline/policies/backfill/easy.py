@@ -55,7 +55,6 @@ from wattline.policies.in_order import lacks_units
 from wattline.policies.leaders import sort_front, sort_rest, sorted_until
 from wattline.policies.node_classes import expect_classes_alone, expected_stretch, fastest_class
 from wattline.policies.planning import faster_when_full, planned_w, rises_s, spares
-from wattline.policies.profile import first_given_back_s, units_kept
 from wattline.policies.queue import drop_entries, move_down, sort_queue
 from wattline.policies.releases import first_release_s, list_deferred
 from wattline.policies.state import BLOCK, QUEUE_BLOCK, State
@@ -355,7 +354,7 @@ def _reserve_units_and_watts(st: State, policy: Composition, job: int) -> None:
     clock = st.clock[0]
     need = st.live[job].units
     need_w = watts_of(st, policy.admission, job)
-    available = clock.free - clock.down_owed + units_kept(st, clock.now_s)
+    available = clock.free - clock.down_owed
     unplaced = st.live[job].unplaced_s == clock.now_s
     first_s = not_before_s(st, policy.admission, job, clock.now_s)
     cap_rises = rises_s(st, policy.admission, clock.now_s) < float("inf")
@@ -377,10 +376,9 @@ def _reserve_units_and_watts(st: State, policy: Composition, job: int) -> None:
             unplaced = False
             expected_s, place, index = _next_release(st, place, index + 1)
         if time_s == float("inf") or (
-                available - units_kept(st, time_s) >= need and watts >= least_w and not unplaced
+                available >= need and watts >= least_w and not unplaced
                 and (not cap_rises or not_before_s(st, policy.admission, job, time_s) <= time_s)):
             break
-        expected_s = min(expected_s, first_given_back_s(st, time_s))
         if cap_rises:
             if time_s < first_s:
                 expected_s = min(expected_s, first_s)
@@ -391,7 +389,7 @@ def _reserve_units_and_watts(st: State, policy: Composition, job: int) -> None:
         else:
             time_s = expected_s
     clock.shadow_s = time_s
-    clock.extra = available - units_kept(st, time_s) - need
+    clock.extra = available - need
     clock.extra_w = watts - need_w
     if time_s < float("inf"):
         clock.extra_w = max(clock.extra_w, 0.0)

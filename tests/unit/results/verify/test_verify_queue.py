@@ -17,6 +17,7 @@ from wattline.engine.simulate import simulate
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
 from wattline.model.promises import QueueRule
+from wattline.model.reservation import Reservation
 from wattline.model.run import EventKind, EventLog, Run
 from wattline.model.signal import Signal
 from wattline.policies.admission.block import Block
@@ -190,6 +191,30 @@ def test_the_number_of_decisions_that_were_judged_is_said(monkeypatch: pytest.Mo
     monkeypatch.setattr("wattline.results.verify.queue.instants.MOST_CELLS", 150)
     judged, = (each for each in verify(run).judged if each.rule == "queue.rule")
     assert judged.decisions < judged.of == 8
+
+
+def test_jobs_that_run_count_as_work_of_the_judge_and_not_their_units(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Events at 0, 10 and 20 s, one job of ten units at the first two: 50 + 1, 50 + 1 and 50."""
+    run = play(table((0, 10, 10), (10, 10, 10)))
+    monkeypatch.setattr("wattline.results.verify.queue.instants.MOST_CELLS", 152)
+    judged, = (each for each in verify(run).judged if each.rule == "queue.rule")
+    assert (judged.decisions, judged.of) == (3, 3)
+    monkeypatch.setattr("wattline.results.verify.queue.instants.MOST_CELLS", 151)
+    judged, = (each for each in verify(run).judged if each.rule == "queue.rule")
+    assert (judged.decisions, judged.of) == (2, 3)
+
+
+def test_around_reserved_units_fewer_decisions_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight instants of 50 and up to four jobs are less than 500; each job counts 40 times then."""
+    run = play(BESIDE, 2000.0, admission=Watts())
+    monkeypatch.setattr("wattline.results.verify.queue.instants.MOST_CELLS", 500)
+    judged, = (each for each in verify(run).judged if each.rule == "queue.rule")
+    assert (judged.decisions, judged.of) == (8, 8)
+    later = replace(run, reservations=(Reservation(500.0, 10.0, 1),))
+    judged, = (each for each in verify(later).judged if each.rule == "queue.rule")
+    assert (judged.decisions, judged.of) == (1, 8)
 
 
 def test_a_reservation_is_not_moved_to_later() -> None:

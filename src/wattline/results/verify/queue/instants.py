@@ -19,10 +19,13 @@ from wattline.results.verify.queue.free_units import FreeUnits
 from wattline.results.verify.queue.orders import Key, tied
 from wattline.results.verify.queue.speed import CommonSpeed
 
-MOST_CELLS = 10_000_000
+MOST_CELLS = 60_000_000
 """So many jobs are looked at, over all instants, before instants are left out..."""
-MOST_DECISIONS = 15_000
-"""...and so many instants: two or three seconds."""
+MOST_DECISIONS = 100_000
+"""...and so many instants: ten or twenty seconds."""
+SLOWER = 40
+"""A job looked at counts as so many where each is tried alone: on several classes of nodes, or
+around reserved units."""
 NEAR = 1e-9
 """Relative: watts, and times that are sums, that are closer than this count as equal, for or
 against nobody."""
@@ -193,6 +196,15 @@ class Instant:
             plan.add(max(start_s, self.now_s), end_s, units)
         return plan
 
+    @cached_property
+    def beside_head(self) -> FreeUnits | None:
+        """Free units over time beside all that run, and the head from its earliest start on."""
+        plan, at_s = self.plan(self.runs), self.shadow_now[0]
+        if plan is not None and at_s < np.inf:
+            units = int(self.known.run.schedule.nodes[self.head])
+            plan.add(at_s, at_s + self.time_s(self.head, self.runs), units)
+        return plan
+
     def fits(self, job: int, runs: IntArray, slack_w: float = 0.0) -> tuple[bool, bool]:
         """Say whether a job fits beside these in units, and in watts."""
         units = int(self.known.run.schedule.nodes[job])
@@ -201,6 +213,16 @@ class Instant:
         if fits and plan is not None:
             fits = plan.earliest(self.now_s, self.time_s(job, runs), units) <= self.now_s
         return fits, bool(self.need_w(job, runs) <= self.free_w(runs) + slack_w)
+
+    @cached_property
+    def shadow_now(self) -> tuple[float, int, float]:
+        """The head's earliest start beside all that run, and what it then leaves."""
+        return self.shadow(self.head, self.runs)
+
+    @cached_property
+    def shadow_before(self) -> tuple[float, int, float]:
+        """The same without those that have just passed it."""
+        return self.shadow(self.head, self.before) if self.passed.size else self.shadow_now
 
     def shadow(self, job: int, runs: IntArray) -> tuple[float, int, float]:
         """The first time at which a job has its units (and watts where they are planned), by the
@@ -276,6 +298,12 @@ def judged_times(run: Run, others_s: FloatArray | None = None) -> tuple[FloatArr
         inside = (others_s > times_s[0]) & (others_s < times_s[-1])
         times_s = np.union1d(times_s, others_s[inside])
     held = np.searchsorted(run.events.time_s, times_s, "right") - 1
-    cells = int((run.events.busy[held] + run.events.queued[held] + 50).sum())
-    step = max(-(-cells // MOST_CELLS), -(-len(times_s) // MOST_DECISIONS), 1)
+    began_s, gone_s = (np.sort(column[run.ran]) for column in
+                       (run.schedule.start_s, run.schedule.end_s))
+    running = (np.searchsorted(began_s, times_s, "right")
+               - np.searchsorted(gone_s, times_s, "right"))
+    cells = int((running + run.events.queued[held] + 50).sum())
+    alone = len(run.machine.groups) > 1 or any(each.nodes for each in run.reservations)
+    weight = SLOWER if alone else 1
+    step = max(-(-cells * weight // MOST_CELLS), -(-len(times_s) // MOST_DECISIONS), 1)
     return times_s[::step], len(times_s)

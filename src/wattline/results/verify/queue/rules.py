@@ -152,10 +152,10 @@ def _head_delayed(instant: Instant, promise: _Promise, whole: bool) -> Verdicts:
         promise.job, promise.start_s = head, np.inf
         promise.cap_w, promise.speed = instant.cap_w, speed
     name = known.name(head)
-    before_s = instant.shadow(head, instant.before)[0]
+    before_s = instant.shadow_before[0]
     if before_s <= instant.now_s and known.classes.several and known.rule.power == PLANNED:
         return  # it has the watts on other nodes than those that are free
-    after_s = instant.shadow(head, instant.runs)[0] if passed.size else before_s
+    after_s = instant.shadow_now[0]
     if passed.size and known.later(after_s, before_s):
         yield Finding(f"at {instant.now_s:g} s job {known.name(passed[0])} passes job {name}, "
                       f"first in the queue, which can then start at {after_s:g} s instead of "
@@ -175,7 +175,7 @@ def _others_could_start(instant: Instant, rule: QueueRule) -> Verdicts:
         return
     if rule.power == STOPS and instant.fits(instant.head, instant.runs)[0]:
         return  # the head lacks only watts, which lets nobody pass
-    shadow = instant.shadow(instant.head, instant.runs)
+    shadow = instant.shadow_now
     left_w = instant.free_w(instant.runs)
     sure_w = left_w - known.speed.slack(instant.slack_w)
     for job in _hopeful(instant, others, shadow, sure_w):
@@ -199,12 +199,13 @@ def _hopeful(
     nodes = known.run.schedule.nodes[others]
     found = nodes <= instant.free_units(instant.runs)
     if not known.classes.several and not instant.reserved():
-        shadow_s, extra, _ = shadow
-        stretch = known.classes.slowness[others] / known.speed.at(instant.now_s)
-        in_time = instant.now_s + known.run.jobs.requested_s[others] * stretch <= shadow_s
-        found &= in_time | (nodes <= extra)
+        shadow_s, extra, extra_w = shadow
+        time_s = known.run.jobs.requested_s[others] / known.speed.at(instant.now_s)
+        need_w = known.classes.rise_w[others]
+        found &= ((instant.now_s + time_s <= shadow_s)
+                  | (nodes <= extra) & (need_w <= extra_w - instant.slack_w))
         if known.rule.power != STOPS:
-            found &= known.classes.rise_w[others] <= sure_w
+            found &= need_w <= sure_w
     hopeful: list[int] = others[found].tolist()
     return hopeful
 
@@ -218,14 +219,10 @@ def _may_pass(instant: Instant, job: int, shadow: tuple[float, int, float]) -> b
     units = int(known.run.schedule.nodes[job])
     in_time = end_s <= shadow_s and not (known.rounds and not known.later(shadow_s, end_s))
     spare_w = extra_w - instant.slack_w
-    plan = instant.plan(instant.runs)
+    plan = instant.beside_head
     if plan is None:
         return in_time or (units <= extra
                            and instant.need_w(job, instant.runs) <= spare_w)
-    if shadow_s < np.inf:
-        head = instant.head
-        plan.add(shadow_s, shadow_s + instant.time_s(head, instant.runs),
-                 int(known.run.schedule.nodes[head]))
     if plan.earliest(instant.now_s, time_s, units) > instant.now_s:
         return False
     return in_time or instant.need_w(job, instant.runs) <= spare_w
