@@ -201,3 +201,21 @@ def test_a_job_that_holds_its_share_leaves_less_to_the_next():
         assert run.time_above_cap_s == 0.0
         assert run.energy_j == pytest.approx(300.0 * 10 + 600.0 * 4), "what is held is not drawn"
     assert starts == {0: [0.0, 1.0], 1: [0.0, 10.0]}
+
+
+@pytest.mark.parametrize(("procs", "start_s"), [((2, 6, 2), [0, 10, 14]), ((2, 5, 1), [0, 10, 2])])
+def test_a_job_that_holds_its_share_gives_all_of_it_back_to_the_first_that_waits(procs, start_s):
+    """Six nodes under 1,500 W, a share of 250 W a node. The first job draws 300 of its 500 W until
+    10 s; then the second has the 1,500 W, or 1,250 W, of its share. The third asks for 30 s. With a
+    share of 500 W it would take what the second is promised; its 250 W are those that are left
+    beside 1,250 W."""
+    table = ConfigurationTable.build(
+        "a", [1, 2, 2], [4] * 3, [50, 50, 100], [20.0, 10.0, 4.0], [200.0, 300.0, 600.0])
+    jobs = JobTable.build(submit_s=[0.0, 1.0, 2.0], run_s=[9.0] * 3, requested_s=[10.0, 4.0, 30.0],
+                          procs=procs, application=[0] * 3, names={"application": ("a",)})
+    offers = make_offers(jobs, {"a": table})
+    policy = Composition(Fcfs(), Easy(), Lending(offers, LendingMemory.start(), 0, 1),
+                         naive(offers, 1), Counted(), NoRegulation())
+    rules = Rules(cap_w=Signal(np.array([0.0]), np.array([1500.0]), "W"))
+    found = simulate(jobs, Machine.uniform(6, NODE), policy, rules)
+    assert found.schedule.start_s.tolist() == start_s
