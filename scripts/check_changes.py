@@ -169,7 +169,7 @@ def main() -> None:
     choice = choose(files, Reaching(), seconds_by_file(), options.seconds)
     print(said(choice, len(files)), flush=True)
     if options.list:
-        print("\n".join(choice.reaching))
+        print("\n".join(choice.files))
         return
     planned = steps(choice.files)
     done = run_all(planned)

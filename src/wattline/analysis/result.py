@@ -171,12 +171,12 @@ def verify(run: Run | str | Path) -> Verification:
     (True, (), 'columns have a row for each job or event')
     """
     from wattline.analysis.metrics import metrics
-    from wattline.analysis.rundir import read_metrics
+    from wattline.analysis.rundir import read_derived, read_metrics
     from wattline.results.verify.judge import verify as judge
 
     if isinstance(run, Run):
         return judge(run, metrics(run))
-    return judge(open_run(run), read_metrics(run))
+    return judge(open_run(run), read_metrics(run), read_derived(run))
 
 
 def flattened(figures: Mapping[str, Any], path: str = "") -> dict[str, float]:

@@ -125,6 +125,11 @@ def read_metrics(folder: Path | str) -> dict[str, Any]:
     return found
 
 
+def read_derived(folder: Path | str) -> dict[str, Any]:
+    """Read the columns of the table of jobs that follow from its others, and are not read back."""
+    return tables.columns_from(_read_table(Path(folder) / "jobs.parquet"), tables.DERIVED)
+
+
 def identity(folder: Path | str) -> str:
     """What tells a run from all others, wherever its folder stands and whatever it is called.
 

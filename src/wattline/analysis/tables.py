@@ -36,6 +36,8 @@ _KINDS = tuple(kind.name.lower() for kind in EventKind)
 _OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
 _LEADING = ("job_id", "submit_s", "start_s", "end_s", "nodes", "energy_j", "outcome", "wait_s",
             "elapsed_s", "requested_s", "run_s")
+DERIVED = ("wait_s", "elapsed_s")
+"""Columns of the table of jobs that follow from its others: nobody reads them back to a run."""
 
 
 def job_table(run: Run) -> pa.Table:

@@ -10,6 +10,7 @@ import click
 
 from wattline.cli.needs import given, option
 from wattline.cli.output import json_option, print_json
+from wattline.model.errors import InputError
 from wattline.model.units import counted
 
 
@@ -37,22 +38,32 @@ def command(folders: tuple[Path, ...], store: str, clusters: str, as_json: bool)
     from wattline.demand_response.folder import bill_differs
     from wattline.results.verify.journal.rules import is_journal, verify_journal
 
-    told: list[dict[str, Any]] = []
-    for folder in folders:
+    if store and not any(map(is_journal, folders)):
+        raise InputError("--store goes with journals, and none of these is one")
+
+    def judge(folder: Path) -> dict[str, Any]:
         if is_journal(folder):
             jobs = ended_jobs(store, names(clusters, "-M")) if store else None
-            told.append({"run": str(folder), **verify_journal(folder, jobs).to_dict()})
-            continue
-        found = verify(folder)
+            return {"run": str(folder), **verify_journal(folder, jobs).to_dict()}
+        plain = verify(folder).to_dict()
         bill = [{"rule": "contract.bill", "sentence": sentence, "job": None, "time_s": None}
                 for sentence in bill_differs(folder)]
-        plain = found.to_dict()
-        told.append({"run": str(folder), **plain, "findings": [*plain["findings"], *bill]})
-    if as_json:
+        return {"run": str(folder), **plain, "findings": [*plain["findings"], *bill]}
+
+    told: list[dict[str, Any]] = []
+    unreadable: list[str] = []
+    for folder in folders:  # one that cannot be read keeps none of the others from being judged
+        try:
+            told.append(judge(folder))
+        except InputError as error:
+            unreadable.append(str(error))
+    if as_json and (told or not unreadable):
         print_json({"runs": told})
-    else:
+    elif not as_json:
         for run in told:
             _print(run)
+    if unreadable:
+        raise InputError("\n".join(unreadable))
     if any(run["findings"] for run in told):
         sys.exit(1)
 

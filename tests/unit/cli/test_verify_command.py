@@ -54,7 +54,7 @@ def test_what_does_not_fit_is_listed_and_fails_the_command(
     trace = wl.generate("lublin", seed=1, jobs=5, nodes=8)
     folder = wl.simulate(trace, machine=wl.Machine(nodes=8)).save(tmp_path / "run")
     broken = Verification((Finding("a job ran twice", 7, 3.0, "log.jobs"),), (), ())
-    monkeypatch.setattr("wattline.results.verify.judge.verify", lambda run, told: broken)
+    monkeypatch.setattr("wattline.results.verify.judge.verify", lambda *given: broken)
     done = CliRunner().invoke(cli, ["verify", str(folder)])
     assert (done.exit_code, done.output.splitlines()[1]) == (1, "  a job ran twice")
     told = CliRunner().invoke(cli, ["verify", str(folder), "--json"])
@@ -75,6 +75,36 @@ def test_a_plain_run_holds_together_and_no_folder_is_refused(tmp_path: Path) -> 
     assert CliRunner().invoke(cli, ["verify", str(folder)]).exit_code == 0
     done = CliRunner().invoke(cli, ["verify", str(tmp_path / "none")])
     assert isinstance(done.exception, wl.InputError)
+    both = CliRunner().invoke(cli, ["verify", str(tmp_path / "none"), str(folder)])
+    assert f"{folder}: nothing is broken" in both.output
+    assert isinstance(both.exception, wl.InputError)
+    assert "there is no run folder" in str(both.exception)
+    stored = CliRunner().invoke(cli, ["verify", str(folder), "--store", str(tmp_path / "ledger")])
+    assert "--store goes with journals" in str(stored.exception)
+
+
+def test_waits_and_run_times_of_the_table_of_jobs_are_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = wl.generate("lublin", seed=1, jobs=5, nodes=8)
+    folder = wl.simulate(trace, machine=wl.Machine(nodes=8)).save(tmp_path / "run")
+    assert wl.verify(folder).findings == ()
+    from wattline.analysis import rundir
+
+    right = rundir.read_derived(folder)
+    for name in ("wait_s", "elapsed_s"):
+        wrong = {**right, name: right[name] + [0, 0, 1, 0, 0]}
+        monkeypatch.setattr(rundir, "read_derived", lambda _, wrong=wrong: wrong)
+        assert wl.verify(folder).sentences == [
+            f"jobs 3 have another {name} than between their times"]
+
+
+def test_who_decides_is_named_where_his_decisions_are_not_judged() -> None:
+    trace = wl.generate("lublin", seed=1, jobs=5, nodes=8)
+    run = wl.simulate(trace, machine=wl.Machine(nodes=8), cap="90%", power="wait")
+    assert [each.why for each in run.verify().skipped if each.rule == "queue.rule"] == [
+        "decisions of this combination of policies are not judged: order = fcfs, "
+        "backfill = easy, power = wait"]
 
 
 def test_watts_that_cannot_be_are_refused_by_their_option(tmp_path: Path) -> None:

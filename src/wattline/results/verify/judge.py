@@ -12,11 +12,14 @@ from wattline.results.verify import caps, job_limits, log, placement, power
 from wattline.results.verify._base import Counted, Finding, Judged, Rule, Skipped
 from wattline.results.verify.budget.periods import reported, starts
 from wattline.results.verify.budget.use import used
-from wattline.results.verify.figures import figures
+from wattline.results.verify.figures import figures, job_columns
+from wattline.results.verify.named_policy import by_known_rule
 from wattline.results.verify.node_stays import node_stays
 from wattline.results.verify.queue.plan import plan
 from wattline.results.verify.queue.rules import queue
+from wattline.results.verify.run_times import run_times, units_asked
 from wattline.results.verify.shared.rules import RULES as SHARED
+from wattline.results.verify.shared.rules import is_shared
 
 
 @dataclass(frozen=True)
@@ -57,10 +60,13 @@ class Verification:
         }
 
 
-def verify(run: Run, told: Mapping[str, Any] | None = None) -> Verification:
+def verify(
+    run: Run, told: Mapping[str, Any] | None = None, columns: Mapping[str, Any] | None = None
+) -> Verification:
     """Verify a run by its own records: its log, placement, job table and promises.
 
-    `told` are the metrics that were printed of it, or stand in its folder.
+    `told` are the metrics that were printed of it, or stand in its folder; `columns` those of its
+    table of jobs that follow from others.
 
     Where the log itself is no log (its columns differ in length, time goes back), only that is
     judged: all else would stumble over the same stone.
@@ -70,6 +76,9 @@ def verify(run: Run, told: Mapping[str, Any] | None = None) -> Verification:
     judged: list[Judged] = []
     printed: tuple[Rule[Run], ...] = () if told is None else (
         Rule("metrics", "the metrics are those of the records", lambda run: figures(run, told)),)
+    printed += () if columns is None else (
+        Rule("jobs.columns", "waits and run times of the table of jobs are those between its times",
+             lambda run: job_columns(run, columns)),)
     for rules in (BEFORE_ALL, (*RULES, *printed)):
         for rule in rules:
             if not rule.applies(run):
@@ -103,6 +112,10 @@ def _has_cap(run: Run) -> bool:
     return run.cap_w is not None and run.promises.keeps_cap
 
 
+def _has_whole_units(run: Run) -> bool:
+    return not is_shared(run)
+
+
 def _plans(run: Run) -> bool:
     return run.promises.queue is not None and run.promises.queue.keeps == ALL
 
@@ -127,12 +140,16 @@ RULES = (
     Rule("log.jobs", "each job is submitted, started and ended once, when its table says",
          log.each_job_once),
     Rule("jobs.times", "jobs run after their submission, on units that there are", log.job_times),
+    Rule("jobs.units", "jobs run on as many units as they asked for", units_asked,
+         _has_whole_units),
+    Rule("jobs.run-times", "jobs end when their work is done, or by the rule of overrun",
+         run_times, _has_whole_units),
     Rule("jobs.dependencies", "jobs start after those that they depend on", log.dependencies),
     Rule("units.busy", "busy units are the sum over running jobs", log.busy_units),
     Rule("queue.length", "the queue is what was submitted and not started", log.queue_length),
     Rule("units.placement", "no unit is held twice", placement.placement),
     Rule("queue.rule", "nobody is passed, delayed or kept waiting against the rule of the queue",
-         queue, lambda run: not _plans(run) and not _waits_for_energy(run)),
+         by_known_rule(queue), lambda run: not _plans(run) and not _waits_for_energy(run)),
     Rule("queue.plan", "nobody starts later than he could count on when he arrived", plan,
          lambda run: _plans(run) and not _waits_for_energy(run)),
     Rule("energy.machine", "the machine's energy is the integral of its power", power.energy),
@@ -164,6 +181,6 @@ RULES = (
     Rule("budget.reported", "periods above their energy budget are reported", reported,
          _has_budget),
     Rule("budget.used", "nobody waits who could start under the energy budget, nor starts who "
-         "could not", used, _waits_for_energy),
+         "could not", by_known_rule(used), _waits_for_energy),
     *SHARED,
 )

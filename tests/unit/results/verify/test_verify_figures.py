@@ -13,6 +13,7 @@ from wattline.analysis.metrics import metrics
 from wattline.analysis.result import verify as verify_folder
 from wattline.analysis.rundir import write
 from wattline.model.jobs import JobTable
+from wattline.model.signal import Signal
 from wattline.results.verify.judge import verify
 
 JOBS = JobTable.build(submit_s=[0.0, 0.0, 1.0], run_s=[2.0, 20.0, 20.0], procs=[1, 2, 2],
@@ -34,7 +35,7 @@ def test_the_bounded_slowdown_is_at_least_one() -> None:
 
 @pytest.mark.parametrize("name", [
     "wait_s.p95", "turnaround_s.max", "makespan_s", "utilisation", "energy_j", "job_energy_j",
-    "power_w.mean", "power_w.peak", "fairness.jain", "jobs.completed"])
+    "power_w.mean", "power_w.peak", "fairness.jain", "jobs.completed", "edp_js"])
 def test_each_figure_is_worked_out_again(name: str) -> None:
     run = fcfs_run(JOBS, nodes=2)
     told: dict[str, Any] = json.loads(json.dumps(metrics(run)))
@@ -42,6 +43,42 @@ def test_each_figure_is_worked_out_again(name: str) -> None:
     part = told[at] if path else told
     part[path[0] if path else at] *= 1.001
     assert [each.sentence.split()[2] for each in verify(run, told).findings] == [name]
+
+
+@pytest.mark.parametrize("name", ["time_above_cap_s", "energy_above_cap_j"])
+def test_time_and_energy_above_the_cap_are_held_to_the_run(name: str) -> None:
+    run = fcfs_run(JOBS, nodes=2, cap_w=Signal.constant(400.0))
+    told = metrics(run)
+    assert verify(run, told).findings == ()
+    found, = verify(run, {**told, name: told[name] + 1.0}).findings
+    assert found.sentence.startswith(f"the metric {name} is ")
+
+
+def test_jobs_that_did_not_run_are_counted_again() -> None:
+    run = fcfs_run(JOBS, nodes=2)
+    told = metrics(run)
+    found, = verify(run, {**told, "jobs": {**told["jobs"], "not_run": 1}}).findings
+    assert found.sentence == "the metric jobs.not_run is 1, the records give 0"
+
+
+@pytest.mark.parametrize(("table", "name"), [
+    ("by_size", "unit_s"), ("by_size", "jobs"), ("by_user", "share"), ("by_user", "energy_j"),
+    ("by_class", "nodes"), ("by_class", "busy"), ("by_class", "energy_j")])
+def test_figures_of_groups_are_worked_out_again(table: str, name: str) -> None:
+    run = fcfs_run(JOBS, nodes=2)
+    told: dict[str, Any] = json.loads(json.dumps(metrics(run)))
+    told[table][0][name] *= 2
+    found, = verify(run, told).findings
+    assert found.sentence.startswith(f"the metric {table}.")
+    assert f".{name} is " in found.sentence
+
+
+@pytest.mark.parametrize("table", ["by_size", "by_user", "by_class"])
+def test_a_group_that_is_left_out_is_reported(table: str) -> None:
+    run = fcfs_run(JOBS, nodes=2)
+    told = metrics(run)
+    found, = verify(run, {**told, table: told[table][1:]}).findings
+    assert found.sentence.startswith(f"{table} has ")
 
 
 def test_figures_that_a_folder_does_not_have_are_not_judged() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wattline.model.signal import FloatArray
-from wattline.results.verify._base import Counted, Finding, Verdicts
+from wattline.results.verify._base import Counted, Finding, Skipped, Verdicts
 from wattline.results.verify.shared._case import Case
 from wattline.results.verify.shared.waiting import Sweep, plain_jobs, slack_s, waits_of
 
@@ -23,18 +23,30 @@ MOST_STARTS = 3_000
 """Starts ahead of others that are judged, of a run with more of them the first."""
 
 
-def can_be_told(case: Case) -> bool:
-    """True where nodes alone decide when a job starts: no watts, no preemption, none kept free."""
+def why_not(case: Case) -> str:
+    """Say what else than nodes decides when a job starts; empty where nodes alone do."""
     rules = case.rules
-    return (rules.scheduler in ("backfill", "builtin") and case.cap is None and not case.bounds
-            and not case.has("budget") and not case.has("outages")
-            and not case.has("reservations") and rules.preempt == "none"
-            and rules.suspend_time_s < 0 and case.priority.kind == "basic"
-            and not rules.bf_min_prio_reserve and not rules.bf_min_age_reserve_s)
+    others = {
+        f"the scheduler is '{rules.scheduler}'": rules.scheduler not in ("backfill", "builtin"),
+        "there is a power cap": case.cap is not None,
+        "parts of the machine have power limits": bool(case.bounds),
+        "there is an energy budget": case.has("budget"),
+        "nodes go out of service": case.has("outages"),
+        "there are reservations": case.has("reservations"),
+        "jobs preempt others": rules.preempt != "none",
+        "idle nodes are switched off": rules.suspend_time_s >= 0,
+        f"priority is '{case.priority.kind}'": case.priority.kind != "basic",
+        "bf_min_prio_reserve or bf_min_age_reserve is set": bool(
+            rules.bf_min_prio_reserve or rules.bf_min_age_reserve_s),
+    }
+    return ", ".join(why for why, holds in others.items() if holds)
 
 
 def starts_ahead(case: Case) -> Verdicts:
     """No start ahead of the first job of its partition moves the time at which that would start."""
+    if why := why_not(case):
+        yield Skipped(f"not only nodes decide who starts: {why}")
+        return
     waits, plain = waits_of(case), plain_jobs(case)
     sweep = Sweep(case, waits, plain)
     ends_s = _limit_ends(case)

@@ -112,7 +112,7 @@ SHARED_RULES: tuple[Rule[Case], ...] = (
         "shared.waiting", "nobody waits at the head of the queue who could start", waiting.heads
     ),
     Rule("shared.backfill", "no start ahead of the first job of a partition delays it",
-               backfill.starts_ahead, backfill.can_be_told),
+         backfill.starts_ahead),
 )
 
 
