@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+from wattline.model.cap_slack import fits
 from wattline.model.errors import InputError
 from wattline.model.kernel import implement, kernel
 from wattline.policies.configuration.adaptive import has_fair_share, row_within
@@ -86,7 +87,7 @@ def _configure(st: State, configuration: Moldable, policy: Composition, position
         return False
     starts = True
     given_w = fair_bound_w(st, offers, job, clock.cap_w)
-    if configuration.rule == ADAPTIVE and offers.row_power_w[row] <= given_w:
+    if configuration.rule == ADAPTIVE and fits(offers.row_power_w[row], given_w):
         available_w = watts_available(st, policy.admission)
         if not has_fair_share(st, offers, job, available_w):
             now = row_within(st, offers, job, clock.free, available_w, configuration.threshold)

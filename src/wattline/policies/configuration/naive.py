@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from wattline.model.cap_slack import CAP_SLACK
 from wattline.model.kernel import kernel
 from wattline.policies.configuration.offers import (
+    beside_idle_w,
     fastest_for,
     job_bound_w,
     most_possible_w,
@@ -20,8 +22,11 @@ from wattline.policies.state import State
 
 @kernel
 def fair_bound_w(st: State, offers: Any, job: int, cap_w: float) -> float:
-    """The fair share of a bound, as far as the machine can give it."""
-    return min(job_bound_w(st, offers, job, cap_w), most_possible_w(st, cap_w))
+    """The fair share of a bound, as far as the machine can give it.
+
+    A job may hold so much, so there is no slack in it: powers are compared with a little more.
+    """
+    return min(job_bound_w(st, offers, job, cap_w), beside_idle_w(st, cap_w))
 
 
 @kernel
@@ -32,7 +37,8 @@ def fair_row(
 
     With `least_power`, where none draws so little, the one that draws least.
     """
-    row = fastest_for(offers, job, units, fair_bound_w(st, offers, job, cap_w))
+    limit_w = fair_bound_w(st, offers, job, cap_w) * (1.0 + CAP_SLACK)
+    row = fastest_for(offers, job, units, limit_w)
     if row < 0 and least_power:
         row = thriftiest_for(offers, job, units, most_possible_w(st, cap_w))
     return int(row)

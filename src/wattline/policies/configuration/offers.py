@@ -207,10 +207,15 @@ def job_bound_w(st: State, offers: Any, job: int, cap_w: float) -> float:
 
 
 @kernel
-def most_possible_w(st: State, cap_w: float) -> float:
+def beside_idle_w(st: State, cap_w: float) -> float:
     """Watts that one job can have when nothing else runs and its units idle beside the others."""
-    clock = st.clock[0]
-    return float((cap_w - clock.units * clock.idle_w) * (1.0 + CAP_SLACK))
+    return float(cap_w - st.clock[0].units * st.clock[0].idle_w)
+
+
+@kernel
+def most_possible_w(st: State, cap_w: float) -> float:
+    """The same with the slack of the cap, to compare powers with."""
+    return float(beside_idle_w(st, cap_w) * (1.0 + CAP_SLACK))
 
 
 @kernel
