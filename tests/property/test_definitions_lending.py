@@ -127,13 +127,13 @@ NODE = NodeClass(power_w_idle=0.0, power_w_active=300.0)
 
 
 def bounded(rows: tuple[Row, ...], units: int, cap_w: Signal, weight: tuple[str, ...],
-            **columns: list[float]) -> Bounded:
-    """Jobs that all have the table, on nodes that draw nothing idle."""
-    count = len(weight)
-    jobs = JobTable.build(**columns, application=[0] * count,
+            measured: tuple[bool, ...] = (), **columns: list[float]) -> Bounded:
+    """Jobs that have the table, all unless it is said, on nodes that draw nothing idle."""
+    measured = measured or (True,) * len(weight)
+    jobs = JobTable.build(**columns, application=[0 if has else -1 for has in measured],
                           queue=[list(WEIGHTS).index(name) for name in weight],
                           names={"application": ("a",), "queue": tuple(WEIGHTS)})
-    return Bounded(Case(jobs, Machine.uniform(units, NODE), cap_w), rows, (True,) * count,
+    return Bounded(Case(jobs, Machine.uniform(units, NODE), cap_w), rows, measured,
                    tuple(WEIGHTS[name] for name in weight))
 
 
@@ -186,3 +186,16 @@ def test_of_equal_loans_the_job_has_one_that_is_expected_to_end_first():
     case = bounded(rows, 4, Signal.constant(240.0, "W"), ("one", "one"), submit_s=[0, 0],
                    procs=[2, 2], run_s=[9, 9], requested_s=[90, 80])
     assert run_of(case, Rule("naive")).schedule.end_s.tolist() == [24, 16]
+
+
+def test_an_adaptive_job_takes_less_once_another_has_taken_of_its_share():
+    """Four nodes under 400 W. The first job draws 50 W on two nodes until 10 s. The second has its
+    share of 300 W, and waits for three nodes. The third passes it with 100 W until 6 s. When the
+    fourth comes at 2 s, 250 W and one node are left: the second runs there in time, with 100 W."""
+    rows = (Row(1, 8, LOW_W, 32.0, 100.0), Row(3, 8, LOW_W, 8.0, 300.0))
+    case = bounded(rows, 4, Signal.constant(400.0, "W"), ("one",) * 4,
+                   measured=(False, True, False, False), submit_s=[0, 1, 1, 2],
+                   procs=[2, 3, 1, 4], run_s=[10, 9, 5, 10], requested_s=[10, 32, 5, 10],
+                   power_w=[50.0, 900.0, 100.0, 400.0])
+    run = run_of(case, Rule("adaptive", lends=False))
+    assert run.schedule.start_s.tolist() == [0, 2, 1, 34]

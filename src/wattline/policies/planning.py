@@ -1,13 +1,13 @@
 """Slots of admission by which backfilling plans watts: what a job takes now, and later at least.
 
 They go on with the contract (`wattline.policies.contract`), for policies whose jobs may run at
-several levels of power and for those that know of reserved watts.
+several levels of power or in several configurations, and for those that know of reserved watts.
 """
 
 from __future__ import annotations
 
 from wattline.model.kernel import slot
-from wattline.policies.contract import AdmissionPolicy, watts_of
+from wattline.policies.contract import AdmissionPolicy, ConfigurationPolicy, watts_of
 from wattline.policies.state import State
 
 
@@ -44,4 +44,10 @@ def spares(st: State, admission: AdmissionPolicy, job: int, head: int) -> bool:
 @slot(1, default=True)
 def faster_when_full(st: State, admission: AdmissionPolicy) -> bool:
     """Say whether a job that cannot start may be able to once others have taken units."""
+    return False
+
+
+@slot(1, default=True)
+def resizes_when_full(st: State, configuration: ConfigurationPolicy) -> bool:
+    """Say whether a job that waits may be given another size once others have taken watts."""
     return False

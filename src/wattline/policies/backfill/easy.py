@@ -54,7 +54,13 @@ from wattline.policies.from_view import decides_from_view
 from wattline.policies.in_order import lacks_units
 from wattline.policies.leaders import sort_front, sort_rest, sorted_until
 from wattline.policies.node_classes import expect_classes_alone, expected_stretch, fastest_class
-from wattline.policies.planning import faster_when_full, planned_w, rises_s, spares
+from wattline.policies.planning import (
+    faster_when_full,
+    planned_w,
+    resizes_when_full,
+    rises_s,
+    spares,
+)
 from wattline.policies.queue import drop_entries, move_down, sort_queue
 from wattline.policies.releases import first_release_s, list_deferred
 from wattline.policies.state import BLOCK, QUEUE_BLOCK, State
@@ -121,8 +127,9 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
         _backfill(st, policy, head, first, clock.smallest, clock.shortest_s)
     clock.examined = clock.queue_last - clock.queue_first
     if clock.free < free and (
-            st.kinds.size > 1 or faster_when_full(st, policy.admission)):
-        clock.examined = 0  # on the nodes that are left others may be faster or draw less
+            st.kinds.size > 1 or faster_when_full(st, policy.admission)
+            or resizes_when_full(st, policy.configuration)):
+        clock.examined = 0  # with what is left others may be faster, or run on less
 
 
 @kernel_part

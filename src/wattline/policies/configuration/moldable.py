@@ -31,6 +31,7 @@ from wattline.policies.contract import (
 )
 from wattline.policies.control import settings
 from wattline.policies.in_order import units_to_count_on
+from wattline.policies.planning import resizes_when_full
 from wattline.policies.state import State
 
 FIXED, NAIVE, ADAPTIVE = range(3)
@@ -121,6 +122,13 @@ def _row_alone(st: State, configuration: Moldable, job: int, cap_w: float, units
 @kernel
 def _chooses_watts(st: State, configuration: Moldable, job: int) -> bool:
     return bool(configuration.offers.code[job] >= 0)
+
+
+@implement(resizes_when_full, Moldable)
+@kernel
+def _resizes_when_full(st: State, configuration: Moldable) -> bool:
+    """An adaptive job whose share is no longer there takes less, and may start at once."""
+    return configuration.rule == ADAPTIVE
 
 
 @implement(never_configured, Moldable)
