@@ -138,16 +138,28 @@ class _Promise:
     start_s: float = np.inf
     cap_w: float = np.nan
     speed: float = 1.0
+    instant: Instant | None = None
+    """The last one at which it was asked for."""
+
+    def met_late_end(self, now_s: float) -> bool:
+        """Say whether a job that ran at the last instant went on past the time that it asked for.
+        """
+        if self.instant is None:
+            return False
+        known, runs = self.instant.known, self.instant.runs
+        due_s = known.due_s(runs, self.instant.now_s)
+        return bool(((due_s < now_s) & (known.run.schedule.end_s[runs] > due_s)).any())
 
 
 def _head_delayed(instant: Instant, promise: _Promise, whole: bool) -> Verdicts:
     """Neither the jobs that pass it, nor time, take the head's earliest start away."""
     known, head, passed = instant.known, instant.head, instant.passed
     overdue, speed = instant.overdue, known.speed.at(instant.now_s)
+    met_late_end, promise.instant = promise.met_late_end(instant.now_s), instant
     key = known.in_order(np.append(instant.began, head), instant.now_s)
     in_order = bool(instant.began.size and key[0] != head)
     lacks_watts = known.rule.power == STOPS and instant.fits(head, instant.runs)[0]
-    if (head != promise.job or overdue or in_order or instant.cap_w != promise.cap_w
+    if (head != promise.job or overdue or met_late_end or in_order or instant.cap_w != promise.cap_w
             or speed != promise.speed or lacks_watts):
         promise.job, promise.start_s = head, np.inf
         promise.cap_w, promise.speed = instant.cap_w, speed
