@@ -87,6 +87,9 @@ class Hands:
     """By name those of this cycle that are to come."""
     _doubtful: set[str] = field(default_factory=set)
     """Nodes of this cycle that may have gone down or not."""
+    _coming: set[str] = field(default_factory=set)
+    """Nodes told to come up and not seen up: Slurm ignores that of one which is still going down.
+    """
 
     def carry_out(
         self, controller: Controller, decisions: Sequence[Decision], now_s: float
@@ -95,12 +98,16 @@ class Hands:
 
         What the next controller has to know is on disk before the first of it is done.
         """
+        coming = self._coming & (controller.watcher.down | controller.watcher.sleeping.off)
+        if coming != self._coming:  # they are up
+            self._coming = coming
+            self.keep_off(controller.watcher.off | coming)
         if controller.act:
             self._prepare(controller, decisions, now_s)
         said = [line for each in decisions for line in self._carry_out(controller, each, now_s)]
         self.caps.save()
         if controller.act and any(_switches(each) for each in decisions):
-            self.keep_off(controller.watcher.off | self._doubtful)
+            self.keep_off(controller.watcher.off | self._doubtful | self._coming)
         self._doubtful.clear()
         return said
 
@@ -110,7 +117,8 @@ class Hands:
         down = {number for each in decisions if each.kind == "down"
                 for number in each.control.nodes}
         if down:
-            self.keep_off(controller.watcher.off | set(controller.watcher.node_names(down)))
+            names = set(controller.watcher.node_names(down))
+            self.keep_off(controller.watcher.off | names | self._coming)
         self._starts = {}
         starts = [each for each in decisions if each.kind == "start"]
         busy = busy_nodes(controller.watcher) if starts else set()
@@ -228,6 +236,8 @@ class Hands:
             self._doubtful.update(names if decision.kind == "down" else ())
             raise
         controller.watcher.switched(names, decision.kind == "up")
+        self._coming = self._coming.union(names) if decision.kind == "up" else (
+            self._coming.difference(names))
         return []
 
     def refuse(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
