@@ -46,7 +46,13 @@ def test_which_nodes_are_off_is_on_disk_before_they_go_down(tmp_path) -> None:
     done(here, "down", nodes=(1,), job=None)
     assert kept == [({"n2"}, 0), ({"n2"}, 1)]
     done(here, "up", nodes=(1,), job=None)
-    assert kept[2] == (set(), 2)
+    assert kept[2] == ({"n2"}, 2), "Slurm ignores that of a node that is still going down"
+    here.watcher.down = {"n2"}  # as Slurm shows it until it is up
+    here.hands.carry_out(here, [], 2.0)
+    assert len(kept) == 3
+    here.watcher.down = set()
+    here.hands.carry_out(here, [], 3.0)
+    assert kept[3] == (set(), 2)
 
 
 @pytest.mark.parametrize("text", ["", "{", "5"])
